@@ -23,7 +23,7 @@ class _Opener(QObject):
 
 
 def open_outside_of_job(parent: QObject) -> None:
-    """From here on every address is opened that way.
+    """Makes Qt open all addresses from now on outside of the job.
 
     Args:
         parent: lives as long as the app.

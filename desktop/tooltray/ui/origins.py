@@ -52,7 +52,7 @@ def project_of(server: ServerSnapshot) -> str:
 
 
 def is_of_file(server: ServerSnapshot) -> bool:
-    """Whether its entry is in another file than the settings."""
+    """Returns whether the server's entry is in another file than the settings."""
     return server.origin in ("project", "served")
 
 

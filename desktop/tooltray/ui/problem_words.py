@@ -44,7 +44,7 @@ def _sentence(text: str) -> str:
 
 
 def _begins_with_name(text: str) -> bool:
-    """Whether a value comes first, as a host or a program: npx is not Npx."""
+    """Returns whether a text begins with a value such as a host or a program, whose case must stay: npx is not Npx."""
     first = re.match(r"{(\w+)}", text.template) if isinstance(text, Phrase) else None
     return first is not None and isinstance(text, Phrase) and not isinstance(text.fields.get(first[1]), Phrase)
 

@@ -108,7 +108,7 @@ def missing_secret(problem: Problem | None) -> str:
 
 
 def _waiting(server: ServerSnapshot) -> Foot:
-    """What a program has proposed, and the user has not answered."""
+    """Returns the text about a program's proposal that waits for approval."""
     if server.origin == "proposal":
         text = tr("It runs only after you have seen what it starts, and allowed it.")
         return Foot(Action.TRUST, tr("A program wants to add this server"), text, "warning")
@@ -117,14 +117,14 @@ def _waiting(server: ServerSnapshot) -> Foot:
 
 
 def _next_step(problem: Problem) -> str:
-    """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
+    """Returns what to do, then the facts, so that the facts are cut off first."""
     if missing_secret(problem):
         return sentences(Problem("", tr("Enter it here, and the server starts."), problem.message))
     return sentences(Problem("", problem.hint, problem.message))
 
 
 def own_action(server: ServerSnapshot) -> Action:
-    """Returns what is next for a server itself, also while a change of it waits for a yes."""
+    """Returns the next action for a server itself, also while a change of it waits for approval."""
     if server.origin == "proposal":
         return Action.TRUST
     match server.state:
@@ -182,7 +182,7 @@ def stopped(server: ServerSnapshot, now: datetime) -> str:
 
 
 def stops_after(server: ServerSnapshot) -> str:
-    """Returns when an on-demand server that nobody uses is stopped; empty if it stays."""
+    """Returns after how long without a call an on-demand server is stopped; empty if it stays."""
     if server.is_default or server.idle_stop_s is None:
         return ""
     if server.idle_stop_s < SECONDS_BELOW_S:

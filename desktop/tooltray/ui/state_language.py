@@ -1,4 +1,4 @@
-"""How each state is said: shape, colour and word. Cards, table, tray and menus all ask here. Pure functions of the state."""
+"""The shape, colour and word of each state, for cards, table, tray and menus. Pure functions of the state."""
 
 import msgspec
 from msgspec.structs import replace
@@ -73,12 +73,12 @@ def server_look(server: ServerSnapshot) -> Look:
 
 
 def paused_look(server: ServerSnapshot) -> Look:
-    """Returns the look of a server while everything is paused: nothing has colour, and none is said to be ready for calls."""
+    """Returns the look of a server while everything is paused: nothing has colour, and none looks ready for calls."""
     if server.state in (ServerState.RUNNING, ServerState.ON_DEMAND):
         return Look("state-waiting", "neutral", tr("Paused"))
     return replace(server_look(server), tone="neutral", turns=False)
 
 
 def needs_person(server: ServerSnapshot) -> bool:
-    """Whether nothing goes on until somebody acts."""
+    """Returns whether a server does not run until the user acts."""
     return server.state in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN)

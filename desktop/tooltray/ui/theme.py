@@ -151,7 +151,7 @@ class Theme(QObject):
 
 
 def _add_shipped_fonts() -> None:
-    """Packages bring the fonts that the design is drawn with; a checkout uses those of the system."""
+    """Adds the design's fonts, which packages contain; a checkout uses the system's."""
     for file in sorted((find_resources() / "fonts").glob("*.[ot]tf")):
         QFontDatabase.addApplicationFont(str(file))
 

@@ -230,7 +230,7 @@ def shown_key(shown: ShownRow) -> int:
 
 
 def _is_end(rows: Sequence[ActivityRow], limit: int, is_collapsed: bool) -> bool:
-    """Returns whether these rows are the last ones. With repeats collapsed a page may have fewer rows than requested, so only an empty one
-    is.
+    """Returns whether the list ends with these rows. With repeats collapsed a page may have fewer rows than requested; only an empty one
+    ends it.
     """
     return not rows if is_collapsed else len(rows) < limit

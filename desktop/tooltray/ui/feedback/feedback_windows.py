@@ -27,7 +27,7 @@ STEP = 32  # px from one window to the next where they do not fit side by side
 
 
 def _ignore(_problem: Problem | None) -> None:
-    """Nobody waits for the outcome."""
+    """Ignores a failure that no window is left to show."""
 
 
 class FeedbackWindows(QObject):

@@ -20,16 +20,15 @@ AFTER_S = 1.0  # what stands right behind a failure tells of it, too
 
 
 class LogReading(QObject):
-    """
-    `changed`: a page was read. `failed`: a Problem, or None. `prepended` and `appended`: how many lines came. `shown`: lines around a place
-    are there, and the line with this position is the one.
+    """`changed`: a page was read. `failed`: a Problem, or None. `prepended` and `appended`: how many lines came. `shown`: lines around a
+    place are there, and the line with this position is the one.
 
     Attributes:
         source: of the log.
         levels: the ones that are shown; empty: all lines are.
         is_at_end: the newest lines are at hand, so that what comes can follow them.
         has_older: older lines can be read.
-        is_following: whether somebody looks at the newest lines, as the view says.
+        is_following: whether the newest lines are in sight, set by the view.
         page: the last answer; None until there is one.
     """
 
@@ -55,7 +54,7 @@ class LogReading(QObject):
         return bool(self._before)
 
     def set_source(self, source: str) -> None:
-        """Another log takes the place of this one."""
+        """Replaces the log by another one."""
         self.source = source
         self.read_newest()
 
@@ -64,15 +63,15 @@ class LogReading(QObject):
         self.read_newest()
 
     def read_newest(self) -> None:
-        """Begins anew at the log's end."""
+        """Replaces the lines by the newest ones."""
         self._begin(self._read_newest)
 
     def read_around_time(self, at: float) -> None:
-        """Begins anew at a time, in unix seconds."""
+        """Replaces the lines by the ones around a time, in unix seconds."""
         self._begin(lambda: self._read_around_time(at))
 
     def read_around(self, position: str) -> None:
-        """Begins anew at a line."""
+        """Replaces the lines by the ones around a line."""
         self._begin(lambda: self._read_around(position))
 
     def read_older(self) -> None:
@@ -126,7 +125,7 @@ class LogReading(QObject):
                 self.look()
 
     async def _get(self, *, before: str = "", after: str = "", limit: int = PAGE, until: float = 0.0) -> LogPage:
-        """One page; of lines that are rare it asks on, some times."""
+        """Returns one page; reads further pages, up to MOST_TURNS, where matching lines are rare."""
         generation, wanted = self._generation, LogFilter(levels=self.levels, until=until)
         whole: LogPage | None = None
         for _ in range(MOST_TURNS):

@@ -1,6 +1,5 @@
-"""Finds a text in a whole log, from the newest line to the oldest, page after page, while one looks at what is found so far. A search can
-be ended between any two pages; it ends by itself at MOST_FOUND.
-"""
+"""Finds a text in a whole log, from the newest line to the oldest, page after page, and shows what is found so far. A search can be ended
+between any two pages; it ends at MOST_FOUND."""
 
 from collections.abc import Sequence
 
@@ -24,7 +23,7 @@ class LogSearch(QObject):
         found: where it stands, the newest first.
         current: the place in `found` that is shown; -1: none is.
         share: how much of the log was looked at, from 0 to 1.
-        is_running: it goes on.
+        is_running: the search has not ended.
         problem: why it cannot.
     """
 
@@ -59,7 +58,7 @@ class LogSearch(QObject):
         self.changed.emit()
 
     def take(self, lines: Sequence[LogLine]) -> None:
-        """New lines of the log: those that have the text count."""
+        """Adds the matches among new lines of the log."""
         needle = self.text.casefold()
         new = [line.position for line in lines if needle and needle in shown_text(line).casefold()]
         if new:

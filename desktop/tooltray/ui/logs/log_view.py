@@ -293,7 +293,7 @@ class LogView(QWidget):
     # events
 
     def event(self, event: QEvent) -> bool:
-        """Ctrl+F is for this log while the keyboard is in it, and not for the page's own search."""
+        """Takes Ctrl+F while the keyboard is in the log, so that it does not start the page's own search."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Find):
             event.accept()
             return True

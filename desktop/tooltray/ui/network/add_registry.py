@@ -15,7 +15,7 @@ WIDTH = 520
 
 
 class AddRegistryPanel(SheetFrame):
-    """`use_requested` carries an address; whoever carries it out calls `show_refusal`, or closes the sheet."""
+    """A sheet for a registry's address. `use_requested` carries the address; its receiver calls `show_refusal`, or closes the sheet."""
 
     use_requested = Signal(str)
 

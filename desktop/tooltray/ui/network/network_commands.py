@@ -12,7 +12,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 def at_section(name: str) -> Place:
-    """Above a section of the tab."""
+    """Returns a place for errors: the top of a section of the tab."""
 
     def show(commands: "NetworkCommands", problem: Problem | None, *_arguments: object) -> None:
         commands.section_failed.emit(name, problem)

@@ -23,7 +23,7 @@ def registry_look(entry: RegistryMeasurement, status: NpmRegistryStatus) -> Look
 
 
 def is_used(entry: RegistryMeasurement, status: NpmRegistryStatus) -> bool:
-    """Whether servers get this registry; with no URL they get what npm itself is configured to use."""
+    """Returns whether servers use this registry; with no URL they use the registry that npm itself is configured to use."""
     return entry.url == status.url if status.url else entry.origin == "npm"
 
 

@@ -56,7 +56,7 @@ class ServerRegistrySection(QWidget):
         self.show_address(True)
 
     def show_status(self, status: RegistryStatus) -> None:
-        """Shows how old the copy is, and why it is no newer."""
+        """Shows the age of the copy, and why it was not updated."""
         self._status.set_text(server_registry(status, datetime.now()))
         self._refresh.setEnabled(not status.is_updating and self._address is not False)
         self.show_fault(status.problem)

@@ -81,7 +81,7 @@ def program_line(token: ApiTokenSnapshot) -> TokenLine:
 
 
 def client_entry(http: HttpStatus, token: str) -> str:
-    """Returns what to paste into the config of an AI client, the token in it; empty: there is no address yet."""
+    """Returns the entry with its token to paste into an AI client's config; empty while HTTP access has no address."""
     if not http.url:
         return ""
     entry = {"type": "http", "url": http.url, "headers": {"Authorization": f"Bearer {token}"}}

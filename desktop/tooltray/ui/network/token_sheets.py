@@ -30,7 +30,7 @@ class TokenCommands(Commands):
 
     @action()
     async def distrust(self) -> None:
-        """No program decides in the user's place, whatever an older version's setting says."""
+        """Stops programs from deciding in the user's place, whatever an older version's setting allows."""
         await self._set(True, False)
 
     @action()
@@ -47,7 +47,7 @@ class TokenCommands(Commands):
 
     @action(at_sheet)
     async def make_program(self, name: str, scope: Scope, lasts_s: float | None, trusted: bool) -> None:
-        """The same for a program."""
+        """Makes a token for a program."""
         made = await self._hub.access.create_api_token(name, scope, lasts_s, trusted)
         self.made.emit(made.token, "", trust_note(made))
         self.http_changed.emit(await self._hub.access.get_http_status())
@@ -74,7 +74,7 @@ class TokenCommands(Commands):
 
     @action()
     async def show_token(self) -> None:
-        """`token_known`."""
+        """Reads the token of the interface and emits `token_known`."""
         self.token_known.emit(await self._hub.access.get_api_token())
 
     @action()

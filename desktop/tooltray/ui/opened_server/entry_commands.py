@@ -1,6 +1,5 @@
-"""Reads, previews and saves the entry of an opened server. Knows no widget. Nothing is overwritten that somebody else has written
-meanwhile: a change is bound to the revision of the entry that the user saw.
-"""
+"""Reads, previews and saves the entry of an opened server. Knows no widget. A change is bound to the revision of the entry that the user
+saw, so that it never overwrites another change."""
 
 from collections.abc import Mapping
 
@@ -17,7 +16,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 def at_form(commands: "EntryCommands", problem: Problem | None, *_arguments: object) -> None:
-    """In the form."""
+    """Shows an error in the form."""
     commands.refused.emit(problem)
 
 
@@ -104,7 +103,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def add_again(self, entry: Mapping[str, object], secrets: Mapping[str, str]) -> None:
-        """Adds the server anew, which was removed while the user edited it."""
+        """Adds a server that was removed while the user edited it."""
         try:
             await self._hub.servers.add_mcp_server(self._name, entry, True, "", secrets)
         except SecretsUnreachable as error:

@@ -89,7 +89,7 @@ class EntryFieldRow(QWidget):
 
     @property
     def fault(self) -> str:
-        """Why what the user wrote is no value; empty: it is one."""
+        """Why the text is not a valid value; empty if it is."""
         return self._own_fault
 
     @property
@@ -136,9 +136,8 @@ class EntryFieldRow(QWidget):
             return None
 
     def _read(self, text: str) -> object:
-        """
-        Raises:
-            ValueError: it is no value, with a word for it.
+        """Raises:
+        ValueError: the text is not a valid value, with a word for it.
         """
         match self.field.kind:
             case "lines":

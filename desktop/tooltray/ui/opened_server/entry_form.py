@@ -142,5 +142,5 @@ class EntryForm(QWidget):
 
 
 def same_entry(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
-    """Whether two entries say the same, in the same order."""
+    """Returns whether two entries are equal, including their order."""
     return one == other and list(one) == list(other)

@@ -29,7 +29,7 @@ def value_in(entry: Entry, field: EntryField) -> object:
 
 
 def is_odd(entry: Entry, field: EntryField) -> bool:
-    """Whether something else stands there than the form could show: that is for the JSON."""
+    """Returns whether the value has a form that the field cannot show; such a value is edited as JSON."""
     above = entry.get(path_in(entry, field)[0])
     if len(field.path) > 1 and above is not None and not isinstance(above, Mapping):
         return True
@@ -87,7 +87,7 @@ def options_of(field: EntryField, value: object) -> Sequence[tuple[str, str]]:
 
 
 def is_wanted(entry: Entry, field: EntryField) -> bool:
-    """Whether a field means anything for an entry; what stands there is always to be seen."""
+    """Returns whether a field applies to an entry; a field with a value is always shown."""
     if not field.needs or value_in(entry, field) is not None:
         return True
     is_remote = looks_remote(entry)
@@ -100,7 +100,7 @@ def is_wanted(entry: Entry, field: EntryField) -> bool:
 
 
 def looks_remote(entry: Entry) -> bool:
-    """Whether an entry is of a server that is reached by an address."""
+    """Returns whether an entry is of a server that is reached by an address."""
     kind = next((str(entry[key]) for key in ("type", "transport", "transportType") if entry.get(key)), "")
     if kind:
         return kind not in ("stdio", "local", "inmemory")

@@ -140,7 +140,7 @@ class PairRow(QWidget):
         self._draw()
 
     def keep_as(self, secret: str) -> None:
-        """The value goes to the keyring under this name."""
+        """Replaces the value by a reference to a secret of this name, which is stored in the keyring."""
         text = self._value.text()
         self._fresh = _held(text)
         self._given = f"{text.removesuffix(self._fresh)}${{secret:{secret}}}"
@@ -269,7 +269,7 @@ class SecretPairs(QWidget):
 
     @property
     def pairs(self) -> dict[str, str]:
-        """What is to stand in the entry; a line without a name is none."""
+        """Returns the values for the entry by their names; lines without a name are left out."""
         return {each.name: each.value for each in self._rows if each.name}
 
     @property

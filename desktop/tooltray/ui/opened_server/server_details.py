@@ -90,7 +90,7 @@ class ServerDetails(QFrame):
             view.restore(text)
 
     def set_gone(self) -> None:
-        """The server was removed; what the user has typed stays."""
+        """Shows that the server was removed; what the user has typed stays."""
         for view in self._told():
             view.set_gone()
 

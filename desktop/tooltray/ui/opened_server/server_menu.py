@@ -163,7 +163,7 @@ class ServerActions(QObject):
         self._wishes.stop_requested.emit(self.server.name)
 
     def sign_in(self) -> None:
-        """Also shows the page of a sign-in that has begun again."""
+        """Requests a sign-in, or shows the page of one that was started again."""
         self._wishes.sign_in_requested.emit(self.server.name)
 
     def copy_sign_in_address(self) -> None:

@@ -1,6 +1,5 @@
-"""The entry of an opened server, to be edited: a form, and its JSON beside it; each follows the other. Nothing is saved before the user
-says so; what somebody else writes meanwhile is said, and never overwritten.
-"""
+"""The editor of an opened server's entry: a form, and its JSON beside it; each follows the other. Nothing is saved before the user presses
+Save; changes made elsewhere meanwhile are shown, and never overwritten."""
 
 import json
 import os

@@ -19,11 +19,10 @@ from tooltray.ui.tools.offered_panel import OfferedPanel
 
 
 class ServerTab(msgspec.Struct, frozen=True):
-    """
-    Attributes:
-        name: in links: `("servers", NAME, SERVER)`.
-        title: made when the language is known.
-        make: gives the widget for the server of a name. One that is a ServerView is told of what changes.
+    """Attributes:
+    name: in links: `("servers", NAME, SERVER)`.
+    title: made when the language is known.
+    make: gives the widget for the server of a name. One that is a ServerView is notified of changes.
     """
 
     name: str

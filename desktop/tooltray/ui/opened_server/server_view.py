@@ -1,4 +1,4 @@
-"""What a tab of an opened server is told of; each does what it needs."""
+"""The base class of the tabs of an opened server: its methods notify a tab of changes, and each tab overrides the ones that it needs."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ class ServerView(QWidget):
         """Shows what the definitions of its tools cost; None: that is not known."""
 
     def set_gone(self) -> None:
-        """The server was removed, and what the user has typed here is `unsaved`."""
+        """Shows that the server was removed; what the user has typed stays `unsaved`."""
 
     @property
     def unsaved(self) -> str:

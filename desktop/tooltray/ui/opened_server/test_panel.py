@@ -72,7 +72,7 @@ class TestPanel(Surface):
         return " ".join(filter(None, (self._headline.text(), self._text.text())))
 
     def begin(self) -> None:
-        """A test has begun."""
+        """Shows that a test has begun."""
         self._lines, self._began_at = [], time.monotonic()
         self._show(tr("Connecting…"), "primary", "")
         self._badge.show()
@@ -84,12 +84,11 @@ class TestPanel(Surface):
         self.show()
 
     def add_lines(self, lines: Sequence[str]) -> None:
-        """The server has written something."""
+        """Appends lines that the server has written."""
         self._lines = [*self._lines, *lines][-MOST_KEPT:]
         self._show_lines(self._lines)
 
     def show_result(self, test: ServerTest) -> None:
-        """The test has ended."""
         self._clock.stop()
         self._badge.hide()
         self._cancel.hide()
@@ -106,7 +105,7 @@ class TestPanel(Surface):
         self.show()
 
     def end(self) -> None:
-        """Nobody wants to know any more."""
+        """Hides the panel and stops its clock."""
         self._clock.stop()
         self.hide()
 

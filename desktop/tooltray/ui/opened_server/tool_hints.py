@@ -63,7 +63,7 @@ class ToolHints(QWidget):
         self._icon.setCursorPosition(0)  # an address is told by its beginning
 
     def override(self) -> dict[str, object]:
-        """What is chosen, as it stands in the settings; without what is the server's own."""
+        """Returns the choices in the form of the settings, without the server's own values."""
         chosen: dict[str, object] = {}
         if title := self._title.text().strip():
             chosen["title"] = title

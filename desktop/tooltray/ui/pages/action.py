@@ -18,8 +18,8 @@ class Commands(QObject):
     """The base of a page's commands; its actions are methods under `@action()`.
 
     Args:
-        parent: a page or a window, which they end with: else they would carry out again what the next window's user asks for. None: a
-            view, which no signal of its window reaches; what it has begun goes on when it closes.
+        parent: the page or window whose end also ends the commands; else they would carry out again what the next window's user asks for.
+            None: a view that no signal of its window reaches; its actions continue after it closes.
     """
 
     failed = Signal(object)  # Problem, or None once it is over: for the page
@@ -39,18 +39,18 @@ Place = Callable[..., None]
 
 
 def at_page(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
-    """On the page; the next success takes it away."""
+    """Shows an error on the page until the next success."""
     commands.failed.emit(problem)
 
 
 def at_sheet(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
-    """In the sheet that is open, which takes it away by itself."""
+    """Shows an error in the open sheet, which hides it later."""
     if problem is not None:
         commands.refused.emit(problem)
 
 
 def as_notice(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
-    """Above the pages, until the user puts it away."""
+    """Shows an error above the pages, until the user dismisses it."""
     if problem is not None:
         commands.failed.emit(problem)
 

@@ -49,7 +49,7 @@ class ApprovalLine(QObject):
         return id in self._waiting
 
     def drop(self, id: str) -> None:
-        """A call was answered or waits no longer; one that is not known is none."""
+        """Removes a call that was answered or has ended; ignores an unknown one."""
         if self._waiting.pop(id, None) is not None:
             self.changed.emit()
 

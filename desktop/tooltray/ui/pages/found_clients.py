@@ -11,7 +11,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class ClientScans(Commands):
-    """`scan` is None until somebody asked and there was an answer."""
+    """Scans for AI clients. `scan` is None until the first scan is complete."""
 
     scan_changed = Signal(object)  # ClientScan
     scanning_changed = Signal(bool)

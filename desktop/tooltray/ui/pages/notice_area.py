@@ -59,12 +59,12 @@ class NoticeArea(QWidget):
         self._layout.setContentsMargins(24, height, 24, 12)
 
     def set_failure(self, problem: Problem | None) -> None:
-        """The hub does not run, and why."""
+        """Shows why the hub does not run; None hides it."""
         self._failure = problem
         self._draw()
 
     def set_paused(self, is_paused: bool, until: float = 0.0) -> None:
-        """Calls of AI clients are refused; `until`: unix seconds, 0: until somebody resumes."""
+        """Shows that calls of AI clients are refused; `until`: unix seconds, 0: until the user resumes."""
         self._is_paused, self._paused_until = is_paused, until
         self._draw()
 
@@ -78,7 +78,7 @@ class NoticeArea(QWidget):
         self._draw()
 
     def set_waiting(self, words: tuple[str, str] | None) -> None:
-        """What waits for the user's approval: a title and a sentence; None: nothing does."""
+        """Shows what waits for the user's approval: a title and a sentence; None hides it."""
         self._waiting = words
         self._draw()
 
@@ -88,21 +88,23 @@ class NoticeArea(QWidget):
         self._draw()
 
     def set_notices(self, notices: Sequence[Problem]) -> None:
-        """What the hub has to say, e.g. about its settings; what it says no more is over, also if it was news once."""
+        """Shows the hub's notices, e.g. about its settings; a notice that the hub has withdrawn is removed, also if it was added by
+        `add_notice`.
+        """
         over = set(self._notices).difference(notices)
         self._extra = tuple(notice for notice in self._extra if notice not in over)
         self._notices = tuple(notices)
         self._draw()
 
     def add_notice(self, problem: Problem) -> None:
-        """What went wrong just now; shown again even if the same was put away before."""
+        """Shows a new problem, even if the same one was dismissed before."""
         self._put_away.discard(problem)
         if problem not in self._extra:
             self._extra = (*self._extra, problem)
         self._draw()
 
     def add_bug(self, problem: Problem, report: str) -> None:
-        """What went wrong in the program itself, and all that is known of it."""
+        """Shows an error of the program itself, with a report of all that is known about it."""
         self._reports[problem] = report
         self.add_notice(problem)
 

@@ -13,12 +13,12 @@ class OpenAttempts(QObject):
         self._shown: set[str] = set()
 
     def show(self, attempt: str) -> None:
-        """From now on somebody looks at it."""
+        """Marks a call as visible."""
         self._shown.add(attempt)
         self.changed.emit()
 
     def leave(self, attempt: str) -> None:
-        """Nobody looks at it any more."""
+        """Marks a call as no longer visible."""
         self._shown.discard(attempt)
         self.changed.emit()
 

@@ -17,10 +17,10 @@ class HubPhase(Enum):
 
 
 class Page(QWidget):
-    """A page is read anew whenever it is shown; one that nobody sees asks the hub for nothing. A tab of a page is a page, too.
+    """A page of the window, or a tab of a page. It is refreshed whenever it is shown; a hidden page requests nothing from the hub.
 
     Attributes:
-        header_actions: of a tab: what stands in the header of its page while it is shown.
+        header_actions: of a tab: the widget in the header of its page while the tab is shown.
     """
 
     need_person = Signal(int)  # so many things on it that a person should see to
@@ -55,7 +55,7 @@ class Page(QWidget):
         """
 
     def look_again(self) -> None:
-        """Something may have changed; a page that is hidden looks when it is shown."""
+        """Refreshes now if visible; a hidden page is refreshed when it is shown."""
         if self.is_usable and self.isVisible():
             self.look_requested.emit()
 

@@ -60,7 +60,7 @@ class Sheets(QObject):
         return self._sheet.panel if self._sheet is not None else None
 
     def open(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
-        """Opens a sheet; there is none yet."""
+        """Opens a sheet; requires that no sheet is open."""
         sheet = self._sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
         sheet.closed.connect(self._on_closed)
         sheet.show()

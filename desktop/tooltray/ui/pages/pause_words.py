@@ -17,5 +17,5 @@ def until_tomorrow_s(now: datetime | None = None) -> float:
 
 
 def paused_until(until: float, now: datetime | None = None) -> str:
-    """Returns until when everything is paused; `until`: unix seconds, 0: until somebody resumes."""
+    """Returns until when everything is paused; `until`: unix seconds, 0: until the user resumes."""
     return tr("Paused until {time}", time=moment(until, now or datetime.now())) if until else tr("Calls are refused")

@@ -1,4 +1,4 @@
-"""A page of tabs by a table of lines, such as those of AI clients and of settings."""
+"""A page of tabs, made from a table with a line for each, as for AI clients and settings."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ class TabEntry(msgspec.Struct, frozen=True):
     name: in code, links and tests.
     title: made when the language is known.
     make: builds the tab.
-    is_early: it is built with its page, since it says how many things need the user while nobody looks.
+    is_early: the tab is built with its page, since it counts what needs the user even while it is hidden.
     """
 
     name: str
@@ -57,7 +57,7 @@ class TabbedPage(Page):
         return self._entries[self._tabs.current].name
 
     def tab(self, name: str) -> Page:
-        """Returns a tab; builds it if nobody wanted it before."""
+        """Returns a tab; builds it at the first call."""
         if name not in self._made:
             tab = self._made[name] = self._entries[self._index(name)].make(self._context)
             self._stack.addWidget(tab)
@@ -86,7 +86,7 @@ class TabbedPage(Page):
             tab.set_phase(phase)
 
     def enable(self, is_usable: bool) -> None:
-        """Each tab is told itself."""
+        """Does nothing: each tab is enabled separately."""
 
     def _index(self, name: str) -> int:
         return [entry.name for entry in self._entries].index(name)

@@ -35,7 +35,7 @@ class WindowMemory:
         self._is_writing = self._has_to_write = False
 
     def text(self, name: str) -> str:
-        """What was remembered under a name; empty: nothing."""
+        """Returns the text that was saved under a name; empty without one."""
         kept = self._kept.get(name, "")
         return kept if isinstance(kept, str) else ""
 

@@ -74,7 +74,7 @@ class Palette(QObject):
         return PaletteContext(self._context, self.commands, self._pages, self._tools, self._clients, names, text if names else "")
 
     def _pasted(self, text: str) -> list[str]:
-        """Which servers the clipboard holds, of which there is none of that name yet."""
+        """Returns the names of servers in the clipboard that are not in use yet."""
         if not text.strip() or len(text) > LONGEST_PASTED:
             return []
         try:
@@ -143,7 +143,7 @@ class Palette(QObject):
         return self._beginning(recent)
 
     def _beginning(self, recent: dict[str, int]) -> list[Row]:
-        """Before anything is typed: what wants the user now, what was done last, and where one can go."""
+        """Returns the rows before anything is typed: what needs the user now, recent entries, pages and actions."""
         everything = [each.entry for each in (*self._index, *self._long)]
         now = [entry for entry in everything if entry.is_now]
         last = sorted((entry for entry in everything if entry.key in recent and not entry.is_now), key=lambda entry: recent[entry.key])

@@ -1,5 +1,4 @@
-"""What the palette does by itself, where no page has the button for it. Everything else goes through the wishes and links that pages
-use."""
+"""The palette's own actions, where no page has the button for them. Everything else goes through the requests and links that pages use."""
 
 import time
 from collections.abc import Mapping
@@ -25,7 +24,7 @@ class PaletteCommands(Commands):
 
     @action(as_notice)
     async def pause(self, for_s: float | None) -> None:
-        """Refuses the calls of AI clients; `for_s`: seconds; None: until somebody resumes."""
+        """Refuses the calls of AI clients; `for_s`: seconds; None: until the user resumes."""
         await self._hub.hub.set_mcp_enabled(False, for_s)
 
     @action(as_notice)

@@ -21,7 +21,7 @@ class PaletteEntry(msgspec.Struct, frozen=True):
         run: does it, once the palette is closed.
         icon: its file.
         kind: what it is, in a word, at the right.
-        detail: what else tells it from others of its name.
+        detail: what distinguishes it from others of its name.
         also: other words by which it is found; in English, too, whatever language is spoken.
         rank: of two that fit alike the higher one comes first.
         is_now: it wants the user now, and stands there before anything is typed.
@@ -66,16 +66,15 @@ class PaletteContext(msgspec.Struct, frozen=True):
         return any(page.name == name for page in self.pages)
 
     def link(self, page: str, part: str = "", text: str = "") -> Run:
-        """What shows a part of a page."""
+        """Returns a function that shows a part of a page."""
         return lambda: self.page.links.part_asked.emit(page, part, text)
 
 
 class PaletteSource(msgspec.Struct, frozen=True):
-    """
-    Args:
-        name: in code and tests.
-        entries: made anew each time that the palette opens.
-        is_long: there may be thousands; they are made a few at a time, and kept while the tools are the same.
+    """Args:
+    name: in code and tests.
+    entries: made each time that the palette opens.
+    is_long: there may be thousands; they are made a few at a time, and kept while the tools are the same.
     """
 
     name: str

@@ -49,7 +49,7 @@ class PaletteModel(QAbstractListModel):
 
 
 def spoken(entry: PaletteEntry) -> str:
-    """What a screen reader says of an entry."""
+    """Returns the text of an entry for screen readers."""
     return ", ".join(part for part in (entry.title, entry.detail, entry.kind) if part)
 
 
@@ -149,7 +149,7 @@ class PaletteList(QListView):
         self.current_changed.emit()
 
     def go(self, step: int) -> None:
-        """Chooses an entry further down or up; from the last one it goes on with the first."""
+        """Selects an entry further down or up; single steps wrap around at the ends."""
         places = [place for place, row in enumerate(self._model.rows) if isinstance(row, PaletteEntry)]
         if places:
             here = places.index(self.currentIndex().row()) if self.currentIndex().row() in places else -1

@@ -31,7 +31,7 @@ def indexed(entry: PaletteEntry) -> Indexed:
 
 
 def plain(text: str) -> str:
-    """As it is compared: what joins words in names parts them here, too, and stays."""
+    """Returns a text in the form that is compared: folded to lower case; names with joints also in their parts."""
     folded = text.casefold()
     parted = JOINTS.sub(" ", folded)
     return folded if parted == folded else f"{folded} {parted}"
@@ -67,7 +67,7 @@ def _with_words(words: Sequence[str], entries: Sequence[Indexed]) -> Sequence[In
 
 
 def _with_letters(words: Sequence[str], entries: Sequence[Indexed]) -> list[Indexed]:
-    """Those whose titles have each word's letters in their order, from the beginning of a word."""
+    """Returns the entries whose titles contain each word's letters in order, from the beginning of a word."""
     found = list(entries)
     for word in words:
         if len(word) < SHORTEST_FUZZY:

@@ -103,7 +103,7 @@ class PalettePanel(Surface):
         self._note.set_text(text, explanation)
 
     def _on_current_changed(self) -> None:
-        """The keyboard is in the field; a screen reader has to be told what is marked below it."""
+        """Describes the selected entry to screen readers, since the keyboard stays in the field."""
         entry = self.list.entry
         self.field.setAccessibleDescription(spoken(entry) if entry is not None else tr("Nothing has this name."))
         QAccessible.updateAccessibility(QAccessibleEvent(self.field, QAccessible.Event.DescriptionChanged))

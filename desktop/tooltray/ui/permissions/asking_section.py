@@ -1,4 +1,4 @@
-"""When calls ask, for all AI clients: the flow guard, and how long a yes is one to the same call. Draws what the settings say."""
+"""When calls ask, for all AI clients: the flow guard, and for how long an approval covers the same call. Draws the settings."""
 
 from collections.abc import Mapping
 

@@ -21,8 +21,9 @@ BY_RULE = "rule"  # among the lengths: as long as a rule on arguments stands
 
 
 class CallPanel(SheetFrame):
-    """`answered` carries the call's id and one of its choices, that of a rule, or "refuse"; whoever carries it out closes
-    the sheet, or calls `show_refusal`. `preview_requested` carries a server and an OfferedRule: what would it have covered?
+    """A sheet with a call that waits for approval. `answered` carries the call's id and one of its choices, the choice of a rule, or
+    "refuse"; its receiver closes the sheet, or calls `show_refusal`. `preview_requested` carries a server and an OfferedRule, to find the
+    calls that the rule would have covered.
     """
 
     answered = Signal(str, str)

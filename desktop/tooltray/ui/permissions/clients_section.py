@@ -33,11 +33,11 @@ _GUARDS: Mapping[str, bool | None] = {"": None, "on": True, "off": False}
 
 
 class ClientsSection(PageScroll):
-    """`rules_requested` carries a client, its title, the rules that it is to have (None: those of the servers) and those of now;
-    `guard_requested` the first two, whether its flow guard is to be on (None: as for all), and whether it is now.
+    """A list of AI clients with their rules. `rules_requested` carries a client, its title, the new rules (None: the servers' rules) and
+    the current ones; `guard_requested` the first two, whether the flow guard is on for it (None: the default), and the current value.
 
     Attributes:
-        asking: what counts for all of them.
+        asking: the section with the defaults for all clients.
     """
 
     rules_requested = Signal(str, str, object, object)

@@ -73,7 +73,7 @@ class GrantCommands(Commands):
 
     @action()
     async def begin(self) -> None:
-        """Something is to be allowed: `began`."""
+        """Reads what can be allowed, and emits `began`."""
         modes = await self._hub.views.get_client_modes()
         snapshot = self._hub.snapshot
         own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
@@ -100,14 +100,14 @@ class GrantCommands(Commands):
 
     @action(at_sheet)
     async def accept(self, change: ToolChange) -> None:
-        """The user has seen how a tool, or a skill, differs: `saved` or `refused`."""
+        """Accepts a tool's or a skill's change that the user has seen; emits `saved` or `refused`."""
         await self._hub.approvals.accept_tool_change(change.server, change.tool, change.kind, change.revision)
         self.saved.emit()
         self.done.emit(tr("{tool} is allowed as it is now", tool=change.tool))
         await self._look()
 
     def on_hub_changed(self) -> None:
-        """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
+        """Refreshes once the hub is connected; also called by the page, which may be built later."""
         is_known = self._hub.snapshot is not None
         self.open_servers_changed.emit(sum(runs_everything(server) for server in self._hub.snapshot.servers) if self._hub.snapshot else 0)
         if is_known and not self._is_known:
@@ -120,5 +120,5 @@ class GrantCommands(Commands):
 
 
 def _has_tools(server: ServerSnapshot) -> bool:
-    """Whether there is something to allow: it has listed tools, and is not in trouble."""
+    """Returns whether a server has listed tools and has no trouble, so that something can be allowed."""
     return server.tool_count > 0 and not needs_person(server)

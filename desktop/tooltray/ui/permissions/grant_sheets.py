@@ -22,7 +22,9 @@ SKILL = "skill"  # the kind of such a change
 
 
 class ToolChangePanel(SheetFrame):
-    """`accepted`: the tool is allowed as it is now; whoever carries it out calls `show_refusal`, or closes the sheet."""
+    """A sheet that shows how a tool has changed. `accepted`: the tool is allowed as it is now; its receiver calls `show_refusal`, or closes
+    the sheet.
+    """
 
     accepted = Signal(object)  # ToolChange
 

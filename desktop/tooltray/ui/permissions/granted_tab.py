@@ -72,7 +72,7 @@ class GrantedTab(QStackedWidget):
         self._clock.stop()
 
     def _follow_time(self) -> None:
-        """One timer counts down for all rows, while somebody looks at one that ends."""
+        """Runs one timer that counts down for all rows, while the tab is visible and a grant in it ends."""
         if self.isVisible() and any(grant.expires_at for grant in self._grants):
             self._clock.start()
         else:

@@ -147,7 +147,7 @@ class PermissionCommands(Commands):
 
     @action(clears=False)
     async def look_answers(self, server: str, tool: str) -> None:
-        """Asks what was last said to calls of a tool: `answers_known` or `answers_unknown`."""
+        """Reads the last answers to calls of a tool; emits `answers_known` or `answers_unknown`."""
         wanted = ActivityFilter(kinds=("approval",), servers=(server,), tools=(tool,))
         try:
             answers = await self._hub.activity.get_activity(wanted, limit=MOST_ANSWERS)

@@ -65,7 +65,7 @@ def mode_of(server: ServerPermissions) -> str:
 
 
 def has_chosen(server: ServerPermissions) -> bool:
-    """Whether a tool runs without asking by its name; its tools need not be known."""
+    """Returns whether a tool runs without asking by its name; the server's tools need not be known."""
     return any(not rule.startswith("ask:") for rule in server.single)
 
 
@@ -163,7 +163,7 @@ def guard_choices() -> list[tuple[str, str]]:
 
 
 def has_own_rules(mode: ClientModeSnapshot) -> bool:
-    """Whether something counts for this kind of AI client alone."""
+    """Returns whether this kind of AI client has its own rules or flow guard."""
     return not (mode.auto_approve is None and mode.call_rules is None and mode.flow_guard is None)
 
 
@@ -176,7 +176,7 @@ def client_mode(rules: Sequence[str] | None) -> str:
 
 
 def answer_word(entry: ActivityEntry) -> str:
-    """Returns what was said to a call."""
+    """Returns the answer to a call, in words."""
     words = {
         "once": tr("Allowed once"),
         "session": tr("Allowed for the session"),

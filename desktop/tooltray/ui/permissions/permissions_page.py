@@ -209,7 +209,9 @@ class PermissionsPage(Page):
             self._fault.show_fault(problem)
 
     def _on_hub_changed(self) -> None:
-        """Also while nobody looks: the navigation says how much waits, and nothing does once the hub is gone."""
+        """Reads what waits once the hub is connected, and clears it when it disconnects; also while hidden, since the navigation shows the
+        number.
+        """
         is_known = self._context.hub.snapshot is not None
         if is_known and not self._is_known:
             self.commands.look_waiting()

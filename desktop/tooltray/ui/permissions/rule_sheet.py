@@ -23,7 +23,9 @@ TIME_WIDTH = 92  # px
 
 
 class RulePanel(SheetFrame):
-    """`take_back_requested` carries the grant's id; whoever knows what the rule covers calls `show_preview`."""
+    """A sheet with a rule on arguments. `take_back_requested` carries the grant's id; the owner calls `show_preview` with the calls that
+    the rule covers.
+    """
 
     take_back_requested = Signal(str)
 

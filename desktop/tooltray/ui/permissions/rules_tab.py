@@ -44,8 +44,8 @@ WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 92, NOW: 148}  # px, a
 
 
 class RulesTab(QWidget):
-    """`rules_requested` carries a server, the rules that it is to have, and those of now; `tool_requested` a server, its own name for a
-    tool, what is chosen, and what was; `tool_opened` a ToolRow.
+    """A tab with the rules of servers and tools. `rules_requested` carries a server, the new rules and the current ones; `tool_requested` a
+    server, its own name for a tool, the new choice and the previous one; `tool_opened` a ToolRow.
     """
 
     rules_requested = Signal(str, object, object)
@@ -118,7 +118,7 @@ class RulesTab(QWidget):
         self._draw()
 
     def tool(self, server: str, tool: str) -> ToolRow | None:
-        """A tool as it is now; None if it is gone."""
+        """Returns a tool's current row; None if the tool no longer exists."""
         return next((each for each in self._rows if each.key == (server, tool)), None)
 
     # the parts
@@ -254,7 +254,7 @@ class RulesTab(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Shows the servers' names beside tools of several; reasons go where there is no room for both."""
+        """Shows the servers' names beside the tools of several servers; hides reasons where the width is too small for both."""
         for place, width in (WIDTHS if self.width() >= ROOM_FOR_REASONS else NARROW_WIDTHS).items():
             self.tools.setColumnWidth(place, width)
         self.tools.setColumnHidden(SERVER, bool(self._chosen))

@@ -1,6 +1,5 @@
-"""The sheet of one tool: whether it runs without asking and why, a choice, what was allowed for it, and what was last said to its calls.
-Draws frozen snapshots.
-"""
+"""The sheet of one tool: whether it runs without asking and why, a choice, its grants, and the last answers to its calls. Draws frozen
+snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -77,7 +76,7 @@ class ToolPanel(SheetFrame):
             self._grants.addWidget(self._grant_box(of.grants))
 
     def show_answers(self, answers: Sequence[ActivityRow]) -> None:
-        """Shows what was last said to calls of it."""
+        """Shows the last answers to calls of the tool."""
         clear(self._answers)
         for index, each in enumerate(answers):
             if index:
@@ -89,7 +88,7 @@ class ToolPanel(SheetFrame):
             self._answers.addWidget(self._line("", tr("Nobody was asked about it, as far as is kept.")))
 
     def show_no_answers(self, problem: Problem) -> None:
-        """What was said cannot be read; that is not the same as nothing."""
+        """Shows that the answers could not be read, so that the list does not look empty."""
         clear(self._answers)
         self._answers.addWidget(self._line("", tr("Not known: {reason}", reason=problem.title)))
 

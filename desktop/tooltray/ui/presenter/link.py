@@ -59,11 +59,11 @@ class EngineLink(QObject):
         return self._verbs is not None
 
     def attach(self, verbs: Mapping[str, Verb], bus: EventBus, loop: asyncio.AbstractEventLoop, asker: Asker = PERSON) -> None:
-        """Begins to carry; the first news is a whole HubSnapshot.
+        """Connects to a running engine; the first message is a whole HubSnapshot.
 
         Args:
             verbs: the engine's, by name; called in `loop`.
-            bus: where it tells its news; used in `loop` only.
+            bus: the engine's event bus; used in `loop` only.
             loop: the engine's loop, running.
             asker: the user at the window, as the engine knows them.
         """
@@ -85,13 +85,13 @@ class EngineLink(QObject):
             self._is_announced = False
 
     async def run(self, verb: str, /, *args: object, **kwargs: object) -> Any:
-        """Calls a verb of the engine in the engine's loop and waits for what it returns.
+        """Calls a verb of the engine in the engine's loop and returns its result.
 
         Args:
-            verb: its name; what follows are its own arguments.
+            verb: its name; the arguments after it are the verb's own.
 
         Raises:
-            TooltrayError: what the verb raised, or that there is no engine, or that it ended meanwhile.
+            TooltrayError: what the verb raised, or no engine runs, or the engine ended during the call.
         """
         if self._verbs is None or self._loop is None or self._ended is None:
             raise _no_hub()
@@ -190,7 +190,9 @@ class EngineLink(QObject):
 
 
 async def _asked_by(person: Asker, verb: str, work: Coroutine[object, None, T]) -> T:
-    """The window shows what it is about before it calls a verb that widens something."""
+    """Runs a verb's coroutine on behalf of the user at the window, who has seen what it changes before a verb that widens something is
+    called.
+    """
     set_asker(person)
     set_call(verb)
     return await work

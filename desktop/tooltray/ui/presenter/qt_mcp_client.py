@@ -85,7 +85,7 @@ class QtMcpClient(QObject):
             self.removed.emit()
 
     async def diagnose(self) -> Diagnosis | None:
-        """What the doctor found out about the server; None: nothing."""
+        """Returns the doctor's diagnosis of the server; None without one."""
         return next(iter(await self._hub.hub.diagnose(self.name)), None)
 
     async def apply_remedy(self, kind: str, value: str) -> str:

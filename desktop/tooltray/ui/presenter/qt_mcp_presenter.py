@@ -97,7 +97,7 @@ class QtMcpPresenter(Api, QObject):
         return self._snapshot.secret_backend if self._snapshot is not None else "keyring"
 
     def forget(self) -> None:
-        """The engine is gone; what is known of it says nothing any more."""
+        """Drops the snapshot of an engine that has ended."""
         if self._snapshot is not None:
             self._snapshot = None
             self.snapshot_changed.emit()

@@ -48,7 +48,7 @@ class AnswerField(QWidget):
 
     @property
     def value(self) -> answers.Value | None:
-        """The answer as it goes to the server; None if there is none. Only without `fault`."""
+        """The answer in the form for the server; None without one. Only without `fault`."""
         if self._switch is not None:
             return self._switch.isChecked()
         if self._options is not None:
@@ -70,7 +70,7 @@ class AnswerField(QWidget):
         return control
 
     def show_fault(self) -> None:
-        """From now on says what is wrong, also while the user corrects it."""
+        """Shows the error in the answer from now on, also while the user corrects it."""
         self._is_fault_shown = True
         self._draw_fault()
 

@@ -39,7 +39,7 @@ class QuestionLine(QObject):
         return [question for question in self._waiting if not self._attempts.is_shown(question.attempt)]
 
     def drop(self, id: str) -> None:
-        """A question is answered or has ended; one that is not known is none."""
+        """Removes a question that was answered or has ended; ignores an unknown one."""
         left = [question for question in self._waiting if question.id != id]
         if len(left) < len(self._waiting):
             self._waiting = left

@@ -1,6 +1,5 @@
-"""JSON as a tree that opens where somebody looks: what is closed costs nothing, however large it is. Knows nothing of where a value came
-from.
-"""
+"""JSON as a tree that is built as the user expands it: a collapsed part costs nothing, however large it is. Knows nothing of where a value
+came from."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ NO_INDEX = QModelIndex()
 
 
 class _Node:
-    """One value; `members` of an object or a list are made when somebody looks."""
+    """One value; `members` of an object or a list are made when the node is expanded."""
 
     __slots__ = ("children", "name", "parent", "row", "value")
 
@@ -36,7 +35,7 @@ class _Node:
 
 
 def is_container(value: object) -> bool:
-    """Whether a value of JSON has members."""
+    """Returns whether a JSON value has members."""
     return isinstance(value, Mapping | list | tuple)
 
 
@@ -112,7 +111,7 @@ class JsonModel(QAbstractItemModel):
         return self.createIndex(self._nodes[id].row, 0, id) if id else QModelIndex()
 
     def _next_members(self, id: int, first: int) -> list[tuple[str, object]]:
-        """The members that were not looked at yet, as many as come at once; of a list of a million it copies no more than these."""
+        """Returns the next AT_ONCE members; copies no more than these, even of a list of a million."""
         value = self._nodes[id].value
         if isinstance(value, Mapping):
             rest = self._rest.setdefault(id, iter(value.items()))

@@ -37,7 +37,7 @@ class PictureFile(msgspec.Struct, frozen=True):
 
 
 def decoded_base64(text: str) -> bytes | None:
-    """Returns the bytes that a text stands for; None: it is no Base64."""
+    """Returns the bytes of a Base64 text; None if it is not Base64."""
     try:
         return base64.b64decode(text, validate=False)
     except (binascii.Error, ValueError):
@@ -62,7 +62,7 @@ def look_at(content: bytes) -> PictureFile:
 
 
 def decode(file: PictureFile) -> QImage | None:
-    """Returns the picture, made smaller where nobody could see the difference; None: it is damaged."""
+    """Returns the picture, scaled down to at most MOST_SHOWN pixels; None if it is damaged."""
     reader, _buffer = _reader(file.content, file.format)
     size = QSize(file.width, file.height)
     if max(file.width, file.height) > MOST_SHOWN:

@@ -56,7 +56,7 @@ def _parts(result: Mapping[str, object]) -> Iterator[Part]:
 
 
 def _items(given: object) -> Sequence[Mapping[str, object]]:
-    """The objects in a list; one that stands alone is a list of one, and anything else stands as it is."""
+    """Returns the objects in a list; a single value counts as a list of one, and other values are wrapped."""
     items = given if isinstance(given, list | tuple) else [] if given is None else [given]
     return [item if isinstance(item, Mapping) else {"": item} for item in items]
 
@@ -88,7 +88,7 @@ def _resource(item: Mapping[str, object], uri: str) -> Part:
 
 
 def _text(text: str, mime: str) -> Part:
-    """A text, or the JSON that it is."""
+    """Returns a text as a part, or as JSON if it is JSON."""
     if text.lstrip()[:1] in ("{", "[") and len(text) <= LONGEST_JSON:
         try:
             return Part("json", text=text, value=json.loads(text), mime=mime)

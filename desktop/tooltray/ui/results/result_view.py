@@ -69,7 +69,7 @@ class ResultView(QWidget):
         self._add_parts(FIRST_PARTS)
 
     def show_problem(self, problem: Problem) -> None:
-        """Shows why there is no answer."""
+        """Shows a problem in place of an answer."""
         self.clear()
         self._lines.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
         self._lines.addStretch(1)
@@ -155,7 +155,7 @@ class ResultView(QWidget):
 
 
 def _ending(part: Part) -> str:
-    """The ending of a file's name: what the server calls its kind, if that is a plain word."""
+    """Returns the ending of a file's name: the subtype of the server's MIME type, if it is a plain word."""
     if part.kind in ("text", "json"):
         return "md" if part.mime == "text/markdown" else ENDINGS[part.kind]
     kind = part.mime.rpartition("/")[2].lower()

@@ -55,7 +55,7 @@ def prepare() -> None:
 
 
 def is_harmless(pattern: str) -> bool:
-    """Whether a regular expression can be tried without a danger that it takes for ever; says no too often, never too seldom."""
+    """Returns whether a regular expression is certain to end quickly; rather refuses too many than too few."""
     if len(pattern) > LONGEST_PATTERN or _BACKREFERENCE.search(pattern) or _REPEATED_GROUP.search(pattern):
         return False
     return len(_REPEAT.findall(pattern)) <= MOST_REPEATS
@@ -117,7 +117,7 @@ def _pattern(_validator: Validator, pattern: object, instance: object, _schema: 
 
 
 def _worded(error: Fault) -> Iterator[tuple[Path, str]]:
-    """The places and the words of an error of the library's."""
+    """Yields the places and texts of an error of the library."""
     path: Path = tuple(error.absolute_path)
     limit = error.validator_value
     match error.validator:
@@ -157,7 +157,7 @@ def _names(limit: object) -> list[str]:
 
 
 def _of_branches(error: Fault, path: Path) -> Iterator[tuple[Path, str]]:
-    """What is wrong in the branch that comes nearest: the one with the fewest errors, none of them of its type."""
+    """Yields the errors of the best branch: the one with the fewest errors, none of them of its type."""
     branches: dict[str | int, list[Fault]] = {}
     for each in error.context or ():
         branches.setdefault(each.relative_schema_path[0], []).append(each)

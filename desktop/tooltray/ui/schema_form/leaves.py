@@ -42,7 +42,7 @@ class ValueControl(QWidget):
 
     @property
     def fault(self) -> str:
-        """Why there is no value, in words; empty: there is one, or nothing stands there."""
+        """Why the content is not a value, in words; empty if it is one, or if the control is empty."""
         return ""
 
     @property
@@ -56,7 +56,7 @@ class ValueControl(QWidget):
         return ()
 
     def can_show(self, value: object) -> bool:
-        """Whether `value` would give back exactly this."""
+        """Returns whether `value` would return exactly this."""
         raise NotImplementedError
 
     def set_value(self, value: object) -> None:
@@ -64,7 +64,7 @@ class ValueControl(QWidget):
         raise NotImplementedError
 
     def show_faults(self, faults: Faults) -> list[str]:
-        """Says at its members what is wrong with them; returns what could be said nowhere."""
+        """Shows at its members what is wrong with them; returns the texts that no member can show."""
         return [f"{'.'.join(str(part) for part in path)}: {words}" for path, words in faults.items()]
 
 
@@ -92,7 +92,7 @@ class GrowingText(QPlainTextEdit):
 
 
 class TextControl(ValueControl):
-    """A text; one that is given as empty stays a text, until somebody edits it."""
+    """A text; an empty text that was given stays a text until the user edits it."""
 
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()
@@ -185,7 +185,7 @@ def bounds(shape: Shape) -> str:
 
 
 class SwitchControl(ValueControl):
-    """Yes or no. One that need not be given is not, after `set_value(ABSENT)`, until somebody switches it."""
+    """A switch. An optional one is omitted after `set_value(ABSENT)`, until the user switches it."""
 
     def __init__(self, theme: Theme, shape: Shape, name: str, *, is_required: bool) -> None:
         super().__init__()
@@ -310,10 +310,10 @@ class JsonControl(ValueControl):
 
 
 def read_json(text: str) -> object:
-    """Reads JSON; what only Python takes for JSON (NaN) is none.
+    """Reads JSON; rejects what only Python accepts (NaN).
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not JSON.
     """
     value: object = json.loads(text, parse_constant=_no_constant)
     return value
@@ -324,7 +324,7 @@ def _no_constant(name: str) -> object:
 
 
 def json_fault(text: str) -> str:
-    """Returns why a text is no JSON, with the line; empty: it is, or there is none."""
+    """Returns why a text is not JSON, with the line; empty if it is JSON, or empty."""
     if not text.strip():
         return ""
     try:

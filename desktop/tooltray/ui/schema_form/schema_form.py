@@ -69,7 +69,7 @@ class SchemaForm(QWidget):
 
     @property
     def value(self) -> dict[str, object] | None:
-        """The arguments; None: what is written is no object."""
+        """The arguments; None if the text is not an object."""
         if self._view == FIELDS:
             value = self._object.value
         else:

@@ -86,7 +86,7 @@ class Slot(QWidget):
         self._say("")
 
     def own_faults(self) -> Faults:
-        """What cannot be read as it is written."""
+        """Returns why the text cannot be read, if so."""
         return {(): fault} if (fault := self._control.fault) else {}
 
     def show_faults(self, faults: Faults) -> None:
@@ -96,7 +96,7 @@ class Slot(QWidget):
         self._say("\n".join([*([self._control.fault] if self._control.fault else here), *below]))
 
     def first_faulty(self) -> QWidget | None:
-        """The control of the first value with something wrong; None: there is none."""
+        """Returns the control of the first value with an error; None without errors."""
         inner = (each.first_faulty() for each in self._control.slots if isinstance(each, Slot))
         if (first := next(filter(None, inner), None)) is not None:
             return first

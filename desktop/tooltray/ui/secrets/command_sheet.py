@@ -25,11 +25,11 @@ NOT_IN_NAMES = frozenset("{}")  # a placeholder ends there
 
 
 class CommandPanel(SheetFrame):
-    """Both signals carry its name and words; whoever carries them out calls `show_fault`, or closes the sheet.
+    """A sheet that edits a command. Both signals carry its name and words; their receiver calls `show_fault`, or closes the sheet.
 
     Args:
-        secret: that it prints; None: it is a new one.
-        commands: all that there are.
+        secret: the secret that the command prints; None: a new one.
+        commands: all commands of the settings.
     """
 
     save_requested = Signal(str, object)

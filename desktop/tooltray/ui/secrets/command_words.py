@@ -14,7 +14,7 @@ SETTING = "secretCommands"  # where the settings have the commands
 
 
 def commands_in(settings: Mapping[str, object]) -> Commands:
-    """Returns the commands of the settings; what is no command there is left out, as the hub does."""
+    """Returns the commands of the settings; invalid ones are left out, as in the hub."""
     found = settings.get(SETTING)
     given = found.items() if isinstance(found, Mapping) else ()
     return {name: words for name, words in given if isinstance(words, list) and words and all(isinstance(each, str) for each in words)}
@@ -34,7 +34,7 @@ def kept_elsewhere(secrets: Sequence[SecretSnapshot], commands: Commands) -> lis
 
 
 def source(secret: SecretSnapshot, commands: Commands) -> str:
-    """Returns where a secret comes from: its command in full, or the place; empty: there is no such command."""
+    """Returns where a secret comes from: its command in full, or the place; empty if the settings lack the command."""
     if is_not_set_up(secret, commands):
         return ""
     words = commands.get(command_of(secret) or "")
@@ -42,7 +42,7 @@ def source(secret: SecretSnapshot, commands: Commands) -> str:
 
 
 def is_not_set_up(secret: SecretSnapshot, commands: Commands) -> bool:
-    """Whether a command is named that the settings do not have."""
+    """Returns whether the secret names a command that the settings do not have."""
     name = command_of(secret)
     return name is not None and name not in commands
 

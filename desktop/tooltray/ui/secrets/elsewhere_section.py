@@ -58,7 +58,7 @@ class ElsewhereSection(QWidget):
         self.hide()
 
     def show_secrets(self, secrets: Sequence[SecretSnapshot]) -> None:
-        """Shows those of the secrets that are kept elsewhere, and the commands of the settings."""
+        """Shows the secrets that are kept elsewhere, and the commands of the settings."""
         self._secrets = secrets
         rows = kept_elsewhere(secrets, self._known)
         self.table.set_rows(rows)

@@ -101,6 +101,6 @@ class PlaceSection(QWidget):
             self.chosen.emit("file", self._passphrase.text())
 
     def _draw(self) -> None:
-        """A file is used once there is a passphrase for it."""
+        """Shows the field for a passphrase, and enables the button once a passphrase is typed."""
         self._passphrase_row.setVisible(self._choice.chosen == "file" and self._backend != "file")
         self._use.setEnabled(bool(self._passphrase.text()))

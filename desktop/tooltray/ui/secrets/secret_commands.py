@@ -49,7 +49,7 @@ class SecretCommands(Commands):
 
     @action()
     async def store_elsewhere(self, kind: str, passphrase: str, name: str, value: str) -> None:
-        """The same, and stores a value there."""
+        """Opens another place for secrets, and stores a value there."""
         if (problem := await self._opened(kind, passphrase)) is not None:
             self.place_failed.emit(problem)
         else:
@@ -132,7 +132,7 @@ class SecretCommands(Commands):
             await self._look()
 
     async def _tell_failure(self, problem: Problem) -> None:
-        """Whether the value is at fault or the place: the place itself says so."""
+        """Shows a failure at the place if the place has a problem, else at the value."""
         secrets = await self._hub.secrets.get_secrets()
         self.secrets_changed.emit(secrets)
         (self.refused_value if secrets.problem is None else self.place_failed).emit(problem)

@@ -20,11 +20,12 @@ WAIT_SHOWN_MS = 600  # a keyring that is open answers sooner
 
 
 class SecretEntry(QWidget):
-    """`stored`: the secret of this name is stored now, and servers that waited for it are tried again by themselves.
+    """A field for a secret's value. `stored`: the secret of this name was stored, and servers that waited for it are started again
+    automatically.
 
     Args:
         secret_name: as settings name it.
-        is_new: there is none yet; else it is replaced.
+        is_new: the secret is not stored yet; else it is replaced.
     """
 
     stored = Signal(str)

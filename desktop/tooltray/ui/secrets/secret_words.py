@@ -23,12 +23,12 @@ def place_look(secrets: StoredSecrets) -> Look:
 
 
 def is_missing(secret: SecretSnapshot) -> bool:
-    """Whether something needs it, and it is known not to be there."""
+    """Returns whether a secret that is in use is known to be missing."""
     return secret.is_stored is False and secret.kind == "value"
 
 
 def is_unused(secret: SecretSnapshot) -> bool:
-    """Whether it is known that nothing needs it."""
+    """Returns whether a stored secret is known to be unused."""
     return bool(secret.is_stored) and secret.kind == "value" and not (secret.used_by or secret.perhaps_used_by)
 
 

@@ -93,7 +93,7 @@ class SecretsTab(Page):
 
     @property
     def is_known(self) -> bool:
-        """Whether it shows what the hub has said."""
+        """Whether the hub's secrets have been read."""
         return self._secrets is not None
 
     def show_part(self, part: str, text: str = "") -> None:
@@ -249,7 +249,7 @@ class SecretsTab(Page):
         self.commands.look()
 
     def _running_with(self, name: str) -> list[str]:
-        """The servers that have had a secret's value from before, and get another one only when they start again."""
+        """Returns the running servers that got the secret's previous value, and get the new one only after a restart."""
         known = self._secrets.secrets if self._secrets is not None else ()
         users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
         found = [self._context.servers.find(user) for user in users]

@@ -34,11 +34,11 @@ FEWEST_LINES, MOST_LINES = 3, 12
 
 
 class AddServerPanel(Surface):
-    """`add_requested` carries a list of NewServer; whoever carries it out calls `show_failure`, or closes the sheet.
+    """A sheet that adds servers. `add_requested` carries a list of NewServer; its receiver calls `show_failure`, or closes the sheet.
 
     Args:
-        text: to begin with.
-        projects: folders into whose own files it can go.
+        text: the text at the start.
+        projects: folders into whose own files a server can be added.
         local: reads what is pasted, and finds secrets in it.
         tester: tries a server before it is added.
     """
@@ -133,7 +133,7 @@ class AddServerPanel(Surface):
             self._put_below(Banner(self._theme, "error", title(problem), sentences(problem)))
 
     def on_server_added(self, name: str) -> None:
-        """One of several is there now: adding again after a failure goes on with the rest."""
+        """Removes the preview of a server that was added, so that adding again after a failure adds only the rest."""
         self._taken = {*self._taken, name}
         for preview in [each for each in self._previews if each.name == name]:
             self._previews.remove(preview)
@@ -156,7 +156,7 @@ class AddServerPanel(Surface):
         self._body.insertWidget(self._body.count() - 1, widget)
 
     def on_secrets_closed(self, problem: Problem | None) -> None:
-        """Another place for secrets was chosen: it works, and adding goes on, or it does not."""
+        """Continues adding after another place for secrets was chosen, or shows why the place does not work."""
         if not isinstance(self._failure, SecretsHelp):
             return
         if problem is not None:

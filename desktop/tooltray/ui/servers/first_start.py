@@ -1,4 +1,4 @@
-"""What the Servers page shows while there is no server: the ways to the first one."""
+"""The Servers page without servers: the ways to the first one."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget

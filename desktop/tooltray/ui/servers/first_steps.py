@@ -1,6 +1,5 @@
-"""From nothing to a first call: three steps that tick themselves, above the servers of somebody who has just begun. Once all is done, or
-put away, it never comes back.
-"""
+"""From nothing to a first call: three steps that tick themselves, above the servers of a new user. Once completed or dismissed, they never
+come back."""
 
 from collections.abc import Sequence
 
@@ -28,7 +27,7 @@ ANSWERING = (ServerState.RUNNING, ServerState.ON_DEMAND)
 
 
 class FirstSteps(msgspec.Struct, frozen=True):
-    """How far somebody is.
+    """The progress of a new user.
 
     Attributes:
         server: one that answers; empty: none yet.
@@ -74,7 +73,7 @@ class FirstStepsCommands(Commands):
         self._has_begun = False
 
     def look(self, *, has_begun: bool = False) -> None:
-        """Asks how far it is: `wanted` and, where they are or somebody has just begun, `found`; does not wait."""
+        """Reads the progress without waiting; emits `wanted`, and `found` if the steps are wanted or the user has just begun."""
         self._has_begun = self._has_begun or has_begun
         self._reading.ask()
 
@@ -132,7 +131,7 @@ class StepView(QWidget):
 
 
 class FirstStepsStrip(QWidget):
-    """Hidden unless somebody begins, or has begun and is not through.
+    """A strip with the steps; hidden unless the user has begun and not completed them.
 
     Args:
         context: of the page.
@@ -168,7 +167,7 @@ class FirstStepsStrip(QWidget):
         return self._steps
 
     def set_empty(self, is_empty: bool) -> None:
-        """Says whether there is no server yet: then somebody begins. The first server that comes keeps it going on."""
+        """Begins the steps while no server exists; they stay after the first one is added."""
         if is_empty == self._is_empty:
             return
         self._is_empty = is_empty
@@ -178,7 +177,7 @@ class FirstStepsStrip(QWidget):
         self._draw()
 
     def look(self) -> None:
-        """There is a hub that knows how far it is."""
+        """Reads the progress from a hub that runs."""
         self.commands.look(has_begun=self._is_empty)
 
     def _on_wanted(self, are_wanted: bool) -> None:

@@ -36,7 +36,7 @@ class Undo(msgspec.Struct, frozen=True):
 
 
 def can(what: str, server: ServerSnapshot) -> bool:
-    """Whether something makes sense for a server: of many that are selected it is done with those."""
+    """Returns whether an action makes sense for a server; an action on a selection skips the other servers."""
     if server.is_builtin or server.origin == "proposal":
         return False
     match what:
@@ -69,7 +69,7 @@ class ManyServers(Commands):
         context.notices.keep_open_requested.connect(self._on_keep_open)
 
     def do(self, what: str, names: Sequence[str]) -> None:
-        """Does one of START, STOP, RESTART, ON_DEMAND, REMOVE with those of the servers for which it makes sense."""
+        """Does one of START, STOP, RESTART, ON_DEMAND, REMOVE with the servers for which it makes sense."""
         found = [server for name in names if (server := self._context.servers.find(name)) is not None and can(what, server)]
         slots = {START: self._start, STOP: self._stop, RESTART: self._restart, ON_DEMAND: self._on_demand, REMOVE: self._remove}
         if found:

@@ -138,7 +138,7 @@ class OfferSheets(QObject):
         self.commands.read_links(server)
 
     def _is_free(self) -> bool:
-        """Whether nothing lies over the window that the user would lose."""
+        """Returns whether a sheet can open without closing one that the user would lose."""
         return self._place.panel is None or isinstance(self._place.panel, AddServerPanel | ReadingBundlePanel)
 
     def _taken(self) -> frozenset[str]:
@@ -162,7 +162,7 @@ class OfferSheets(QObject):
         self._replace(panel, bundles, bundles.installed)
 
     def open_inmemory(self, server: InMemoryServer) -> None:
-        """Shows what a server is that would run inside Tooltray, and asks for a yes."""
+        """Shows a server that would run inside Tooltray, for approval."""
         panel, commands = InMemoryPanel(self._theme, server, self._taken()), self.commands
 
         def add(values: Mapping[str, FieldValue], name: str) -> None:

@@ -99,7 +99,7 @@ class ServerCard(GridCard):
             self._draw()
 
     def set_matches(self, count: int) -> None:
-        """Shows how many of its tools a search found; -1 is no search."""
+        """Shows how many of its tools a search found; -1 without a search."""
         if count != self._matches:
             self._matches = count
             self._draw()

@@ -37,7 +37,7 @@ class NewServer(HidesFields, frozen=True):
 
 
 def at_server(commands: "ServerCommands", problem: Problem | None, server: str, *_arguments: object) -> None:
-    """At the server that it is about; with "" it is about all, and for all to see."""
+    """Shows an error at its server; with "" it is about all servers and is shown above the pages."""
     if server:
         commands.server_failed.emit(server, problem)
     else:
@@ -103,10 +103,10 @@ class ServerCommands(Commands):
         await self.started(name)
 
     async def started(self, name: str) -> None:
-        """The same, awaited.
+        """Starts a server and waits until it runs; a disabled one is enabled first.
 
         Raises:
-            TooltrayError: it does not run; says why.
+            TooltrayError: the server does not run, with the reason.
         """
         server = self._servers.find(name)
         if server is not None and server.is_disabled and is_of_file(server):
@@ -215,7 +215,7 @@ class ServerCommands(Commands):
 
     @action(at_server, clears=False)
     async def sign_in(self, name: str) -> None:
-        """Begins to sign in to a server, or goes on with what has begun: `page_wanted`."""
+        """Begins to sign in to a server, or continues a sign-in: emits `page_wanted`."""
         url = await self._sign_in_page(name)
         self.server_failed.emit(name, None)  # before the page is shown, which may fail in its turn
         self.page_wanted.emit(name, url)
@@ -239,11 +239,11 @@ class ServerCommands(Commands):
         self.done.emit(tr("Signed out of {name}", name=name))
 
     def tell_no_browser(self, name: str) -> None:
-        """The page could not be shown; the address still can be copied."""
+        """Shows that the page could not be opened; its address can be copied."""
         self.server_failed.emit(name, Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
     async def _sign_in_page(self, name: str) -> str:
-        """Begins to sign in, or goes on with it; returns the page's address. The outcome is told when it is there."""
+        """Begins or continues a sign-in and returns the page's address; the outcome is shown later."""
         page = await self._hub.sign_ins.begin_sign_in(name)
         if name not in self._signing_in:  # else somebody waits for the outcome already
             self._signing_in.add(name)
@@ -286,7 +286,7 @@ class ServerCommands(Commands):
         await self._hub.servers.add_mcp_server(removed.name, removed.entry, removed.is_default, removed.project)
 
     def forget_secrets(self, removal: ServerRemoval) -> None:
-        """A removal is not undone any more: what was kept among the secrets for that server alone goes, too."""
+        """Deletes the secrets that only a removed server used, when its removal can no longer be undone."""
         if names := [*removal.secrets, *filter(None, [removal.sign_in])]:
             self._remove_secrets(names)
 
@@ -307,7 +307,7 @@ class ServerCommands(Commands):
 
         Args:
             kind: another place: "keyring", "file" or "memory"; empty: the place stays.
-            passphrase: opens the file, or becomes its passphrase if there is none yet.
+            passphrase: opens the file, or becomes its passphrase if the file is new.
         """
         try:
             await open_secrets(self._hub, kind, passphrase)
@@ -327,7 +327,7 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def _check_secrets(self, problem: Problem) -> None:
-        """A server's problem is one of the secret store if the store itself says the same."""
+        """Emits `secrets_closed` if a server's problem is a problem of the secret store."""
         try:
             await self._hub.secrets.get_secret_names()
         except TooltrayError as error:

@@ -75,7 +75,7 @@ class TokenSummary(QWidget):
         self.setToolTip(counted)
 
     def show_problem(self, problem: Problem) -> None:
-        """The tokens could not be counted."""
+        """Shows that the tokens could not be counted."""
         self._has_tokens = False
         self._draw()
         self._words.setText(tr("Tokens could not be counted"))
@@ -148,7 +148,7 @@ class ServerFilter(QWidget):
         self._tabs.set_counts([sum(passes(server) for server in found) for passes in STATES])
 
     def set_paused(self, is_paused: bool) -> None:
-        """While everything is paused no server is said to be ready."""
+        """Names the tab of ready servers "Paused" while everything is paused."""
         self._tabs.set_text(READY, tr("Paused") if is_paused else tr("Ready"))
 
     def set_width(self, width: int) -> None:
@@ -171,7 +171,7 @@ class ServerFilter(QWidget):
         self._count()
 
     def passes(self, server: ServerSnapshot) -> bool:
-        """Whether state and search let a server through."""
+        """Returns whether a server fits the chosen state and the search."""
         return STATES[self._state](server) and self._is_found(server)
 
     def _is_found(self, server: ServerSnapshot) -> bool:

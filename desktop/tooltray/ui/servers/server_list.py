@@ -74,7 +74,7 @@ class ServerList(QStackedWidget):
             self._show_cards(is_new or self.currentWidget() is self.table)
 
     def show_matching(self) -> None:
-        """Filter, search or view are others now."""
+        """Shows the servers that fit after filter, search or view have changed."""
         if self._is_table:
             self._show_table()
             return
@@ -120,7 +120,7 @@ class ServerList(QStackedWidget):
         self._returning = name
 
     def take_keyboard(self, name: str) -> None:
-        """The keyboard goes to a server, or to the table."""
+        """Gives the keyboard to a server, or to the table."""
         if self.currentWidget() is self.table:
             self.table.setFocus()
         else:
@@ -160,7 +160,7 @@ class ServerList(QStackedWidget):
         return focused is not None and card.isAncestorOf(focused)
 
     def _nearest(self, name: str) -> str:
-        """The card that stands where a removed one stood."""
+        """Returns the card that takes the place of a removed one."""
         ranks, place, cards = self._ranks, self._ranks[name], self._cards
         return min(cards, key=lambda each: (cards[each].server.is_builtin, ranks[each] < place, abs(ranks[each] - place)), default="")
 

@@ -171,7 +171,7 @@ class ServerOptionsPanel(SheetFrame):
 
 
 def _texts(value: object) -> list[str]:
-    """The arguments in an entry; none where it has something else there."""
+    """Returns the arguments in an entry; empty if the value is not a list."""
     return [str(each) for each in value] if isinstance(value, list | tuple) else []
 
 

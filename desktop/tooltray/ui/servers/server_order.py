@@ -60,14 +60,14 @@ def by_state(server: ServerSnapshot) -> str:
 
 
 def by_file(server: ServerSnapshot) -> str:
-    """The project or the file that it is from."""
+    """Returns the project or the file that a server is from."""
     if is_of_file(server):
         return file_name(server.file, project_of(server))
     return tr("Comes with Tooltray") if server.is_builtin else tr("Settings")
 
 
 def by_service(server: ServerSnapshot) -> str:
-    """What it stands for: the host or the program, without what most names have in common."""
+    """Returns the service of a server: the host or the program, without the common parts of names."""
     if server.is_builtin:
         return tr("Comes with Tooltray")
     if "://" in server.target:
@@ -98,7 +98,7 @@ GROUPINGS = (
 
 
 def grouping(name: str) -> Grouping:
-    """The grouping of this name; none where there is none."""
+    """Returns the grouping of this name; the first one for an unknown name."""
     return next((each for each in GROUPINGS if each.name == name), GROUPINGS[0])
 
 

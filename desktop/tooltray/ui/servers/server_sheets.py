@@ -63,7 +63,7 @@ class SignInAddressPanel(SheetFrame):
         self._copy.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def on_sign_in_over(self, server: str) -> None:
-        """The user has signed in to a server, or does not any more: its address is good for nothing."""
+        """Closes the sheet when the sign-in has ended, since its address no longer works."""
         if server == self._server:
             self.close_requested.emit()
 

@@ -114,7 +114,7 @@ class ServerTable(Table):
         self._give_room()
 
     def _give_room(self) -> None:
-        """Hides what there is no room for; the names of tools that were found want some, too."""
+        """Hides columns in a narrow table; the names of found tools take space, too."""
         for index in TRAFFIC_COLUMNS:
             self.setColumnHidden(index, self.width() < ROOM_FOR_TRAFFIC or bool(self._found))
         self.setColumnHidden(TOKENS_COLUMN, self.width() < ROOM_FOR_TOKENS)

@@ -39,7 +39,7 @@ class ServerViews(IconButton):
         return grouping(self._memory.text(GROUP))
 
     def is_table(self, count: int) -> bool:
-        """Whether so many servers are shown as a table."""
+        """Returns whether so many servers are shown as a table."""
         self._count = count
         chosen = self._memory.text(VIEW)
         return chosen == TABLE if chosen in (CARDS, TABLE) else count > MOST_CARDS

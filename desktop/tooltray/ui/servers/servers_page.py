@@ -302,7 +302,7 @@ class ServersPage(Page):
         self._filter.set_width(self.width())
 
     def _ask_costs(self) -> None:
-        """Asks what tools cost now; a page that nobody sees asks when it is shown."""
+        """Requests what tools cost now; a hidden page does so when it is shown."""
         self._are_costs_old = not (self.isVisible() and self._is_loaded)
         if not self._are_costs_old:
             self._lazy = {server.name: server.is_lazy for server in self._servers.servers}
@@ -358,7 +358,7 @@ class ServersPage(Page):
         self.show_server(name)
 
     def _look_for_clients(self) -> None:
-        """Where the user has no servers yet, the page says where some are; asked once."""
+        """Scans once for AI clients that have servers, for users without servers."""
         scans = self._context.scans
         if self.is_usable and self.isVisible() and scans.scan is None and not scans.is_scanning:
             scans.look()
@@ -422,7 +422,7 @@ class ServersPage(Page):
         self._fit_details()
 
     def _keep_unsaved(self) -> None:
-        """The details go; what the user has typed there can be had again for a while."""
+        """Offers for a while to restore what the user has typed in the details that are closing."""
         if (details := self.details) is not None and (text := details.unsaved):
             name = details.server.name
             toast = self._context.offer_undo(tr("Your changes to {name} are not saved", name=name))
@@ -458,7 +458,7 @@ class ServersPage(Page):
         self._empty.show_scan(scan)
 
     def _on_duplicated(self, name: str) -> None:
-        """The copy is opened to be given what is its own, as soon as it is there."""
+        """Opens the settings of a new copy."""
         self.show_server(name, SETTINGS)
 
     def _on_folder_requested(self, name: str) -> None:

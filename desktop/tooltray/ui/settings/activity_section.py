@@ -198,7 +198,7 @@ class ActivitySection(QWidget):
 
 
 def _show_numbers(choice: Choice, chosen: int, offered: Sequence[int], words: Callable[[int], str]) -> None:
-    """Offers the usual ones, and whatever somebody has written into the settings."""
+    """Offers the usual numbers, and the one in the settings."""
     choice.set_options([(str(number), words(number)) for number in sorted({*offered, chosen})])
     choice.choose(str(chosen))
 

@@ -27,7 +27,7 @@ class SetupPreview(msgspec.Struct, frozen=True):
     changes: Sequence[SetupChange]
 
     def is_of(self, other: "SetupPreview") -> bool:
-        """Whether both are about the same wish, whatever it does to servers of the same name."""
+        """Returns whether both previews are about the same import, whatever it does to servers of the same name."""
         return self.setup == other.setup
 
 
@@ -91,7 +91,7 @@ def _read(path: Path) -> dict[str, object]:
     """Reads a file that should be a backup.
 
     Raises:
-        TooltrayError: it cannot be read, or is none.
+        TooltrayError: it cannot be read, or is not a backup.
     """
     try:
         with path.open("rb") as file:

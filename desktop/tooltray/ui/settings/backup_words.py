@@ -37,5 +37,5 @@ def subject(change: SetupChange) -> str:
 
 
 def does_something(changes: Sequence[SetupChange]) -> bool:
-    """Whether carrying it out would change anything; a secret that is to be given is no change by itself."""
+    """Returns whether an import would change anything; secrets to enter do not count."""
     return any(change.kind != "keep" and change.subject != "secret" for change in changes)

@@ -13,10 +13,10 @@ from tooltray.ui.theme import Theme, system_mode
 
 
 class Appearance(QObject):
-    """`language_changed`: texts that are made from now on are in another language, and the numbers in them.
+    """The theme and the language that the user has chosen. `language_changed`: new texts and the numbers in them are in another language.
 
     Args:
-        chosen: what the settings said at the start.
+        chosen: the settings at the start.
     """
 
     language_changed = Signal()
@@ -36,7 +36,7 @@ class Appearance(QObject):
         return self._language
 
     def follow(self, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        """From now on it is as the hub's settings say."""
+        """Follows the hub's settings from now on."""
         self._hub = hub
         self._reading = CoalescedRead(self._look, tasks=tasks, name="appearance")
         hub.config_changed.connect(self._on_config_changed)

@@ -65,7 +65,7 @@ def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
 
 
 def waiting_commands(count: int) -> tuple[str, ...]:
-    """Returns how many commands wait for a yes; nothing if none does."""
+    """Returns how many commands wait for approval; empty without any."""
     if not count:
         return ()
     return (tr("1 command waits for your yes") if count == 1 else tr("{count} commands wait for your yes", count=count),)

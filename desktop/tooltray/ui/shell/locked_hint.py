@@ -1,8 +1,7 @@
-"""Whether the screen is locked as logind knows it, where the locker tells logind: `LockedHint` of one's own session.
+"""Whether the screen is locked, by `LockedHint` of the user's logind session, where the locker reports to logind.
 
 The hint is false also where no locker ever sets it (swaylock does not: https://github.com/swaywm/swaylock/issues/382), so it counts from
-the first time that it was true.
-"""
+the first time that it was true."""
 
 from collections.abc import Callable
 from functools import partial

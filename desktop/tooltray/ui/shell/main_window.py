@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
         self._draw_hub()
 
     def page(self, name: str) -> Page:
-        """Returns a page of the table; builds it if nobody wanted it before."""
+        """Returns a page of the table; builds it at the first call."""
         if name not in self._pages:
             index = [entry.name for entry in PAGES].index(name)
             page = self._pages[name] = PAGES[index].make(self.context)
@@ -144,7 +144,7 @@ class MainWindow(QMainWindow):
         self.page(name).show_part(part, text)
 
     async def build_pages(self) -> None:
-        """Builds the pages that nobody has looked at: some count what needs the user. The window goes on meanwhile."""
+        """Builds the pages that were not shown yet, since some count what needs the user; lets the event loop run between them."""
         for entry in PAGES:
             self.page(entry.name)
             await asyncio.sleep(0)
@@ -159,7 +159,7 @@ class MainWindow(QMainWindow):
         self.resize(self.size().boundedTo(room - FRAME))
 
     def take_place_of(self, other: "MainWindow") -> None:
-        """Stands where another main window stands, with the same page, tab and size; it is for whoever calls to take that away."""
+        """Takes the geometry, page and tab of another main window, which the caller then removes."""
         self.setGeometry(other.geometry())
         self.setWindowState(other.windowState())
         name = next(name for name, page in other._pages.items() if page is other._stack.currentWidget())
@@ -275,7 +275,7 @@ class MainWindow(QMainWindow):
             self.open_part("servers", "bundle", source)
 
     def _dropped_bundle(self, event: QDropEvent) -> str:
-        """The bundle that is dropped, as a path or an address; empty: there is none, or nothing could take it."""
+        """Returns the dropped bundle as a path or an address; empty without one, or if it cannot be opened now."""
         is_free = self._phase is HubPhase.RUNNING and self.sheet is None
         return bundle_of_urls(event.mimeData().urls()) if is_free and event.mimeData().hasUrls() else ""
 

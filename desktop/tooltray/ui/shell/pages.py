@@ -1,6 +1,5 @@
 """The pages of the window, in the order of its navigation. A new page is a module of its own and a line here. Each is imported when it is
-built: what nobody looks at must not keep the window from being seen.
-"""
+built, so that unused pages do not delay the window."""
 
 from collections.abc import Callable
 

@@ -31,9 +31,9 @@ class ScreenLockSource(QObject):
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        """
+        """Begins to watch; the first argument is called with each value for the signal of ScreenLockWatch.
+
         Args:
-            told: called with what `ScreenLockWatch.told` carries.
             library: CoreFoundation; None: this computer's.
             wall, steady: seconds.
         """
@@ -49,7 +49,7 @@ class ScreenLockSource(QObject):
         told(False)
 
     def look(self) -> None:
-        """Whether the computer has slept since the last look."""
+        """Reports a lock and its end if the computer has slept since the last call."""
         ahead_s = self._wall() - self._steady()
         has_slept, self._ahead_s = ahead_s - self._ahead_s > SLEPT_S, ahead_s
         if has_slept and not self._is_locked:

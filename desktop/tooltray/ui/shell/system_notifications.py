@@ -53,11 +53,11 @@ class Notifications(QObject):
         show(one_line(title, LONGEST_TITLE), one_line(text, LONGEST_TEXT))
 
     def forget(self) -> None:
-        """What the next hub tells is news, also if the last one told the same."""
+        """Drops what was sent, so that the next hub's notifications are new, even equal ones."""
         self._sent.clear()
 
     def _on_clicked(self) -> None:
-        """The system does not say which one was clicked; it is hardly ever another than the last."""
+        """Opens the last notification's subject, since the system does not report which notification was clicked."""
         go, self._go = self._go, None
         (go or self._tray.open_requested.emit)()
 

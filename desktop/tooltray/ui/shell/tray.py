@@ -67,7 +67,7 @@ LIGHT = 0.5  # dark digits on a lighter mark
 
 
 class Tray(QObject):
-    """The icon in the desktop's panel. `open_requested`: the user clicked it; `message_clicked`: what it told."""
+    """The icon in the desktop's panel. `open_requested`: the user clicked it; `message_clicked`: the user clicked its message."""
 
     open_requested = Signal()
     message_clicked = Signal()
@@ -99,7 +99,7 @@ class Tray(QObject):
 
     @staticmethod
     def is_available() -> bool:
-        """Whether the desktop has a place for tray icons, now."""
+        """Returns whether the desktop has a place for tray icons now."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     def show(self) -> None:
@@ -113,27 +113,27 @@ class Tray(QObject):
         self._draw()
 
     def retranslate(self) -> None:
-        """Says everything anew, in the language that is spoken now."""
+        """Updates all texts to the current language."""
         self.menu.retranslate()
         self._draw()
 
     def set_approvals(self, waiting: Sequence[ApprovalSnapshot]) -> None:
-        """These tool calls wait for the user's approval."""
+        """Shows the tool calls that wait for the user's approval."""
         self._approvals = tuple(waiting)
         self._draw()
 
     def set_confirmations(self, waiting: Sequence[ConfirmationSnapshot]) -> None:
-        """These commands wait for the user's approval."""
+        """Shows the commands that wait for the user's approval."""
         self._confirmations = len(waiting)
         self._draw()
 
     def set_waiting_entries(self, count: int) -> None:
-        """So many servers of projects wait for the user's approval."""
+        """Shows how many servers of projects wait for the user's approval."""
         self._waiting_entries = count
         self._draw()
 
     def tell(self, title: str, text: str) -> None:
-        """Tells the user what is no trouble."""
+        """Shows an ordinary message, not a problem."""
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Information)
 
     def notify(self, title: str, text: str) -> None:

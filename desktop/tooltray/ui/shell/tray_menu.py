@@ -82,7 +82,9 @@ class ServerEntry(QMenu):
 
 
 class ApprovalEntry(QMenu):
-    """A call that waits for a yes. Allowed here is only what can be judged without its arguments; all else is looked at first."""
+    """A call that waits for approval. Only a call that can be judged without its arguments can be allowed here; the others open
+    the window.
+    """
 
     answered = Signal(str, str)
     look_requested = Signal()
@@ -97,8 +99,8 @@ class ApprovalEntry(QMenu):
 
 
 class TrayMenu(QMenu):
-    """`pause_requested`: whether all is to be paused, and for how many seconds (None: until somebody resumes). `answered`: a call that
-    waits, by its id, and "once" or "refuse". `entry_requested`: an entry of the journal, by its id.
+    """The menu of the tray icon. `pause_requested`: whether to pause everything, and for how many seconds (None: until the user resumes).
+    `answered`: a waiting call, by its id, and "once" or "refuse". `entry_requested`: an entry of the journal, by its id.
     """
 
     pause_requested = Signal(bool, object)
@@ -149,7 +151,7 @@ class TrayMenu(QMenu):
         self._quit.triggered.connect(self.quit_requested)
 
     def retranslate(self) -> None:
-        """Says what never changes, in the language that is spoken now; what the hub has is said anew by `show_hub`."""
+        """Updates the fixed texts to the current language; `show_hub` updates the others."""
         self._pause.retranslate()
         self._resume.setText(tr("Resume all servers"))
         self._copy.setText(tr("Copy entry for a client"))

@@ -20,13 +20,12 @@ OK, CANCELLED, REFUSED = "ok", "cancelled", "refused"
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """
-    Attributes:
-        name: of the tool, as AI clients see it.
-        at: unix seconds at which it began.
-        outcome: as of MCPToolResponse.
-        result: None: there is none, or it was too large to be kept.
-        problem: why there is none.
+    """Attributes:
+    name: of the tool, as AI clients see it.
+    at: unix seconds at which it began.
+    outcome: as of MCPToolResponse.
+    result: None without a result, or if it was too large to be kept.
+    problem: why the call has no result.
     """
 
     name: str
@@ -49,7 +48,7 @@ class Attempts:
         self._kept.appendleft(attempt if result_bytes <= LARGEST_KEPT else msgspec.structs.replace(attempt, result=None))
 
     def of(self, name: str) -> list[Attempt]:
-        """Those of one tool."""
+        """Returns the calls of one tool."""
         return [each for each in self._kept if each.name == name]
 
 

@@ -74,7 +74,7 @@ class OfferPreview(Surface):
         return expanded(self.offer.key, self._lines.values) if self.offer.kind == TEMPLATE else self.offer.key
 
     def leave(self) -> None:
-        """Nobody looks at it any more."""
+        """Stops following changes, since the preview is closed."""
         self._commands.follow("")
 
     def focus(self) -> None:
@@ -139,7 +139,7 @@ class OfferPreview(Surface):
             self.result.show_result(answer)
 
     def _on_failed(self, problem: Problem | None) -> None:
-        """The server does not tell changes."""
+        """Shows that the server does not report changes."""
         if problem is not None and self._follows.isChecked():
             self._follows.set_on(False)
             self._say(" ".join(filter(None, [str(problem.title), str(problem.message)])))

@@ -113,7 +113,7 @@ def _words(text: object) -> str:
 
 
 def variables(template: str) -> list[tuple[str, bool]]:
-    """Returns the names in a template, and whether there is an address only with it; those of a query may be left out."""
+    """Returns the names in a template, and whether each is required; names in a query are optional."""
     found: dict[str, bool] = {}
     for operator, names in _EXPRESSION.findall(template):
         for name in names.split(","):

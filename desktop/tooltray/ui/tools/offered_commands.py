@@ -1,6 +1,5 @@
-"""What is asked of the hub about prompts, resources and skills: which there are, what they hold, what arguments could be, what changes.
-Definitions do not say whose they are, so each server is asked until all are found.
-"""
+"""Reads prompts, resources and skills from the hub: which exist, their content, possible arguments, changes. Definitions do not name their
+server, so each server is asked until all are found."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -105,7 +104,7 @@ class OfferedCommands(Commands):
             self.look()  # the switch stands as it is so
 
     def follow(self, uri: str) -> None:
-        """Has changes of a resource told, in the place of the one that was followed before; empty: of none."""
+        """Follows changes of a resource instead of the previous one; empty: of none."""
         before, self._followed = self._followed, uri
         if before != uri:
             self._follow(before, uri)

@@ -14,7 +14,7 @@ from tooltray.ui.widgets.surface import column, row
 
 
 class OfferedPanel(QWidget):
-    """It asks for nothing while nobody sees it."""
+    """A list of what one server offers, which reads nothing while it is hidden."""
 
     def __init__(self, context: PageContext, server: str) -> None:
         super().__init__()

@@ -1,6 +1,5 @@
-"""What the tab Tools asks of the hub: the tools, what they cost, how they were used; switches, words and profiles. Each of the three lists
-can fail by itself; it is then not known, and the page says so.
-"""
+"""Carries out the requests of the tab Tools: reads the tools, what they cost and how they were used; changes switches, words and profiles.
+Each of the three reads can fail separately; the page then shows that its values are unknown."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -42,7 +41,7 @@ class ToolCommands(Commands):
             read.ask()
 
     def look_at_use_soon(self) -> None:
-        """A tool was called."""
+        """Reads how tools were used a little later, since a tool was called."""
         if not self._use_later.isActive():
             self._use_later.start()
 

@@ -119,7 +119,7 @@ class ToolDetails(DetailsPane):
         return button
 
     def _add_hints(self) -> None:
-        """What the server says of it; no more than that."""
+        """Adds the server's own hints about the tool, which may be wrong."""
         hints = self._definition.get("annotations") if self._definition else None
         words = {"readOnlyHint": tr("Only reads"), "destructiveHint": tr("May destroy"), "idempotentHint": tr("Can be repeated")}
         said_so = [word for hint, word in words.items() if isinstance(hints, Mapping) and hints.get(hint) is True]

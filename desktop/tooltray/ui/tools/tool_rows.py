@@ -67,7 +67,7 @@ def _filters(tool: ToolSnapshot, *, is_unused: bool) -> int:
 
 
 def is_in(row: ToolRow, filter: int) -> bool:
-    """Whether a row belongs to a filter."""
+    """Returns whether a row belongs to a filter."""
     return bool(row.filters >> filter & 1)
 
 

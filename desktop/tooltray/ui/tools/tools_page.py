@@ -56,7 +56,7 @@ class ToolsPage(Page):
             tab.set_phase(phase)
 
     def enable(self, is_usable: bool) -> None:
-        """Each tab is told itself."""
+        """Does nothing: each tab is enabled separately."""
 
     def show_tab(self, index: int) -> None:
         """Shows one of the tabs."""

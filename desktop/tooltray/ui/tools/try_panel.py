@@ -111,29 +111,29 @@ class TryPanel(Surface):
         self.call_requested.emit(self.attempt, arguments)
 
     def show_progress(self, news: TryProgressed) -> None:
-        """Its server has said how far it is."""
+        """Shows the progress that the server has reported."""
         if news.attempt == self.attempt:
             self._progress = news
             self._draw_progress()
 
     def show_waiting(self, is_waiting: bool) -> None:
-        """The call waits for the user's yes in another window, or no longer."""
+        """Shows whether the call waits for the user's approval in another window."""
         self._waits_for_yes = is_waiting
         self._draw_progress()
 
     def ask(self, question: ElicitationSnapshot) -> None:
-        """Its server asks something."""
+        """Shows a question of the server."""
         if self.attempt and question.attempt == self.attempt:
             self._questions.append(question)
             self._draw()
 
     def end_question(self, id: str) -> None:
-        """A question was answered, or has ended by itself."""
+        """Removes a question that was answered or has ended."""
         self._questions = [each for each in self._questions if each.id != id]
         self._draw()
 
     def end(self, ended: Attempt) -> None:
-        """The call has ended."""
+        """Shows the result of the call, which has ended."""
         self.attempt, self._questions = "", []
         self._clock.stop()
         self._earlier.insert(0, ended)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 
 def add_accept_keys(widget: QWidget, act: Callable[[], object]) -> None:
-    """They count while something in the widget has the focus."""
+    """Makes the keys do an action while something in the widget has the focus."""
     for keys in ("Ctrl+Return", "Ctrl+Enter"):
         shortcut = QShortcut(QKeySequence(keys), widget, act)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

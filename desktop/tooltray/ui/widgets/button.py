@@ -15,7 +15,7 @@ PASSING = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReas
 
 
 def is_enter(event: QKeyEvent) -> bool:
-    """Whether Enter was pressed alone; one that is held down is pressed once."""
+    """Returns whether Enter was pressed without other keys; repeats of a held key do not count."""
     is_plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
     return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and is_plain and not event.isAutoRepeat()
 
@@ -58,7 +58,7 @@ class Button(QPushButton):
     """A push button; `variant` is `primary`, `secondary`, `ghost`, `danger` or `link`. One primary per view.
 
     Args:
-        heeds_enter: Enter presses it while it has the focus; not what answers in a window that comes by itself.
+        heeds_enter: Enter presses it while it has the focus; false for answers in a window that opens unexpectedly.
     """
 
     def __init__(

@@ -85,7 +85,7 @@ class CardGrid(PageScroll):
                 QTimer.singleShot(0, self, partial(self._keep, *kept))
 
     def _in_use(self) -> tuple[GridCard, int] | None:
-        """The card below the pointer or with the keyboard, and how far below the upper edge it is; None: there is no such card."""
+        """Returns the card below the pointer or with the keyboard, and its distance from the upper edge; None without one."""
         focused = self.window().focusWidget()
         for card in self._cards:
             if card.underMouse() or (focused is not None and card.isAncestorOf(focused)):

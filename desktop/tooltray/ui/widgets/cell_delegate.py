@@ -35,7 +35,7 @@ class HoveredView(QTableView):
 
     @property
     def hovered_row(self) -> int:
-        """The place of the row under the pointer; -1: there is none."""
+        """The place of the row under the pointer; -1 without one."""
         return self._hovered_row
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -95,7 +95,7 @@ class CellDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _right(self, column: int, kind: Kind) -> int:
-        """px behind a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
+        """Returns the px after a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
         if column < len(self._columns) - 1 or (self._inset and kind is not Kind.BUTTON):
             return PADDING
         bar = self._view.verticalScrollBar()
@@ -106,7 +106,7 @@ class CellDelegate(QStyledItemDelegate):
         return bool(state & QStyle.StateFlag.State_Selected) if has_box else None
 
     def _paint_heading(self, painter: QPainter, box: QRectF, heading: Heading) -> None:
-        """Over the whole width; the line below it is the table's own."""
+        """Paints a heading over the whole width; the line below it is the table's own."""
         painter.save()
         cell = box.adjusted(self._inset, box.height() - HEADING_LINE, -PADDING, 0)
         self._text(painter, cell, heading.title, "caption_strong", "text.secondary")

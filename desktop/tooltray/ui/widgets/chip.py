@@ -47,7 +47,7 @@ class Chip(QWidget):
 
 
 class StateBadge(QWidget):
-    """A state said three ways: shape, colour and word."""
+    """A state shown in three ways: shape, colour and word."""
 
     def __init__(self, theme: Theme, look: Look) -> None:
         super().__init__()

@@ -93,7 +93,7 @@ class CodeView(QPlainTextEdit):
         self.setFixedHeight(int(min(lines, most_lines) * QFontMetricsF(self.font()).lineSpacing()) + CHROME)
 
     def _parts(self, text: str, width: int) -> int:
-        """How many lines a line becomes that is wrapped."""
+        """Returns into how many lines a long line is wrapped."""
         layout = QTextLayout(text, self.font())
         option = QTextOption()
         option.setWrapMode(WRAP)
@@ -141,7 +141,7 @@ class CoveredCode(CodeView):
 
     @property
     def shown_text(self) -> str:
-        """The text as somebody sees it who looks at the screen."""
+        """The text as it is visible on the screen."""
         return covered(self.toPlainText(), self._spans if self._is_covered else ())
 
     def set_covered(self, is_covered: bool) -> None:
@@ -170,7 +170,7 @@ class CoveredCode(CodeView):
                 block = block.next()
 
     def _covers(self, block: QTextBlock) -> Sequence[QRectF]:
-        """Where in a line secrets stand; a line never wraps."""
+        """Returns where secrets are in a line; a line never wraps."""
         line, start, length = block.layout().lineAt(0), block.position(), block.length() - 1
         places = []
         for first, last in self._places if line.isValid() else ():
