@@ -148,7 +148,7 @@ class ServerFilter(QWidget):
         self._tabs.set_counts([sum(passes(server) for server in found) for passes in STATES])
 
     def set_paused(self, is_paused: bool) -> None:
-        """Names the tab of ready servers "Paused" while everything is paused."""
+        """Changes the tab of ready servers to "Paused" while everything is paused."""
         self._tabs.set_text(READY, tr("Paused") if is_paused else tr("Ready"))
 
     def set_width(self, width: int) -> None:

@@ -85,7 +85,7 @@ class Start(msgspec.Struct, frozen=True):
         build_main: builds another main window, in the language that is spoken now.
         start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
         read_entry: returns what an AI client's settings need to use this hub, as text.
-        is_first: whether the user has not seen a hint before.
+        is_first: whether something of this name was never shown to the user.
         hidden: the window stays hidden until the user opens it from the tray; without a tray it is shown all the same.
         link: the address that was opened; empty: none.
     """

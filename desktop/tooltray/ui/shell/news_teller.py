@@ -42,7 +42,7 @@ class Places(Protocol):
 
 
 class NewsTeller(QObject):
-    """The source of notifications. `is_first`: whether the user has not seen a hint before, by its name."""
+    """The source of notifications. `is_first`: whether something of this name was never shown to the user."""
 
     def __init__(
         self, notifications: Notifications, places: Places, *, hub: QtMcpPresenter, tasks: TaskKeeper, is_first: Callable[[str], bool]

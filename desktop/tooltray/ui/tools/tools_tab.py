@@ -289,7 +289,7 @@ class ToolsTab(Page):
         self._hint.addWidget(Banner(self._theme, "info", title, text, make, close))
 
     def _draw_unknown(self) -> None:
-        """Names the servers whose tools are unknown, since these may have tools."""
+        """Shows which servers' tools are unknown, since these may have tools."""
         unread = [server.name for server in self._context.servers.servers if not server.is_listed and not server.is_disabled]
         names = ", ".join(unread[:MOST_NAMES]) + ("…" if len(unread) > MOST_NAMES else "")
         parts = [tr("Not known yet: the tools of {names}", names=names)] if unread else []

@@ -187,12 +187,12 @@ class CoveredCode(CodeView):
 
 
 def _x(found: object) -> float:
-    """PySide6 gives the place alone or with the cursor that belongs to it."""
+    """Returns a place, which PySide6 gives with or without the cursor that belongs to it."""
     return float(found[0] if isinstance(found, tuple) else found)  # type: ignore[arg-type]
 
 
 def _units(text: str) -> int:
-    """How long Qt takes a text for: what is beyond 16 bits counts twice."""
+    """Returns the length of a text for Qt, in UTF-16 units."""
     return len(text) + sum(ord(sign) > 0xFFFF for sign in text)
 
 

@@ -118,7 +118,7 @@ class FilterTabs(QWidget):
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
     def set_text(self, index: int, text: str) -> None:
-        """Names a filter anew."""
+        """Renames a filter."""
         self._tabs[index].set_text(text)
 
     def set_counts(self, counts: Sequence[int | None]) -> None:

@@ -1,6 +1,5 @@
-"""A form: a field for each value that a server needs to be told, and what is wrong with it, at the field. What it holds leaves it through
-`values` alone; nothing is remembered.
-"""
+"""A form: a field for each value that a server needs, and what is wrong with it, at the field. The values leave the form only through
+`values`; nothing is remembered."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -114,10 +113,10 @@ class FieldRow(QWidget):
         return "" if self._switch is not None else field_fault(self._field, self._text)
 
     def show_fault(self, fault: str = "") -> None:
-        """From now on says what is wrong, also while the user corrects it.
+        """Shows what is wrong from now on, also while the user corrects it.
 
         Args:
-            fault: what the engine found; it goes with the next edit.
+            fault: an error that the engine found; the next edit hides it.
         """
         self._is_fault_shown = True
         self._say(fault or self.fault)
@@ -284,7 +283,7 @@ class Form(QWidget):
         return not any(each.fault for each in self._rows)
 
     def check(self) -> bool:
-        """Says at each field what is wrong with it, goes to the first such field, and returns whether there is none."""
+        """Shows each field's error and goes to the first one; returns whether the form has no errors."""
         wrong = [each for each in self._rows if each.fault]
         for each in self._rows:
             each.show_fault()
@@ -315,7 +314,7 @@ class Form(QWidget):
 
 
 def _bounds(field: FormField) -> str:
-    """What a number may be, as a hint in the field."""
+    """Returns the bounds of a number, as a hint in the field."""
     if field.kind != "number" or (field.minimum is None and field.maximum is None):
         return ""
     if field.maximum is None:

@@ -1,6 +1,5 @@
 """Bars over time, the failures among them marked by colour and shape; a stretch of it can be chosen with the pointer or the keyboard. Knows
-nothing of calls: whoever shows bars says in words what each of them is.
-"""
+nothing of calls: the caller describes each bar in words."""
 
 from collections.abc import Sequence
 
@@ -148,7 +147,7 @@ class Histogram(QWidget):
         self.update()
 
     def _choose(self) -> None:
-        """What is chosen already, and is chosen again, is chosen no more."""
+        """Chooses the marked stretch; choosing the same one again clears the choice."""
         first, last = sorted((self._anchor, self._current))
         if (first, last) == self._chosen:
             self.cleared.emit()
@@ -226,7 +225,7 @@ class Histogram(QWidget):
             painter.drawPolygon(QPolygonF(corners))
 
     def _marked(self) -> tuple[int, int] | None:
-        """The stretch behind which there is a fill: what is being chosen, else what is."""
+        """Returns the filled stretch: the one being chosen, else the chosen one."""
         if self._current < 0:
             return self._chosen
         if self._is_dragging or (self.hasFocus() and self._anchor >= 0):

@@ -79,7 +79,9 @@ def _above(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _takes_tab(widget: QWidget) -> bool:
-    """Of buttons of which one is on, only that one takes it; Qt would take the one that had the focus last."""
+    """Returns whether Tab stops at a widget. Of exclusive buttons only the checked one takes it; Qt would take the one that had the focus
+    last.
+    """
     is_usable = widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
     group = widget.group() if isinstance(widget, QAbstractButton) else None
     if group is not None and group.exclusive() and (chosen := group.checkedButton()) is not None and chosen.isVisible():
@@ -88,7 +90,7 @@ def _takes_tab(widget: QWidget) -> bool:
 
 
 def _walk(root: QWidget, focused: QWidget | None) -> Iterator[QWidget]:
-    """All that is shown in it, and what has the focus although it is just being hidden."""
+    """Yields all visible widgets below one, and the focused widget even while it is being hidden."""
     for child in _children(root):
         has_focus = focused is not None and (child is focused or child.isAncestorOf(focused))
         if not child.isWindow() and (child.isVisible() or has_focus):
@@ -97,7 +99,7 @@ def _walk(root: QWidget, focused: QWidget | None) -> Iterator[QWidget]:
 
 
 def _children(widget: QWidget) -> list[QWidget]:
-    """Those of its layout in their order, then those that lie free, from the top."""
+    """Returns the widgets of the layout in their order, then the ones without a layout, from the top."""
     layout = widget.layout()
     placed = list(_placed(layout)) if layout is not None else []
     known = set(placed)

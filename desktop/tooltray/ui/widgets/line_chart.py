@@ -159,7 +159,7 @@ def nice_limit(highest: float) -> float:
 
 
 def _path(points: Sequence[QPointF]) -> QPainterPath:
-    """A line through points with level tangents: it never swings past a value."""
+    """Returns a curve through points with level tangents, which never goes beyond a value."""
     path = QPainterPath(points[0])
     for before, after in pairwise(points):
         middle = (before.x() + after.x()) / 2
@@ -168,7 +168,7 @@ def _path(points: Sequence[QPointF]) -> QPainterPath:
 
 
 def _runs(values: Sequence[float | None]) -> list[tuple[int, list[float]]]:
-    """The parts of a line without gaps, each with the place of its first value."""
+    """Returns the parts of a line without gaps, each with the place of its first value."""
     runs: list[tuple[int, list[float]]] = []
     before: float | None = None
     for place, value in enumerate(values):

@@ -19,12 +19,11 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """
-    Attributes:
-        key: tells which it is; "" for a heading.
-        title, text: the two lines.
-        chips: words and tones, at the right.
-        wish: what choosing it does, as a word.
+    """Attributes:
+    key: identifies it; "" for a heading.
+    title, text: the two lines.
+    chips: words and tones, at the right.
+    wish: what choosing it does, as a word.
     """
 
     key: str

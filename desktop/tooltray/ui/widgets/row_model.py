@@ -1,4 +1,4 @@
-"""The rows of a table: frozen, told apart by a key, with columns that say how to get a value from one and how it is drawn."""
+"""The rows of a table: frozen, identified by a key, with columns that define how to get a value from a row and how to draw it."""
 
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum, auto
@@ -56,7 +56,7 @@ class Heading(msgspec.Struct, frozen=True):
 
 
 class RowModel(QAbstractTableModel):
-    """Frozen rows. `key` tells which row is which when they are replaced; no two rows may have the same."""
+    """Frozen rows. `key` identifies a row when rows are replaced; no two rows may have the same key."""
 
     def __init__(self, columns: Sequence[Column], key: Callable[[Any], Hashable]) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class RowModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(place, 0), self.index(place, len(self.columns) - 1))
 
     def key(self, row: object) -> Hashable:
-        """Which row it is; a heading is one for itself."""
+        """Returns the key of a row; a heading is its own key."""
         return row if isinstance(row, Heading) else self._key(row)
 
     def row(self, place: int) -> Any:

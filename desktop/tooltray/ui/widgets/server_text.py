@@ -14,7 +14,7 @@ _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 
 
 def seen(text: str) -> str:
-    """Returns a text without the signs that nobody sees, on as many lines as before."""
+    """Returns a text without invisible characters, on as many lines as before."""
     if _PLAIN.fullmatch(text):
         return text
     text = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")

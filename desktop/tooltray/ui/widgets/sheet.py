@@ -66,11 +66,11 @@ class Sheet(QWidget):
         return self._panel
 
     def hold(self) -> None:
-        """From now on a click beside the panel does not close it: what it shows would be lost."""
+        """Stops clicks beside the panel from closing it, since its content would be lost."""
         self._closes_outside = False
 
     def keep(self, is_kept: bool) -> None:
-        """While it is kept, Escape does not close it either: something goes on that the user must see the end of."""
+        """Disables Escape while an operation is in progress."""
         self._is_kept = is_kept
 
     @property
@@ -107,7 +107,7 @@ class Sheet(QWidget):
         return False
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Tab goes round inside the panel."""
+        """Moves the focus round inside the panel."""
         return move_focus(self._panel, forwards=forwards)
 
     def _place(self) -> None:

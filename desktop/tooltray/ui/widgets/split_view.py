@@ -48,7 +48,7 @@ class SplitView(QWidget):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether there is no room for both."""
+        """Whether the view is too narrow for both."""
         return self.width() < ROOM_FOR_BOTH
 
     @property

@@ -33,7 +33,7 @@ class Surface(QWidget):
 
 
 def divider() -> QFrame:
-    """A horizontal hairline."""
+    """Makes a horizontal hairline."""
     line = QFrame()
     line.setObjectName("Divider")
     line.setFixedHeight(1)
@@ -41,7 +41,7 @@ def divider() -> QFrame:
 
 
 def column(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 0) -> QVBoxLayout:
-    """A vertical layout with explicit margins: nothing here uses the style's defaults."""
+    """Makes a vertical layout with explicit margins instead of the style's defaults."""
     layout = QVBoxLayout(parent) if parent else QVBoxLayout()
     layout.setContentsMargins(*margins)
     layout.setSpacing(spacing)
@@ -49,7 +49,7 @@ def column(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), sp
 
 
 def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 8) -> QHBoxLayout:
-    """A horizontal layout with explicit margins."""
+    """Makes a horizontal layout with explicit margins."""
     layout = QHBoxLayout(parent) if parent else QHBoxLayout()
     layout.setContentsMargins(*margins)
     layout.setSpacing(spacing)

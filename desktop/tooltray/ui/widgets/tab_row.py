@@ -1,4 +1,4 @@
-"""A row of tabs in a narrow place: those for which there is no room are in a menu at its end."""
+"""A row of tabs in a narrow place: the tabs that do not fit are in a menu at its end."""
 
 from collections.abc import Sequence
 

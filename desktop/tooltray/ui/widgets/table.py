@@ -43,9 +43,8 @@ class Table(HoveredView):
         has_header: bool | None = None,
         row_height: int = 0,
     ) -> None:
-        """
-        Args:
-            key: tells which row is which; or the model that does, where rows are not all in memory.
+        """Args:
+        key: identifies a row; or a model with its own key, where rows are not all in memory.
         """
         super().__init__()
         row_height = row_height or theme.size("row")
@@ -156,7 +155,7 @@ class Table(HoveredView):
                 self.setSpan(place, 0, 1, len(self._model.columns))
 
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
-        """A click on a box adds a row to those that are selected, or takes it away."""
+        """Returns the command for a click: on a box it adds a row to the selection, or removes it."""
         flags = QItemSelectionModel.SelectionFlag
         if self._pick >= 0 and index.column() == self._pick and isinstance(event, QMouseEvent):
             is_press = event.type() == QEvent.Type.MouseButtonPress
@@ -229,5 +228,5 @@ class Table(HoveredView):
 
 
 def _first(columns: Sequence[Column], kind: Kind) -> int:
-    """The first column of a kind; -1: there is none."""
+    """Returns the first column of a kind; -1 without one."""
     return next((index for index, column in enumerate(columns) if column.kind is kind), -1)

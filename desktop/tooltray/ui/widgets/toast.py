@@ -88,7 +88,7 @@ class Toast(QWidget):
         self.move(box.topLeft() - QPoint(SHADOW, SHADOW))
 
     def _fit(self, widest: int) -> None:
-        """As narrow as its words allow, and as high as they need then."""
+        """Makes the toast as narrow as its words allow, and as high as they need."""
         self._words.setFixedWidth(0)
         line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + SLACK
         most = widest + 2 * SHADOW - self.sizeHint().width()
@@ -109,14 +109,14 @@ class Toast(QWidget):
 
 
 def _panes(window: QWidget) -> Iterator[int]:
-    """Where the open details begin, in px from the window's left."""
+    """Yields where the open details begin, in px from the window's left."""
     for pane in window.findChildren(QFrame, "DetailsPane"):
         if pane.isVisible():
             yield pane.mapTo(window, QPoint(0, 0)).x()
 
 
 def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
-    """The buttons that nobody can scroll away from under a toast."""
+    """Yields the buttons that a toast would cover and that cannot be scrolled away."""
     for button in window.findChildren(QAbstractButton):
         above = button.parentWidget()
         while above is not None and above is not window and not isinstance(above, QAbstractScrollArea | Toast):

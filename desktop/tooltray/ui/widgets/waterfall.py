@@ -1,6 +1,5 @@
-"""Where a time went: stages one below the other, each beginning where the one before it ended. A stage that was not measured is said so,
-and takes no room in the picture.
-"""
+"""Where a time went: stages one below the other, each beginning where the one before it ended. A stage that was not measured is named, and
+takes no room in the picture."""
 
 from collections.abc import Sequence
 
