@@ -50,7 +50,7 @@ def in_short(confinement: ConfinementSnapshot | None) -> str:
 
 
 def in_full(confinement: ConfinementSnapshot | None) -> str:
-    """Returns the same with what is missing of it."""
+    """Returns the short text, and what the confinement lacks."""
     if confinement is None:
         return ""
     short = in_short(confinement) or tr("Open: it can do all that you can")
@@ -75,7 +75,7 @@ def refused_title(thing: RefusedThing) -> str:
 
 
 def refused_details(thing: RefusedThing, now: datetime) -> str:
-    """Returns what was wanted of it, how often, and when last."""
+    """Returns what the server tried, how often, and when last."""
     what = {"host": tr("Connecting"), "path": tr("Changing") if thing.is_write else tr("Reading")}.get(thing.kind, "")
     often = tr("{count} times", count=thing.count) if thing.count > 1 else ""
     return " · ".join(filter(None, (what, often, moment(thing.at, now))))

@@ -122,11 +122,11 @@ class ActivityList(QWidget):
         return self._is_held
 
     def show_below_tabs(self, widget: QWidget) -> None:
-        """Puts something between the tabs and the table; it hides itself while it has nothing to say."""
+        """Adds a widget between the tabs and the table; the widget hides itself while it is empty."""
         self._below.addWidget(widget)
 
     def set_filter(self, filter: ActivityFilter) -> None:
-        """Shows other entries; what stands there stays until they are known."""
+        """Shows other entries; the current ones stay until the new ones are read."""
         if filter != self._filter:
             self._filter = filter
             self._ask()
@@ -144,7 +144,7 @@ class ActivityList(QWidget):
             self._ask()
 
     def hold(self, is_held: bool) -> None:
-        """Keeps new rows away until it is released."""
+        """Holds new rows back until it is released."""
         self._is_held = is_held
         if not is_held:
             self._on_show_new()
@@ -248,7 +248,7 @@ class ActivityList(QWidget):
             self._wait(0)
 
     def _wait(self, count: int) -> None:
-        """Says that there are new rows above."""
+        """Shows how many new rows wait above."""
         self._waiting += count
         many = tr("1 new") if self._waiting == 1 else tr("{count} new", count=f"{self._waiting:,}")
         self._new.set_face(many if self._waiting else tr("Show new"), "chevron-up")

@@ -28,8 +28,9 @@ class ReadActivity(Protocol):
 
 
 class ActivityModel(RowModel):
-    """`failed` carries the Problem of a read, None once one has worked; `grown` how many rows have come on top; `reset_done`: another list
-    stands there; `fell_behind`: there are more new rows than could be put on top."""
+    """A model of journal entries. `failed` carries the Problem of a read, None after a success; `grown` how many rows were inserted at the
+    top; `reset_done`: all rows were replaced; `fell_behind`: there are more new rows than could be inserted at the top.
+    """
 
     failed = Signal(object)
     grown = Signal(int)
@@ -84,7 +85,7 @@ class ActivityModel(RowModel):
         return ROW_FLAGS
 
     def show_filter(self, filter: ActivityFilter, *, is_collapsed: bool) -> None:
-        """Lists something else; what stands there stays until that is known."""
+        """Lists other entries; the current ones stay until the new ones are read."""
         self._filter, self._is_collapsed = filter, is_collapsed
         self._head.ask()
 
@@ -203,7 +204,7 @@ class ActivityModel(RowModel):
 
     @contextmanager
     def _coming(self, span: Span) -> Iterator[None]:
-        """Tells the view of rows that come; there may be none."""
+        """Notifies the view of inserted rows, if there are any."""
         if span.count > 0:
             self.beginInsertRows(QModelIndex(), span.first, span.first + span.count - 1)
         yield
@@ -212,7 +213,7 @@ class ActivityModel(RowModel):
 
     @contextmanager
     def _going(self, span: Span) -> Iterator[None]:
-        """Tells the view of rows that go; there may be none."""
+        """Notifies the view of removed rows, if there are any."""
         if span.count > 0:
             self.beginRemoveRows(QModelIndex(), span.first, span.first + span.count - 1)
         yield
@@ -225,7 +226,7 @@ class ActivityModel(RowModel):
 
 
 def shown_key(shown: ShownRow) -> int:
-    """Tells which row is which: by the newest entry of it."""
+    """Returns the key of a row: the id of its newest entry."""
     return shown.row.entry.id if shown.row is not None else 0
 
 

@@ -50,7 +50,7 @@ NOT_READ = 60, 8  # px of the bar in a cell that is being read
 
 
 class ToolCell(msgspec.Struct, frozen=True):
-    """What the column of tools draws."""
+    """The value of a cell in the column of tools."""
 
     name: str
     is_code: bool
@@ -176,7 +176,9 @@ class ActivityDelegate(CellDelegate):
 
 
 class ActivityTable(Table):
-    """`entry_chosen` carries the ActivityRow that the user wants to see; `left_top`: rows have come above what is in sight."""
+    """The table of journal entries. `entry_chosen` carries the ActivityRow that the user opens; `left_top`: rows were inserted above the
+    visible ones.
+    """
 
     entry_chosen = Signal(object)
     left_top = Signal(int)

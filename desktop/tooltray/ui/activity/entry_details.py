@@ -1,6 +1,5 @@
-"""One entry of the journal in full: who did what and when, where its time went, what it was given and what came back. Draws one frozen
-snapshot; what is not known says so.
-"""
+"""One entry of the journal in full: who did what and when, where its time went, its arguments and its result. Draws one frozen snapshot,
+and names what is not known."""
 
 import json
 from collections.abc import Mapping
@@ -47,7 +46,7 @@ LONGEST_NAME, LONGEST_REASON = 300, 2_000  # characters
 
 
 class EntryDetails(DetailsPane):
-    """`only_requested` carries a field of ActivityFilter and the value that the user wants to see alone."""
+    """The details of an entry. `only_requested` carries a field of ActivityFilter and the only value that the list should show."""
 
     only_requested = Signal(str, str)
 

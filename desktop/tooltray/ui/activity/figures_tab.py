@@ -87,7 +87,7 @@ def _tokens_each(each: ActivityFigures) -> str:
 
 
 class FiguresTab(Page):
-    """`filter_requested` carries the JSON of an ActivityFilter: the user wants to see these calls."""
+    """A tab with statistics. `filter_requested` carries the JSON of an ActivityFilter: the user wants to see these calls."""
 
     filter_requested = Signal(str)
 
@@ -240,7 +240,7 @@ class FiguresTab(Page):
 
 
 class Legend(QWidget):
-    """What a line of a chart is."""
+    """The name of a line in a chart."""
 
     def __init__(self, theme: Theme, word: str, tone: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the list is filtered by, as chips that can be taken away, and the menu that adds some. Knows no verb."""
+"""The filters of the list as chips that can be removed, and the menu that adds some. Knows no verb."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,8 +22,8 @@ HEIGHT = 36  # px
 
 
 class FilterBar(QScrollArea):
-    """`filter_changed` carries the filter that the user wants; text and outcome are not its business and stay. `menu_opened`: the choices
-    should be known now.
+    """A row of filters. `filter_changed` carries the new filter, whose text and outcome the bar leaves unchanged. `menu_opened` requests
+    the choices.
     """
 
     filter_changed = Signal(object)

@@ -15,7 +15,7 @@ from tooltray.ui.widgets.surface import clear, column
 
 
 class JournalNotice(QWidget):
-    """Shows what failed just now, else what the journal says of itself."""
+    """A banner with the latest failure, else with the journal's own problem."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

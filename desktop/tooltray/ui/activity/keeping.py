@@ -18,9 +18,10 @@ HOUR_S = 3600.0
 
 
 class KeepContents(QWidget):
-    """
+    """The reason why contents are missing, and the button that records them.
+
     Args:
-        has_kept: they were kept, and are gone by now.
+        has_kept: they were recorded, and have been deleted since.
     """
 
     def __init__(self, context: PageContext, *, has_kept: bool) -> None:

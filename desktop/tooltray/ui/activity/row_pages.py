@@ -19,9 +19,9 @@ class ShownRow(msgspec.Struct, frozen=True):
     """A row of the list.
 
     Attributes:
-        row: what it shows; None: it has to be read first.
+        row: its content; None: it has to be read first.
         is_inside: it belongs to the group above it, which is open.
-        is_open: the entries of this group stand below it.
+        is_open: the entries of this group follow it.
     """
 
     row: ActivityRow | None
@@ -130,7 +130,7 @@ class RowPages:
         return [page for page in seen if page.rows is None]
 
     def fill(self, page: Page, rows: Sequence[ActivityRow]) -> None:
-        """Puts rows that were read again into their page, which may have become shorter: entries are thrown away at last."""
+        """Fills a page with rows that were read again; there may be fewer of them, since old entries are deleted."""
         _set(page, tuple(rows[: page.count]))
         self._clean()
 
@@ -159,7 +159,7 @@ class RowPages:
         return None
 
     def grow(self, growth: Growth) -> None:
-        """Puts new rows on top."""
+        """Inserts new rows at the top."""
         first = self._pages[0]
         assert first.rows is not None
         kept = (growth.top, *first.rows[1:]) if growth.top is not None else first.rows
@@ -198,7 +198,7 @@ class RowPages:
         return Span(place + 1, sum(page.count for page in inside))
 
     def close(self, place: int) -> None:
-        """Takes the entries of a group away again."""
+        """Removes the entries of a group from the list."""
         page, at = self._at(place)
         assert page.rows is not None
         self._open.discard(page.rows[at].first_id)

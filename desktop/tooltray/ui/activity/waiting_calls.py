@@ -1,6 +1,5 @@
-"""The calls that wait for the user's approval, pinned above the list, with the answers that need no second look. What is odd, or allowed
-for longer than once, is answered in the window that asks, where all of it can be read.
-"""
+"""The calls that wait for the user's approval, pinned above the list, with the answers that need no second look. Unusual calls, and
+approvals for longer than once, are left to the window for approval, which shows everything."""
 
 import json
 from functools import partial

@@ -126,10 +126,10 @@ def details(grant: GrantSnapshot, now: datetime) -> str:
 
 
 def own_permissions(count: int) -> str:
-    """Returns what the user reads who has allowed nothing for longer than one call.
+    """Returns the text for a user who has allowed nothing for longer than one call.
 
     Args:
-        count: of servers whose own settings let every call through.
+        count: of servers whose own settings allow every call.
     """
     if not count:
         return tr("No standing permissions beyond each server's own")
@@ -146,11 +146,11 @@ LONGEST_DESCRIPTION = 400  # characters; what matters is above, and servers writ
 
 
 class ApprovalBody(QWidget):
-    """Draws one frozen request; another request is another body.
+    """A view of one frozen request; another request gets another body.
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.
-        has_margins: it stands in a window of its own; a sheet has margins itself.
+        has_margins: it is in a window of its own; a sheet has margins itself.
     """
 
     def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, *, has_margins: bool = True) -> None:

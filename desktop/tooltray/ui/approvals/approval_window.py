@@ -20,8 +20,8 @@ MAKE_RULE = "make a rule"  # in the menu of lasting answers
 
 
 class ApprovalWindow(AskingWindow):
-    """`answered` carries the request's id and one of its choices, that of a rule, or "refuse"; `preview_requested` carries a server and an
-    OfferedRule: what would it have covered?
+    """A window with a call that waits for approval. `answered` carries the request's id and one of its choices, the choice of a rule, or
+    "refuse"; `preview_requested` carries a server and an OfferedRule, to find the calls that the rule would have covered.
 
     Args:
         guard_ms: how long it takes no answer after each change.

@@ -31,7 +31,8 @@ FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowTyp
 
 
 class AskingWindow(QWidget):
-    """`put_away`: what has ended was read. A subclass makes the buttons and the body, and says what its answers are.
+    """The base of the windows that request approval. `put_away`: the user has read that a request has ended. A subclass makes the buttons
+    and the body, and defines the answers.
 
     Args:
         guard_ms: how long it takes no answer after each change.
@@ -76,7 +77,7 @@ class AskingWindow(QWidget):
         self._set_usable(False)
 
     def show_fault(self, problem: Problem) -> None:
-        """Shows what became of an answer that did not count; the same waits on, or another one stands below."""
+        """Shows why an answer was not accepted; the same request keeps waiting, or another one is shown below."""
         if problem == self._fault:
             return
         self._clear_fault()
@@ -102,7 +103,7 @@ class AskingWindow(QWidget):
         self._fit()
 
     def go_there(self) -> None:
-        """Gives it the keyboard: the user wants to answer."""
+        """Gives the window the keyboard, since the user wants to answer."""
         self._accept_focus()
         self.show()
         self.raise_()

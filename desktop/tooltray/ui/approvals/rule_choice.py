@@ -53,7 +53,7 @@ class RuleChoice(QWidget):
 
     @property
     def first(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         return self._options.first
 
     def ask_for_preview(self) -> None:

@@ -9,7 +9,7 @@ MOST_CALLS = 6  # of each kind that are shown
 
 
 def covered(words: str) -> str:
-    """Returns what goes through by a rule, as a sentence; `words`: of the rule."""
+    """Returns which calls run without asking by a rule, as a sentence; `words`: of the rule."""
     return tr("Runs without asking: {calls}.", calls=say(words))
 
 
@@ -19,7 +19,7 @@ def of_late(preview: RulePreview) -> str:
 
 
 def cautions(preview: RulePreview) -> str:
-    """Returns what the user should know of it, a sentence on each line."""
+    """Returns what the user should know about a rule, a sentence on each line."""
     return warnings((*preview.problems, *preview.cautions))
 
 

@@ -21,7 +21,9 @@ MOST_LINES = 8  # of sources, in full
 
 
 class CandidateTable(Table):
-    """`switched` carries a candidate and whether it is to be moved; `looked_at` the one that the keyboard or the pointer is at."""
+    """A table of candidates. `switched` carries a candidate and whether to import it; `looked_at` the candidate with the keyboard or the
+    pointer.
+    """
 
     looked_at = Signal(object)
 

@@ -20,7 +20,7 @@ class ClientCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for sessions, kinds of clients, and the profiles that they can have."""
+        """Reads sessions, kinds of clients, and their possible profiles."""
         self._reading.ask()
 
     async def _look(self) -> None:
@@ -30,7 +30,7 @@ class ClientCommands(Commands):
 
     @action(clears=False)
     async def look_costs(self, client: str) -> None:
-        """Asks what the definitions of all tools cost in the context of one kind of client."""
+        """Reads what the definitions of all tools cost in the context of one kind of client."""
         self.client_costs_changed.emit(client, await self._hub.views.get_tool_costs(client or None))
 
     @action()

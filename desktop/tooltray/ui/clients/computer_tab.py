@@ -78,7 +78,7 @@ class ChangesTable(Table):
 
 
 class Head(Surface):
-    """What was found, in two sentences, and the button that moves servers here."""
+    """The head of the tab: what was found, in two sentences, and the button that imports servers."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)

@@ -51,7 +51,7 @@ def servers_tip(client: AiClient) -> str:
 
 
 def secrets_chip(client: AiClient) -> tuple[str, str]:
-    """Returns how many secrets stand in its files in plain text: word and tone."""
+    """Returns how many secrets a client's files contain in plain text: word and tone."""
     count = sum(len(server.secrets) for server in own_servers(client))
     return (str(count), "warning") if count else (UNKNOWN if unread(client) else "0", "")
 

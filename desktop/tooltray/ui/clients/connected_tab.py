@@ -83,7 +83,7 @@ class ClientTable(Table):
         super().__init__(theme, columns, tr("Kinds of clients"), lambda client: client.client)
 
     def set_connected(self, names: Collection[str]) -> None:
-        """Takes the names of the clients that are connected now."""
+        """Marks the clients that are connected now."""
         self._connected = frozenset(names)
         self.viewport().update()
 
@@ -101,7 +101,7 @@ SESSIONS, KINDS = 0, 1  # the tabs
 
 
 class ConnectedTab(Page):
-    """`costs_requested` carries a kind of client."""
+    """A tab with sessions and kinds of clients. `costs_requested` carries a kind of client."""
 
     costs_requested = Signal(str)
     folder_requested = Signal(str)  # a session's id
@@ -213,7 +213,7 @@ class ConnectedTab(Page):
                     self.costs_requested.emit(newer.client)
 
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
-        """Says which profiles can be chosen."""
+        """Offers these profiles for choice."""
         self._profiles = tuple(profile.name for profile in profiles)
 
     def show_costs(self, client: str, costs: ToolCosts) -> None:

@@ -95,7 +95,7 @@ class EditBlock(Surface):
 
 
 class ChangeRow(QWidget):
-    """How one change went; `undo_requested` carries its id."""
+    """The outcome of one change; `undo_requested` carries its id."""
 
     undo_requested = Signal(str)
 

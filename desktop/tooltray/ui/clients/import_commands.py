@@ -1,4 +1,4 @@
-"""Moves servers from AI clients here: asks what there is, does what the user chose, and says how it went. Knows no widget."""
+"""Imports servers from AI clients: reads the candidates, imports the ones that the user chose, and reports the outcome. Knows no widget."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,7 +26,7 @@ class ImportCommands(Commands):
 
     @action()
     async def plan(self, clients: Sequence[str], text: str = "", file: str = "") -> None:
-        """Asks what can be moved here: `planned`, or `refused`.
+        """Reads what can be imported; emits `planned`, or `refused`.
 
         Args:
             clients: their ids; none, and neither text nor file: all.
@@ -57,5 +57,5 @@ class ImportCommands(Commands):
 
     @action()
     async def cancel(self) -> None:
-        """Ends an import; what is done stays done, and the outcome says so."""
+        """Ends an import; the servers imported so far stay, and the outcome lists them."""
         await self._hub.ai_clients.cancel_import()

@@ -1,4 +1,4 @@
-"""How an import goes: a line for each server that is moved here, while it is on its way and when it is over."""
+"""The progress of an import: a line for each server, during the import and after it."""
 
 from collections.abc import Mapping, Sequence
 

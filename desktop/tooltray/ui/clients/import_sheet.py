@@ -1,6 +1,5 @@
-"""The sheet that moves servers from AI clients here: what there is, what happens to its keys, progress, and how it went. It shows snapshots
-and emits what the user wants; hundreds of candidates are model/view.
-"""
+"""The sheet that imports servers from AI clients: the candidates, what happens to their keys, progress, and the outcome. It shows snapshots
+and emits what the user wants; hundreds of candidates are model/view."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +32,8 @@ MOST_PROBLEMS = 3  # of files, in full
 
 
 class ImportPanel(SheetFrame):
-    """`import_requested` carries names by candidates' ids, values by candidates' ids, and whether entries leave their clients then.
+    """A sheet for an import. `import_requested` carries names by candidates' ids, values by candidates' ids, and whether entries are then
+    removed from their clients.
 
     Args:
         names: of clients, by their ids.

@@ -15,7 +15,7 @@ GROUPS = ("new", "different", "same", "broken")
 
 
 def clients_of(sources: Iterable[ImportSource], names: Mapping[str, str]) -> list[str]:
-    """Returns the names of the clients in which a server stands, each once."""
+    """Returns the names of the clients whose settings have a server, each once."""
     return list(dict.fromkeys(names.get(source.client, source.client) or tr("What was given") for source in sources))
 
 
@@ -44,7 +44,7 @@ def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
 
 
 def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
-    """Returns where an entry stands, in one line."""
+    """Returns where an entry was found, in one line."""
     client = names.get(source.client, source.client) or tr("What was given")
     parts = [client, visible_path(source.path), source.name]
     if source.project:
@@ -53,7 +53,7 @@ def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
 
 
 def secret_line(secret: FoundSecret) -> str:
-    """Returns why a value goes among the secrets."""
+    """Returns why a value is stored as a secret."""
     if secret.because == "name":
         return tr("{key} goes to the keyring: its name says that it is a secret.", key=secret.key)
     return tr("{key} goes to the keyring: its value has the form of a secret.", key=secret.key)

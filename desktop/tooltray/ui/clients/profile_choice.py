@@ -51,7 +51,7 @@ class ProfileChoice(msgspec.Struct):
     skills: Mapping[str, Sequence[str]] = {}  # by server, the only skills of it; they stay as they are
 
     def list_tools(self, tools: Iterable[ToolSnapshot]) -> None:
-        """Says which tools there are."""
+        """Replaces the known tools."""
         self.tools = {}
         for tool in tools:
             self.tools.setdefault(tool.server, []).append(tool)
@@ -82,7 +82,7 @@ class ProfileChoice(msgspec.Struct):
             self.only[server] = only
 
     def take_all(self, takes_all: bool) -> None:
-        """Takes every server, or only those that are ticked: at first all that were taken."""
+        """Includes every server, or only the ticked ones, which at first are all that were included."""
         if self.takes_all and not takes_all:
             others = (server for server in self.all_servers if server not in self.own)
             self.chosen = {server for server in others if server not in self.only or self.only[server]}
@@ -99,7 +99,7 @@ class ProfileChoice(msgspec.Struct):
         return [*listed, *sorted(self.only.get(server, set()) - set(listed))]
 
     def settings(self, description: str) -> dict[str, object]:
-        """Returns the profile as it stands in the settings."""
+        """Returns the profile in the form of the settings."""
         tools = {server: [name for name in self.names(server) if name in only] for server, only in self.only.items() if self._keeps(server)}
         result: dict[str, object] = {"tools": tools}
         if not self.takes_all:
@@ -127,7 +127,7 @@ def profile_choice(profile: ProfileSnapshot | None, servers: Sequence[ServerSnap
 
 
 def choices(choice: ProfileChoice, opened: Iterable[str], words: Sequence[str], descriptions: Mapping[str, str]) -> list[Choice]:
-    """Returns the lines that stand in the table.
+    """Returns the lines of the table.
 
     Args:
         opened: the servers whose tools are shown.
@@ -196,7 +196,9 @@ class CheckDelegate(CellDelegate):
 
 
 class CheckTable(Table):
-    """`switched` carries a line and whether it is to be ticked, `row_chosen` one whose tools the user wants to see or no longer see."""
+    """A table with a check in each line. `switched` carries a line and whether to tick it, `row_chosen` a server whose tools the user wants
+    to see or hide.
+    """
 
     def __init__(self, theme: Theme, count: Callable[[Choice], str]) -> None:
         """

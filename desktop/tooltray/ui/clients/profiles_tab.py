@@ -35,7 +35,7 @@ class ProfileCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=tasks, name="profiles", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for the profiles."""
+        """Reads the profiles."""
         self._reading.ask()
 
     async def _look(self) -> None:
@@ -43,7 +43,7 @@ class ProfileCommands(Commands):
 
     @action(clears=False)
     async def list_tools(self) -> None:
-        """Asks for the tools of all servers."""
+        """Reads the tools of all servers."""
         self.tools_listed.emit(await self._hub.tools.get_tools())
 
     @action()
@@ -77,7 +77,7 @@ class ProfileCommands(Commands):
 
 
 def profile_settings(profile: ProfileSnapshot) -> dict[str, object]:
-    """Returns a profile as it stands in the settings."""
+    """Returns a profile in the form of the settings."""
     settings: dict[str, object] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
     if profile.servers is not None:
         settings["servers"] = list(profile.servers)
@@ -92,7 +92,7 @@ MARGIN = 16  # above the table, or a banner
 
 
 class ProfilesTab(Page):
-    """`edit_requested` carries a profile, None for a new one."""
+    """A tab with the profiles. `edit_requested` carries a profile, None for a new one."""
 
     edit_requested = Signal(object)
 

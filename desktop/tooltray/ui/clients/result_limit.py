@@ -14,7 +14,7 @@ LEAST, MOST = 500, 10_000_000  # as the settings take it
 
 
 class ResultLimit(QWidget):
-    """`chosen` carries a number, or None for no limit."""
+    """A field for the largest result. `chosen` carries a number, or None for no limit."""
 
     chosen = Signal(object)
 

@@ -1,4 +1,4 @@
-"""Carries out what the user chooses of a server's confinement; each choice can be taken back. Knows no widget."""
+"""Carries out what the user chooses for a server's confinement; each choice can be undone. Knows no widget."""
 
 from functools import partial
 

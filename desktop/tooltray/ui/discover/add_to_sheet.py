@@ -17,7 +17,7 @@ WIDTH = 520
 
 
 class AddToPanel(SheetFrame):
-    """`open_requested` and `copy_requested` carry a link."""
+    """A sheet with the links of AI clients. `open_requested` and `copy_requested` carry a link."""
 
     open_requested = Signal(str)
     copy_requested = Signal(str)

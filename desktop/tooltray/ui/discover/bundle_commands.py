@@ -29,7 +29,7 @@ class BundleCommands(Commands):
 
     @action(at_sheet)
     async def preview(self, number: int, source: str, sha256: str, values: Values) -> None:
-        """Asks what installing it would add: `previewed`, or `preview_failed`."""
+        """Reads what installing a bundle would add; emits `previewed`, or `preview_failed`."""
         try:
             new = await self._hub.bundles.preview_bundle(source, sha256, dict(values))
         except TooltrayError as error:

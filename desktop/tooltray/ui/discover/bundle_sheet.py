@@ -53,7 +53,7 @@ def signature_text(offer: BundleOffer) -> str:
 
 
 class ReadingBundlePanel(SheetFrame):
-    """Stands there until a bundle is read, and says why it cannot be."""
+    """A sheet that is shown while a bundle is read, and shows why it cannot be read."""
 
     def __init__(self, theme: Theme, source: str) -> None:
         super().__init__(theme, tr("Install a bundle"), WIDTH)

@@ -1,4 +1,4 @@
-"""Which of the things that the user drops or chooses is a bundle. By its name alone: reading it is the engine's work."""
+"""Which dropped or chosen files are bundles, judged only by their names: reading them is the engine's work."""
 
 from collections.abc import Sequence
 

@@ -31,7 +31,7 @@ class DiscoverCommands(Commands):
         self._searching = CoalescedRead(self._search, tasks=tasks, name="search of the registry", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for well-known servers, updates, and how old the registry's copy is."""
+        """Reads well-known servers, updates, and the age of the registry's copy."""
         self._reading.ask()
         self._searching.ask()
 
@@ -58,12 +58,12 @@ class DiscoverCommands(Commands):
 
     @action()
     async def read_server(self, name: str) -> None:
-        """Asks for all that is known of a server of the registry: `server_read`."""
+        """Reads all about a server of the registry; emits `server_read`."""
         self.server_read.emit(await self._hub.discovery.get_registry_server(name))
 
     @action(at_sheet)
     async def preview(self, number: int, name: str, version: str, option: str, values: Values) -> None:
-        """Asks what adding a server would add: `previewed`, or `preview_failed`."""
+        """Reads what adding a server would add; emits `previewed`, or `preview_failed`."""
         try:
             new = await self._hub.discovery.preview_registry_server(name, version, option, dict(values))
         except TooltrayError as error:

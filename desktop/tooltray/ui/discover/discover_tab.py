@@ -47,7 +47,7 @@ class DiscoverField(SearchField):
 
 
 class DiscoverTab(Page):
-    """`bundle_requested` carries the address of a bundle that the user wants to look at."""
+    """A tab for finding servers. `bundle_requested` carries the address of a bundle that the user wants to see."""
 
     bundle_requested = Signal(str)
 
@@ -147,7 +147,7 @@ class DiscoverTab(Page):
             self._again.start()
 
     def show_found(self, words: str, found: RegistrySearch) -> None:
-        """Shows what was found, unless other words stand in the field by now."""
+        """Shows what was found, unless the words in the field have changed since."""
         if not words or words != self._words:
             return
         self.offers.set_offers([said.hit_offer(hit) for hit in found.hits])

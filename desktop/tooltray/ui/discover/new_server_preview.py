@@ -1,4 +1,4 @@
-"""What would be added, before the user says yes: the command or the address, variables, secrets, origin and warnings. Nothing is run."""
+"""What would be added, before the user approves: the command or the address, variables, secrets, origin and warnings. Nothing is run."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ SECRET = "${secret:"  # begins a placeholder for one
 
 
 class NewServerPreview(Surface):
-    """Shows the newest preview; until there is one, what has to be done first."""
+    """The newest preview; before the first one, a text with what has to be done first."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "surface.raised", "border", "m")

@@ -32,11 +32,11 @@ LONGEST_NAME = 64  # what settings allow
 
 
 class OfferPanel(SheetFrame):
-    """`preview_requested` carries a number and the values so far: `show_preview` gives the number back, and older ones are passed over.
-    `add_requested` carries the values and the name. Whoever adds it closes the sheet, or calls `show_refusal`.
+    """The base of the sheets that add a server. `preview_requested` carries a number and the values so far: `show_preview` gets the number
+    again, and ignores older ones. `add_requested` carries the values and the name. Its receiver closes the sheet, or calls `show_refusal`.
 
     Args:
-        taken: names of servers here.
+        taken: names of existing servers.
         word: on its button.
         has_name: it is added under a name that the user may change.
     """
@@ -82,7 +82,7 @@ class OfferPanel(SheetFrame):
         return self._wait.isActive()
 
     def set_fields(self, fields: Sequence[FormField]) -> None:
-        """Asks for these values, in place of others."""
+        """Replaces the fields."""
         clear(self._form_place)
         self._form = Form(self._theme, fields)
         self._form.changed.connect(self._on_changed)
@@ -90,7 +90,7 @@ class OfferPanel(SheetFrame):
         self._on_changed()
 
     def block(self, *problems: Problem) -> None:
-        """Says why it cannot be had here; nothing: it can."""
+        """Shows why the server cannot be added here; without problems it can be."""
         self._is_blocked = bool(problems)
         clear(self._blocks)
         for problem in problems:
@@ -199,7 +199,7 @@ class OfferPanel(SheetFrame):
         self._draw()
 
     def _ask(self) -> None:
-        """Asks what would be added with the values so far."""
+        """Requests a preview with the values so far."""
         if self._form is not None:
             self.preview_requested.emit(self._number, self._form.values)
 
@@ -232,8 +232,9 @@ class OfferPanel(SheetFrame):
 
 
 class RegistryPanel(OfferPanel):
-    """A server of the registry; `option` is what is chosen of its packages and addresses. `bundle_requested` carries the address of a
-    bundle, which is read and shown before anything of it is installed."""
+    """A server of the registry; `option` is the chosen package or address. `bundle_requested` carries the address of a bundle, which is
+    read and shown before it is installed.
+    """
 
     bundle_requested = Signal(str)
 

@@ -18,7 +18,7 @@ from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 
 class OtherWays(QWidget):
-    """`inmemory_requested` carries the server that is to run inside Tooltray."""
+    """Links to other ways of adding a server. `inmemory_requested` carries the server that should run inside Tooltray."""
 
     file_requested = Signal()
     discover_requested = Signal()

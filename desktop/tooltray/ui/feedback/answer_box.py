@@ -59,7 +59,9 @@ class AnswerText(QPlainTextEdit):
 
 
 class AnswerBox(Surface):
-    """`changed`: there is other text, or other pictures, or one is being read. `refused` carries why something was not taken."""
+    """A box for an answer. `changed`: text or pictures have changed, or a file is being read. `refused` carries why a file was not
+    attached.
+    """
 
     changed = Signal()
     refused = Signal(object)  # Problem
@@ -115,7 +117,7 @@ class AnswerBox(Surface):
             self._take(attachment)
 
     def append(self, text: str) -> None:
-        """Puts a sentence behind what is written, on a line of its own, and goes there."""
+        """Appends a sentence on a line of its own, and moves the cursor there."""
         cursor = self.field.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(f"\n{text}" if self.text.strip() else text)

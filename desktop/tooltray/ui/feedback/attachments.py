@@ -57,7 +57,7 @@ class Attachment(msgspec.Struct, frozen=True):
 def sources_of(mime: QMimeData) -> list[Source]:
     """Returns the files and pictures in what is pasted or dropped; empty where it is text.
 
-    A table or a page copied from an office program is text and a picture of it: the text is meant.
+    A table or a page copied from an office program is text with a picture: the text is meant.
     """
     files: list[Source] = [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
     if files:

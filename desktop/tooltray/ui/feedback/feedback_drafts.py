@@ -1,8 +1,7 @@
-"""What the user has written to a report and not sent: kept in memory until the next report of the same AI client and project.
+"""Drafts of answers that were not sent, kept in memory until the next report of the same AI client and project.
 
-Nothing of it is written to the disk: a report and its AI client do not outlive the hub either, and the window says that it is kept only as
-long as Tooltray runs.
-"""
+They are never written to the disk: a report and its AI client do not outlive the hub either, and the window shows that drafts last only as
+long as Tooltray runs."""
 
 import msgspec
 
@@ -13,7 +12,7 @@ MOST = 10  # projects; the oldest is forgotten
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """What the user has written and added, not sent."""
+    """An answer that was not sent."""
 
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
@@ -24,7 +23,7 @@ class Drafts:
         self._drafts: dict[tuple[str, str], Draft] = {}
 
     def keep(self, request: FeedbackSnapshot, draft: Draft) -> None:
-        """Keeps what was written, if there is anything."""
+        """Keeps a draft unless it is empty."""
         if draft.text.strip() or draft.attachments:
             self.take(request)
             self._drafts[whose(request)] = draft

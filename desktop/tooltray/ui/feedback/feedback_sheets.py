@@ -26,7 +26,7 @@ LONGEST = 600  # characters of a report or an answer; the window that it came in
 
 
 class FeedbackHistoryPanel(SheetFrame):
-    """Says so while it is being read; `show_entries` then shows what there is."""
+    """A sheet with the project's history, which `show_entries` fills; until then it shows that it is loading."""
 
     def __init__(self, theme: Theme, project: str) -> None:
         super().__init__(theme, tr("History of {project}", project=project) if project else tr("History"), WIDTH)
@@ -66,7 +66,7 @@ def _text(theme: Theme, text: str, tone: str) -> Label:
 
 
 class FeedbackSheets(QObject):
-    """`opened` says whether one lies over the window now."""
+    """The sheets over a feedback window. `opened` carries whether a sheet is open now."""
 
     opened = Signal(bool)
     history_requested = Signal()
@@ -128,7 +128,7 @@ LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not
 
 
 class LinkQuestion(Surface):
-    """`open_requested` and `copy_requested` carry the address."""
+    """A question before a link is opened. `open_requested` and `copy_requested` carry the address."""
 
     open_requested = Signal(str)
     copy_requested = Signal(str)

@@ -109,7 +109,7 @@ class FeedbackWindow(QWidget):
         self._draw()
 
     def set_draft(self, draft: Draft) -> None:
-        """Brings back what was written before, and says so."""
+        """Restores a draft, and shows that it was restored."""
         self._box.set_content(draft.text, draft.attachments)
         self._notes.add_banner("info", tr("What you wrote before and did not send is here again."))
 
@@ -135,7 +135,7 @@ class FeedbackWindow(QWidget):
         self._draw()
 
     def show_up(self) -> None:
-        """Brings the window to the user who asks for it."""
+        """Shows the window in front."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
@@ -202,7 +202,7 @@ class FeedbackWindow(QWidget):
     # what it says
 
     def retranslate(self) -> None:
-        """Says everything again, in the language of now."""
+        """Updates all texts to the current language."""
         self._summary.setAccessibleName(tr("What was done"))
         self._history.setText(tr("History"))
         self._ready.retranslate()

@@ -31,7 +31,7 @@ def _ignore(_problem: Problem | None) -> None:
 
 
 class FeedbackWindows(QObject):
-    """`asked`: a window has come that the user may not see, since it takes no keyboard from anybody."""
+    """The open feedback windows. `asked`: a window was opened without the keyboard, so the user may not notice it."""
 
     asked = Signal(object)  # FeedbackSnapshot
 
@@ -52,12 +52,12 @@ class FeedbackWindows(QObject):
         return list(self._windows.values())
 
     def go_there(self) -> None:
-        """Brings the windows to the user who asks for them; the oldest report gets the keyboard."""
+        """Shows the windows in front; the oldest report gets the keyboard."""
         for window in reversed(self.windows):
             window.show_up()
 
     def close(self) -> None:
-        """Takes all windows away; no report is answered by it."""
+        """Closes all windows without answering their reports; drafts are kept."""
         for window in self.windows:
             self._drafts.keep(window.request, window.draft)
             self._drop(window)
@@ -198,7 +198,7 @@ class FeedbackWindows(QObject):
             window.show_failure(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
     def _do(self, verb: Callable[[], Coroutine[object, object, None]], show: Callable[[Problem | None], object] = _ignore) -> None:
-        """Asks the engine for something in the background; `show` gets what went wrong, where the user waits for the outcome."""
+        """Calls the engine in the background; `show` gets the error where the user waits for the outcome."""
         run_action(self._tasks, verb, show, name="feedback", clears=False)
 
 

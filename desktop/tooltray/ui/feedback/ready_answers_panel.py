@@ -1,4 +1,4 @@
-"""A sheet in which the user changes the answers that stand ready as buttons."""
+"""A sheet in which the user changes the ready answers, which the window offers as buttons."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -51,7 +51,7 @@ class ReadyAnswersPanel(SheetFrame):
 
     @property
     def answers(self) -> list[str]:
-        """What stands in the fields, without empty ones and without repetitions."""
+        """The texts of the fields, without empty ones and repetitions."""
         return list(dict.fromkeys(text for field in self._fields if (text := field.text().strip())))
 
     def showEvent(self, event: QShowEvent) -> None:

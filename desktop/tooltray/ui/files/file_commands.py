@@ -15,7 +15,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class FileCommands(Commands):
-    """`requests_changed` comes with the first look and then whenever something else waits."""
+    """The commands of the page. `requests_changed` is emitted after the first read, and whenever other requests wait."""
 
     files_changed = Signal(object)  # list[ServerFileSnapshot]
     requests_changed = Signal(object)  # list[TrustRequest]
@@ -32,14 +32,14 @@ class FileCommands(Commands):
         hub.snapshot_changed.connect(self.on_hub_changed)
 
     def look(self) -> None:
-        """Asks for everything that the page shows."""
+        """Reads everything that the page shows."""
         self._look_files()
         self._look_trusted_entries()
         self._look_whether_followed()
 
     @action()
     async def preview(self) -> None:
-        """Looks what reading the files again would do: `previewed`."""
+        """Reads what reloading the files would change; emits `previewed`."""
         self.previewed.emit(await self._hub.files.preview_reload())
 
     @action(at_sheet)
@@ -60,7 +60,7 @@ class FileCommands(Commands):
 
     @action(at_sheet)
     async def trust(self, project: str, digests: Mapping[str, str]) -> None:
-        """Says yes to entries as the user has seen them: `saved` or `refused`."""
+        """Trusts entries as the user has seen them; emits `saved` or `refused`."""
         try:
             names = await self._hub.files.trust_entries(project, dict(digests))
         except TooltrayError:
@@ -73,7 +73,7 @@ class FileCommands(Commands):
 
     @action(at_sheet)
     async def refuse(self, servers: Sequence[str]) -> None:
-        """Says no to what programs have proposed: `saved` or `refused`."""
+        """Refuses what programs have proposed; emits `saved` or `refused`."""
         try:
             for server in servers:
                 await self._hub.files.distrust_entries("", server)
@@ -119,7 +119,7 @@ class FileCommands(Commands):
         await self._look_follows()
 
     async def _look(self) -> None:
-        """Asks for what is shown elsewhere too."""
+        """Reads what other pages show, too."""
         self._set_requests(await self._hub.files.get_trust_requests())
         self.files_changed.emit(await self._hub.files.get_server_files())
 

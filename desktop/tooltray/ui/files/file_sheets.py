@@ -1,6 +1,5 @@
-"""The sheets of the page of files, and what of files waits for the user's consent. What the user has looked at or put off is not brought up
-again before it is another one; the page has it all the same.
-"""
+"""The sheets of the page of files, and the files' entries that wait for approval. An entry that the user has seen or put off is not shown
+again unless it changes; the page lists it all the same."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -46,7 +45,9 @@ MOST_PROBLEMS = 10  # in full; the first ones are often the cause of the others
 
 
 class FileSheet(SheetFrame):
-    """`file_requested` and `place_requested` want the file, or its folder, opened; both carry the file's path."""
+    """A sheet with a file's servers and problems. `file_requested` and `place_requested` open the file, or its folder; both carry the
+    file's path.
+    """
 
     file_requested = Signal(str)
     place_requested = Signal(str)
@@ -189,9 +190,10 @@ class ReloadPlanPanel(SheetFrame):
 
 
 class FileSheets(QObject):
-    """
+    """The sheets of the page of files.
+
     Args:
-        guard_ms: how long the sheet of what waits takes no yes after each change.
+        guard_ms: how long the sheet for approval takes no approval after each change.
     """
 
     need_person = Signal(int)  # how much stands on the page that a person should see to

@@ -49,7 +49,7 @@ MOST_FILES = 10  # that have problems; the list of files says which others have
 
 
 class FileProblems(QWidget):
-    """`open_requested` carries a file's path, `more_requested` a ServerFileSnapshot."""
+    """The problems of files. `open_requested` carries a file's path, `more_requested` a ServerFileSnapshot."""
 
     open_requested = Signal(str)
     more_requested = Signal(object)

@@ -1,8 +1,7 @@
-"""Servers of a project's file ask for the user's approval: each with what it starts and what it gets, as it is written there.
+"""The sheet that requests approval for the servers in a project's file: each with what it starts and what it gets, exactly as in the file.
 
-A yes is for what is shown: it goes with the digests of the entries on the screen, and an entry that changes meanwhile is off again. For a
-moment after it is shown, and after each change, it takes no yes; "Not now" has the focus, and Enter grants nothing.
-"""
+An approval covers what is shown: it carries the digests of the visible entries, and an entry that changes meanwhile is switched off again.
+For a moment after it is shown, and after each change, the sheet takes no approval; "Not now" has the focus, and Enter grants nothing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -41,12 +40,12 @@ LONGEST_WHOLE, MOST_LINES = 600, 8  # characters of a command in full; a longer 
 
 
 class TrustEntry(Surface):
-    """`switched`: the user wants it, or no longer.
+    """One entry with a switch. `switched`: the user switched it.
 
     Args:
         width: px that it will have.
         is_on: at first.
-        is_changed: it was another one a moment ago, while the user looked at it.
+        is_changed: it changed a moment ago, while the user was reading it.
     """
 
     switched = Signal()

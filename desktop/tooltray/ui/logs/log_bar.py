@@ -1,6 +1,5 @@
-"""What stands above a log's lines: the search with its count, the levels, and the menu of how lines are shown. Emits what the user wants;
-knows no log.
-"""
+"""The bar above a log's lines: the search with its count, the levels, and the menu of how lines are shown. Emits what the user wants; knows
+no log."""
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -22,7 +21,7 @@ SEARCH_AFTER_LETTERS = 2  # one letter is found everywhere
 
 
 class FindField(QLineEdit):
-    """`stepped`: 1 to the next older place, -1 to the next newer one."""
+    """A field for a search. `stepped`: 1 to the next older place, -1 to the next newer one."""
 
     stepped = Signal(int)
 
@@ -53,7 +52,8 @@ class FindField(QLineEdit):
 
 
 class LogBar(QWidget):
-    """
+    """The bar above a log.
+
     Attributes:
         wraps, has_times: how lines are shown.
     """
@@ -106,7 +106,7 @@ class LogBar(QWidget):
         self.show_search(None)
 
     def show_search(self, search: LogSearch | None) -> None:
-        """Says how far a search is, and which place is shown."""
+        """Shows the progress of a search, and which place is shown."""
         is_on = search is not None and bool(search.text)
         self._count.setVisible(is_on)
         self._stop.setVisible(is_on and search is not None and search.is_running)

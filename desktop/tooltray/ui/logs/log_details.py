@@ -18,7 +18,7 @@ LINES = 9  # of text that are seen at once
 
 
 class LogDetails(QWidget):
-    """`copy_requested` carries what it shows."""
+    """A view of one line in full. `copy_requested` carries its text."""
 
     closed = Signal()
     copy_requested = Signal(str)

@@ -65,12 +65,13 @@ def _fitting(text: str, columns: int) -> int:
 
 
 class LogDelegate(QStyledItemDelegate):
-    """
+    """The painter of log lines.
+
     Attributes:
         wraps: long lines take several.
         has_times: each line begins with its time.
-        needle: what is looked for, folded; its places are marked.
-        columns: how many columns of text fit, as the list says.
+        needle: the text of a search, casefolded; its places are marked.
+        columns: how many columns of text fit, set by the list.
     """
 
     def __init__(self, theme: Theme, parent: "LogList") -> None:

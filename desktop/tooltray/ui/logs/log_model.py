@@ -1,6 +1,5 @@
-"""The lines of a log that are at hand: some pages in a row, of which the far end goes when more come. Knows no hub; who reads pages puts
-them in.
-"""
+"""The loaded lines of a log: some consecutive pages; the far end is dropped when more are loaded. Knows no hub; the reader of pages adds
+them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,7 +16,8 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class LogModel(QAbstractListModel):
-    """
+    """A model of log lines.
+
     Attributes:
         lines: oldest first.
     """

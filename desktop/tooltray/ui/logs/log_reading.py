@@ -1,6 +1,5 @@
-"""Reads pages of one log into its model: the newest, older and newer ones, those around a time, and what comes while one looks. Knows no
-widget. One read runs at a time; a new beginning makes an old one void.
-"""
+"""Reads pages of one log into its model: the newest, older and newer ones, the ones around a time, and new lines. Knows no widget. One read
+runs at a time; a read from a new place makes an old one void."""
 
 from collections.abc import Callable, Coroutine
 
@@ -20,16 +19,16 @@ AFTER_S = 1.0  # what stands right behind a failure tells of it, too
 
 
 class LogReading(QObject):
-    """`changed`: a page was read. `failed`: a Problem, or None. `prepended` and `appended`: how many lines came. `shown`: lines around a
-    place are there, and the line with this position is the one.
+    """The reader of one log. `changed`: a page was read. `failed`: a Problem, or None. `prepended` and `appended`: how many lines were
+    added. `shown`: lines around a place were loaded; carries the position of the line at that place.
 
     Attributes:
         source: of the log.
         levels: the ones that are shown; empty: all lines are.
-        is_at_end: the newest lines are at hand, so that what comes can follow them.
+        is_at_end: the newest lines are loaded, so that new ones can follow them.
         has_older: older lines can be read.
         is_following: whether the newest lines are in sight, set by the view.
-        page: the last answer; None until there is one.
+        page: the last answer; None before the first one.
     """
 
     changed = Signal()

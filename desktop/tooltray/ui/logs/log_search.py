@@ -16,15 +16,15 @@ MOST_FOUND = 10_000  # more than anybody steps through
 
 
 class LogSearch(QObject):
-    """`changed`: more is found, or it is over. `went_to`: the position of the line to be shown.
+    """A search in a log. `changed`: more was found, or the search has ended. `went_to`: the position of the line to be shown.
 
     Attributes:
-        text: what is looked for; empty: nothing.
-        found: where it stands, the newest first.
+        text: what is searched; empty: nothing.
+        found: the positions of lines with the text, the newest first.
         current: the place in `found` that is shown; -1: none is.
-        share: how much of the log was looked at, from 0 to 1.
+        share: how much of the log was searched, from 0 to 1.
         is_running: the search has not ended.
-        problem: why it cannot.
+        problem: why the search failed.
     """
 
     changed = Signal()

@@ -19,7 +19,8 @@ SIZE = QSize(960, 660)
 
 
 class LogSheet(Surface):
-    """
+    """A sheet with a log.
+
     Args:
         source: "hub" or "server:NAME".
 

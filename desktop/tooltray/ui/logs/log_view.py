@@ -35,7 +35,7 @@ OUTPUT_TAB, MESSAGES_TAB = 0, 1
 
 
 class LogView(QWidget):
-    """Reads while it is visible, and only then.
+    """A view of a log, which reads only while it is visible.
 
     Args:
         source: "hub" or "server:NAME".
@@ -126,7 +126,7 @@ class LogView(QWidget):
         return self._model.lines
 
     def show_newest(self) -> None:
-        """Goes to the end of the log, and follows it."""
+        """Scrolls to the end of the log, and follows it."""
         self.reading.is_following = True
         if self.reading.is_at_end and self.reading.page is not None:
             self.list.scrollToBottom()
@@ -135,7 +135,7 @@ class LogView(QWidget):
             self.reading.read_newest()
 
     def show_time(self, at: float) -> None:
-        """Goes to what was written at a time, in unix seconds."""
+        """Shows the lines around a time, in unix seconds."""
         self._tabs.choose(OUTPUT_TAB)
         self._goes_to_time = at
         self.reading.source = self._source
@@ -143,7 +143,7 @@ class LogView(QWidget):
             self._look_at_time()
 
     def show_position(self, position: str) -> None:
-        """Goes to a line, which may have to be read first."""
+        """Shows a line, which may have to be read first."""
         if (place := self._model.find(position)) >= 0:
             self._show_row(place)
         else:

@@ -22,7 +22,9 @@ HIDDEN = "•" * 24  # says nothing, not even how long it is
 
 
 class ApiSection(QWidget):
-    """`copy_requested` carries a text and what it is; the token's signals are wishes, it never keeps one that is not shown."""
+    """The section about programs' access. `copy_requested` carries a text and what it is. The section holds the token only while it is
+    shown.
+    """
 
     enabled_requested = Signal(bool)
     trust_requested = Signal()
@@ -64,7 +66,7 @@ class ApiSection(QWidget):
             self.hide_token()
 
     def show_token(self, token: str) -> None:
-        """Shows it, since the user has asked for it, until they have seen enough of it."""
+        """Shows the token, since the user has requested it, until the user hides it."""
         self._is_shown = True
         self._whole.set_text(token)
         self._whole.show()

@@ -21,7 +21,7 @@ HIGHEST_PORT = 65535
 
 
 class HttpSection(QWidget):
-    """`copy_requested` carries a text and what it is."""
+    """The section about HTTP access. `copy_requested` carries a text and what it is."""
 
     enabled_requested = Signal(bool)
     port_requested = Signal(int)

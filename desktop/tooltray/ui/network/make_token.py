@@ -87,11 +87,11 @@ class MakeTokenPanel(SheetFrame):
             self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_token(self, token: str, entry: str, note: str = "") -> None:
-        """Shows what was made.
+        """Shows the new token.
 
         Args:
             entry: what to paste into the config of an AI client; empty: nothing.
-            note: what else the user has to know of it; may be empty.
+            note: what else the user has to know; may be empty.
         """
         self._form.hide()
         self._make.hide()

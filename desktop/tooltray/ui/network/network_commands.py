@@ -34,7 +34,7 @@ class NetworkCommands(Commands):
         hub.npm_registry_changed.connect(self.registry_changed)
 
     def look(self) -> None:
-        """Asks for everything that the tab shows."""
+        """Reads everything that the tab shows."""
         self.look_registry()
         self.look_servers()
         self.look_http()
@@ -98,7 +98,7 @@ class NetworkCommands(Commands):
 
     @action(at_section("servers"), clears=False)
     async def refresh_servers(self) -> None:
-        """Asks the registry for what has changed."""
+        """Downloads the registry's changes."""
         self.servers_changed.emit(await self._hub.discovery.refresh_registry())
 
     async def _look_servers(self) -> None:

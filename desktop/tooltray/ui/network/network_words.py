@@ -52,7 +52,7 @@ def where_from(entry: RegistryMeasurement) -> str:
 
 
 def _place(region: str) -> str:
-    """Returns where a mirror stands, in the user's language where that is known."""
+    """Returns the country of a mirror, in the user's language where that is known."""
     words = {"": tr("mirror"), "China": tr("China")}
     return words.get(region, region)
 

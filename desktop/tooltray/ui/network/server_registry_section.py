@@ -21,7 +21,7 @@ FIELD_WIDTH = 320  # px
 
 
 class ServerRegistrySection(QWidget):
-    """`chosen` carries an address, True for the official registry, or False for none."""
+    """The section about the registry of MCP servers. `chosen` carries an address, True for the official registry, or False for none."""
 
     chosen = Signal(object)
     refresh_requested = Signal()

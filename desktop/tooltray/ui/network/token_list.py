@@ -19,9 +19,10 @@ from tooltray.ui.widgets.surface import clear, column, divider
 
 
 class TokenLine(msgspec.Struct, frozen=True):
-    """
+    """A line about one token.
+
     Attributes:
-        text: what it may, and until when.
+        text: what it may do, and until when.
     """
 
     name: str
@@ -29,11 +30,11 @@ class TokenLine(msgspec.Struct, frozen=True):
 
 
 class TokenList(QWidget):
-    """`new_requested`: the user wants another; `revoke_requested` carries the name of one that is to end.
+    """A list of tokens. `new_requested`: the user wants a new one; `revoke_requested` carries the name of the token to revoke.
 
     Args:
-        title: whose tokens they are.
-        text: what they are for.
+        title: the owners of the tokens.
+        text: what the tokens are for.
     """
 
     new_requested = Signal()

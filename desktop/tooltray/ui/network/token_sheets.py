@@ -25,7 +25,7 @@ class TokenCommands(Commands):
 
     @action()
     async def set_enabled(self, is_on: bool) -> None:
-        """Lets programs in, or no more. Which tokens are trusted stays as it is."""
+        """Switches programs' access on or off; trusted tokens stay trusted."""
         await self._set(is_on, None)
 
     @action()
@@ -35,7 +35,7 @@ class TokenCommands(Commands):
 
     @action()
     async def look(self) -> None:
-        """Asks which tokens there are: `clients_known`, `programs_known`."""
+        """Reads the tokens; emits `clients_known` and `programs_known`."""
         await self._look()
 
     @action(at_sheet)
@@ -134,7 +134,7 @@ class TokenSheets(QObject):
         toast.action_requested.connect(partial(self.commands.restore_client, name))
 
     def _open_rotation(self) -> None:
-        """Asks whether programs are to get another default token."""
+        """Opens the sheet that confirms a new default token."""
         if self._place.sheet is None:
             panel = NewTokenPanel(self._theme)
             panel.confirmed.connect(self.commands.rotate_token)

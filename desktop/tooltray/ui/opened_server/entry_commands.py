@@ -21,7 +21,7 @@ def at_form(commands: "EntryCommands", problem: Problem | None, *_arguments: obj
 
 
 class EntryCommands(Commands):
-    """Its base's `refused` carries a Problem for the form, or None once it is over."""
+    """The commands of the editor. `refused` of its base carries a Problem for the form, or None after a success."""
 
     entry_read = Signal(object, str)  # the entry in its file; the revision that a change of it is bound to
     stored_read = Signal(object)  # the names of the secrets there are; None: they cannot be looked into
@@ -37,7 +37,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def read(self) -> None:
-        """Asks for the entry, and for the secrets there are."""
+        """Reads the entry, and the names of stored secrets."""
         server = self._servers.find(self._name)
         revision = server.revision if server is not None else ""  # before the entry: what changes in between is noticed when it is saved
         self.entry_read.emit((await self._hub.servers.get_server_entry(self._name)).entry, revision)
@@ -45,7 +45,7 @@ class EntryCommands(Commands):
 
     @action(at_form, clears=False)
     async def look_at_secrets(self) -> None:
-        """Asks which secrets there are; a keyring that is locked may wait for its person."""
+        """Reads the names of stored secrets; a locked keyring may wait for the user."""
         try:
             self.stored_read.emit(await self._hub.secrets.get_secret_names())
         except TooltrayError:
@@ -53,7 +53,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def preview(self, entry: Mapping[str, object]) -> None:
-        """Asks what saving would change."""
+        """Reads what saving would change."""
         self.previewed.emit(await self._hub.servers.preview_server_update(self._name, entry))
 
     @action(at_form)

@@ -24,7 +24,7 @@ ChooseFolder = Callable[[str, Callable[[str], None]], None]
 
 
 class EntryFieldRow(QWidget):
-    """`changed`: the user edited it; `value` is another one, unless it has a `fault`."""
+    """A row for one field of an entry. `changed`: the user edited it; `value` has changed, unless there is a `fault`."""
 
     changed = Signal()
 
@@ -77,7 +77,7 @@ class EntryFieldRow(QWidget):
 
     @property
     def control(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         control = self._line or self._lines or self._switch or self._choice or self.pairs
         assert control is not None
         return control
@@ -120,12 +120,12 @@ class EntryFieldRow(QWidget):
             self._show(value)
 
     def show_fault(self, fault: str) -> None:
-        """Says below it what is wrong with it in the entry; empty: nothing."""
+        """Shows below the control what is wrong with the value; empty: nothing."""
         if self.control.isEnabled():
             self._say(self._own_fault or fault, "error")
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Passes on the names of stored secrets; None: they are not known."""
         if self.pairs is not None:
             self.pairs.set_stored(names)
 

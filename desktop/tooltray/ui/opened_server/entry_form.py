@@ -1,6 +1,5 @@
-"""The form of a server's entry: a field for each thing that it can say, in groups, and what is wrong with it at the field. It holds an
-entry, changes what the user edits of it, and leaves everything else in it alone.
-"""
+"""The form of a server's entry: a field for each of its settings, in groups, and errors at their fields. It holds an entry, changes what
+the user edits, and leaves everything else in it unchanged."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -21,11 +20,11 @@ BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
 
 
 class EntryForm(QWidget):
-    """`changed`: the user edited a field, and `entry` is another one.
+    """A form for an entry. `changed`: the user edited a field, and `entry` has changed.
 
     Args:
-        server: whose entry it is.
-        choose_folder: asks for a folder.
+        server: the name of the entry's server.
+        choose_folder: prompts for a folder.
     """
 
     changed = Signal()
@@ -48,7 +47,7 @@ class EntryForm(QWidget):
 
     @property
     def entry(self) -> Entry:
-        """As it stands in the form."""
+        """The entry with the values of the form."""
         return self._entry
 
     @property
@@ -78,12 +77,12 @@ class EntryForm(QWidget):
         self._draw()
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Passes on the names of stored secrets; None: they are not known."""
         for each in self._rows:
             each.set_stored(names)
 
     def show_slips(self, slips: Sequence[EntrySlip]) -> None:
-        """Says at each field what is wrong with it."""
+        """Shows errors at their fields."""
         for each in self._rows:
             path = path_in(self._entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
@@ -94,7 +93,7 @@ class EntryForm(QWidget):
         return next(each for each in self._rows if each.field.path == path)
 
     def focus_secret(self, name: str) -> bool:
-        """Lets the user type the value of a secret that the entry names; returns whether it does."""
+        """Moves the focus to the value of a secret; returns whether the entry names it."""
         for pairs in (each.pairs for each in self._rows if each.pairs is not None):
             for line in pairs.rows:
                 if f"${{secret:{name}}}" in line.value:

@@ -18,7 +18,7 @@ MOST_SLIPS = 5  # that are shown; whoever corrects these sees the next ones
 
 
 class EntryJson(QWidget):
-    """`edited`: the user changed the text."""
+    """An editor for the entry as JSON. `edited`: the user changed the text."""
 
     edited = Signal()
 
@@ -62,7 +62,7 @@ class EntryJson(QWidget):
         self._is_ours = False
 
     def show_slips(self, slips: Sequence[EntrySlip]) -> None:
-        """Marks lines, and says below what is wrong in each; a press goes to it."""
+        """Marks lines with errors, and lists the errors below; a click on one moves the cursor to its line."""
         self._marked = [slip.line for slip in slips if slip.line]
         self._mark()
         clear(self._slips)
@@ -76,7 +76,7 @@ class EntryJson(QWidget):
             self._slips.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def go_to(self, line: int) -> None:
-        """Puts the cursor at a line's end, from 1."""
+        """Moves the cursor to a line's end, from 1."""
         block = self._code.document().findBlockByNumber(line - 1)
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)

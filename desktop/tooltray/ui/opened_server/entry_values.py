@@ -21,7 +21,7 @@ def path_in(entry: Entry, field: EntryField) -> tuple[str, ...]:
 
 
 def value_in(entry: Entry, field: EntryField) -> object:
-    """Returns what stands there; None: nothing, which `null` is, too."""
+    """Returns the value of a field; None for an omitted value, and for `null`."""
     value: object = entry
     for key in path_in(entry, field):
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -81,7 +81,7 @@ def choice_of(value: object) -> str:
 
 
 def options_of(field: EntryField, value: object) -> Sequence[tuple[str, str]]:
-    """Returns what can be chosen; a word of another program that stands there can stay."""
+    """Returns the possible choices; includes the current value if it is another program's word."""
     options, now = field.choices(), choice_of(value)
     return options if now in dict(options) else [*options, (now, str(value))]
 

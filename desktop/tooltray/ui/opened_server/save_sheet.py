@@ -19,7 +19,7 @@ DIFF_WIDTH = WIDTH - 48
 
 
 class SaveSheet(SheetFrame):
-    """`save_requested`: the user has seen it and wants it."""
+    """A sheet with the changes to save. `save_requested`: the user has seen and approved them."""
 
     save_requested = Signal()
 

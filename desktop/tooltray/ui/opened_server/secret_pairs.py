@@ -1,8 +1,7 @@
-"""Variables or headers of a server, a line for each: a name, a value, and where a value that is secret is kept.
+"""Variables or headers of a server, a line for each: a name, a value, and where a secret value is stored.
 
-A secret that the entry has already is never shown; one that is typed here can be shown. What goes to the keyring is only noted here: it is
-stored when the entry is saved.
-"""
+A secret that the entry has already is never shown; one that is typed here can be shown. A value for the keyring is only marked here, and
+stored when the entry is saved."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -26,7 +25,9 @@ LooksSecret = Callable[[str, str], bool]
 
 
 class PairRow(QWidget):
-    """`changed`: the user edited it. `removed`: it is to go. `keyring_requested`: its value is to be kept there."""
+    """A line with a name and a value. `changed`: the user edited it. `removed`: it should be removed. `keyring_requested`: its value should
+    be stored in the keyring.
+    """
 
     changed = Signal()
     removed = Signal()
@@ -79,7 +80,7 @@ class PairRow(QWidget):
 
     @property
     def value(self) -> str:
-        """As it is to stand in the entry."""
+        """The value for the entry."""
         return self._given if self.is_kept else self._value.text()
 
     @property
@@ -107,7 +108,7 @@ class PairRow(QWidget):
         return is_empty and bool(self.name) and self._looks_secret(self.name, "x")
 
     def ask(self) -> None:
-        """Asks for the value; the scheme of an Authorization header stays in front of it."""
+        """Requests the value; the scheme of an Authorization header stays in front of it."""
         self.show_fault(tr("Enter its value, or remove it."))
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._value.text().isspace():
@@ -123,7 +124,7 @@ class PairRow(QWidget):
             self._draw()
 
     def set_value(self, value: str) -> None:
-        """Shows what stands in the entry now, without `changed`."""
+        """Shows the entry's current value, without `changed`."""
         if value != self.value:
             self._given, self._is_typed, self._is_replacing, self._fresh = value, False, False, ""
             self._is_moved = self._is_plain = False
@@ -131,7 +132,7 @@ class PairRow(QWidget):
             self._draw()
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Shows whether the secret is stored; `names`: of all stored secrets, None: they are not known."""
         found = KEPT.fullmatch(self._given)
         self._stored = None if names is None or found is None else found[2] in names
         if self._stored is False and not self._fresh:
@@ -149,7 +150,7 @@ class PairRow(QWidget):
         self.changed.emit()
 
     def show_fault(self, fault: str) -> None:
-        """Says below it what is wrong; empty: nothing."""
+        """Shows below the line what is wrong; empty: nothing."""
         self._note.set_tone("error" if fault else "muted")
         self._note.setText(fault or self._words())
         self._note.setVisible(bool(self._note.text()))
@@ -158,7 +159,7 @@ class PairRow(QWidget):
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_secret(self) -> None:
-        """Lets the user type the value that the keyring is to have."""
+        """Moves the focus to the value for the keyring."""
         if self.is_kept and not self._is_replacing:
             self._on_keep()
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
