@@ -22,7 +22,7 @@ def sentences(problem: Problem) -> str:
 
 
 def whole(problem: Problem) -> str:
-    """Returns everything that is known of it."""
+    """Returns the full text of a problem."""
     return in_a_row(*(_sentence(part) for part in (problem.title, problem.message, problem.hint) if part.strip()))
 
 

@@ -25,7 +25,7 @@ SECONDS_BELOW_S = 120  # a shorter time is said in seconds
 
 
 class Action(Enum):
-    """What the button at a card's foot does."""
+    """The actions of the button at a card's foot."""
 
     NONE = "none"
     EXPAND = "expand"
@@ -56,10 +56,10 @@ class Foot(msgspec.Struct, frozen=True):
 
 
 def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot:
-    """Returns what stands at the foot of a card.
+    """Returns the content for the foot of a card.
 
     Args:
-        refusal: why the last thing that the user asked for did not work; None if it did.
+        refusal: why the user's last action failed; None if it did not.
         now: the user's local time.
     """
     action, detail = Action.TRUST if server.waiting else own_action(server), say(server.detail)
@@ -245,7 +245,7 @@ def label_tone(server: ServerSnapshot) -> str:
 
 
 def label_words(server: ServerSnapshot) -> str:
-    """Returns what its label says at length, with the folders that alone have it."""
+    """Returns a server's label in full, with the folders of the only projects that have the server."""
     where = tr("Only for {folders}", folders=", ".join(visible_path(folder) for folder in server.projects)) if server.projects else ""
     return " · ".join(filter(None, (shown_label(server), where)))
 
@@ -263,7 +263,7 @@ def shown_label(server: ServerSnapshot) -> str:
 
 
 def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
-    """Returns what there is to know of a server besides its state: titles and values; none of one that comes with Tooltray."""
+    """Returns the facts about a server besides its state: titles and values; empty for one that comes with Tooltray."""
     if server.is_builtin:
         return []
     by_itself = tr("With the hub") if server.is_default else tr("When a client needs it")

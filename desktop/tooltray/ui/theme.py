@@ -123,7 +123,7 @@ class Theme(QObject):
         return font
 
     def apply(self, app: QApplication, mode: str | None = None) -> None:
-        """Puts the tokens on the application; call again with another `mode` to switch at run time."""
+        """Applies the tokens to the application; call again with another `mode` to switch at run time."""
         self.mode = mode or self.mode
         app.setStyle("Fusion")
         app.setFont(self.font())
@@ -157,7 +157,7 @@ def _add_shipped_fonts() -> None:
 
 
 def _families(wanted: Sequence[str], system: QFontDatabase.SystemFont) -> list[str]:
-    """Returns the wanted families; where the first is not installed, the system's own font stands in for it."""
+    """Returns the wanted families; the system's own font replaces the first one where that is not installed."""
     first, *others = wanted
     return [first if QFontDatabase.hasFamily(first) else QFontDatabase.systemFont(system).family(), *others]
 

@@ -241,11 +241,11 @@ class PairRow(QWidget):
 
 
 class SecretPairs(QWidget):
-    """`changed`: the user edited one of them.
+    """Lines with names and values. `changed`: the user edited one of them.
 
     Args:
-        name: of all of them, for screen readers.
-        server: whose they are: secrets are named after it.
+        name: of all lines, for screen readers.
+        server: the name of the server, after which its secrets are named.
     """
 
     changed = Signal()
@@ -303,7 +303,7 @@ class SecretPairs(QWidget):
         return next((each for each in self._rows if each.is_blank and before.get(each.name) != each.value), None)
 
     def set_pairs(self, pairs: Mapping[str, str]) -> None:
-        """Shows what stands in an entry, without `changed`; what is typed and not named yet stays."""
+        """Shows the values of an entry, without `changed`; lines that have no name yet stay."""
         if pairs == self.pairs:
             return
         if list(pairs) == [each.name for each in self._rows]:
@@ -316,7 +316,7 @@ class SecretPairs(QWidget):
             self._append(name, value)
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Passes on the names of stored secrets; None: they are not known."""
         self._stored = names
         for each in self._rows:
             each.set_stored(names)

@@ -1,4 +1,4 @@
-"""One server, opened: a pane with its name, its menu and a tab for each side of it. Knows no tab: each is built when it is first shown."""
+"""The pane of an opened server: its name, its menu and a tab for each side of it. Knows no tab: each is built when it is first shown."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from tooltray.ui.widgets.tab_row import TabRow
 
 
 class ServerDetails(QFrame):
-    """`close_requested`: the user is done with it. `wide_requested`: it is to lie over the whole page, or beside its list again.
+    """The pane of an opened server. `close_requested`: the user closes it. `wide_requested`: whether it should cover the whole page.
 
     Args:
         tabs: in their order; the first one is open.
@@ -66,7 +66,7 @@ class ServerDetails(QFrame):
         return self._tabs[self._row.current].name
 
     def view(self, tab: str) -> QWidget | None:
-        """Returns what a tab shows; None: it was not looked at yet."""
+        """Returns the widget of a tab; None if it was not shown yet."""
         return self._views.get(tab)
 
     def has_tab(self, tab: str) -> bool:
@@ -95,7 +95,7 @@ class ServerDetails(QFrame):
             view.set_gone()
 
     def take_keyboard(self) -> None:
-        """Gives the keyboard to the tab that is open."""
+        """Moves the focus to the open tab."""
         self._row.focus_current()
 
     def set_server(self, server: ServerSnapshot) -> None:
@@ -124,7 +124,7 @@ class ServerDetails(QFrame):
             view.set_tools(tools)
 
     def set_wide(self, is_wide: bool, *, can_change: bool = True) -> None:
-        """Says how it lies, and whether the user can change that: a narrow window has one way."""
+        """Shows whether it covers the page, and whether the user can change that: a narrow window has only one layout."""
         self._is_wide = is_wide
         self._widen.setVisible(can_change)
         self._widen.set_face("", "narrow" if is_wide else "widen")
@@ -162,7 +162,7 @@ class ServerDetails(QFrame):
         self._badge.setVisible(tab.name != OVERVIEW)  # which begins with it
 
     def _tell(self, view: ServerView) -> None:
-        """Tells a new tab what the others know."""
+        """Passes the current state to a new tab."""
         view.set_server(self._server)
         view.set_cost(self._cost)
         if self._refusal is not None:

@@ -26,7 +26,7 @@ def clients_words(count: int) -> str:
 
 
 class ProjectCopies(QWidget):
-    """`reset_requested`: every copy is to be stopped, of all such servers."""
+    """The copies of a server, one for each project. `reset_requested`: stop every copy of all such servers."""
 
     reset_requested = Signal()
 

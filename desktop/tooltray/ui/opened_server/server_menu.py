@@ -125,7 +125,7 @@ class ServerMenu(QMenu):
 
 
 class ServerActions(QObject):
-    """Goes with its view, which keeps `server` up to date."""
+    """The actions of one server, owned by a view that keeps `server` up to date."""
 
     def __init__(self, theme: Theme, view: QWidget, *, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(view)
@@ -150,7 +150,7 @@ class ServerActions(QObject):
             wanted[action].emit(self.server.name)
 
     def open(self) -> None:
-        """Opens all there is to know of it."""
+        """Opens the details of the server."""
         self._wishes.open_requested.emit(self.server.name, "")
 
     def edit(self) -> None:

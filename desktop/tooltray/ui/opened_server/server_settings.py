@@ -150,7 +150,7 @@ class ServerSettings(ServerView):
         self._read_text()
 
     def ask_secret(self, name: str) -> None:
-        """Lets the user type the value of a secret that the entry names, as soon as it is shown."""
+        """Moves the focus to the value of a secret that the entry names, as soon as it is shown."""
         self._wanted_secret = "" if self._form.focus_secret(name) else name
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -263,7 +263,7 @@ class ServerSettings(ServerView):
         self._draw()
 
     def _read_text(self) -> None:
-        """Takes over what the JSON says, and says what is wrong with it."""
+        """Takes the entry from the JSON, and shows its errors."""
         self._check.stop()
         found = self._context.local.read_entry(self._json.text)
         self._slips, self._is_json = found.slips, found.entry is not None
@@ -312,7 +312,7 @@ class ServerSettings(ServerView):
             self._write()
 
     def _asks_for_secret(self) -> bool:
-        """Asks for the first secret that was left empty; returns whether there is one."""
+        """Moves the focus to the first empty secret; returns whether there is one."""
         missing = self._form.missing(self._base or {})
         if missing is None:
             return False
@@ -415,7 +415,7 @@ class ServerSettings(ServerView):
         self._panel.show_result(test)
 
     def _on_step(self, step: NextStep) -> None:
-        """Puts a remedy into the form; it is saved with the rest."""
+        """Applies a remedy to the form; it is saved with the rest."""
         entry = dict(self._form.entry)
         match step.kind:
             case "use_absolute_path":

@@ -19,10 +19,12 @@ from tooltray.ui.tools.offered_panel import OfferedPanel
 
 
 class ServerTab(msgspec.Struct, frozen=True):
-    """Attributes:
-    name: in links: `("servers", NAME, SERVER)`.
-    title: made when the language is known.
-    make: gives the widget for the server of a name. One that is a ServerView is notified of changes.
+    """A tab of an opened server.
+
+    Attributes:
+        name: in links: `("servers", NAME, SERVER)`.
+        title: made when the language is known.
+        make: makes the widget for the server of a name. One that is a ServerView is notified of changes.
     """
 
     name: str

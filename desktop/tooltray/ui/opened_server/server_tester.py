@@ -32,7 +32,7 @@ class ServerTester(QObject):
         """Begins to test a server.
 
         Args:
-            entry: with the values of its secrets; None: as the server stands.
+            entry: with the values of its secrets; None: the saved entry.
         """
         self.cancel()
         self._test = test = uuid.uuid4().hex
@@ -40,7 +40,7 @@ class ServerTester(QObject):
         self._tasks.spawn(self._run(test, name, entry), name=f"test of {name}")
 
     def cancel(self) -> None:
-        """Ends the test that runs, and says nothing more of it."""
+        """Cancels the running test, whose result is dropped."""
         test, self._test = self._test, ""
         if test:
             self._tasks.spawn(self._cancel(test), name="end a test")

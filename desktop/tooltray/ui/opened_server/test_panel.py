@@ -1,4 +1,4 @@
-"""How a test of a server goes, and what it gave: its tools and their tokens, or why it does not work and what to do."""
+"""The progress of a server's test and its result: the tools and their tokens, or why it does not work and what to do."""
 
 import time
 from collections.abc import Sequence
@@ -30,7 +30,9 @@ OFFERED = ("use_absolute_path", "add_to_path", "switch_registry", "store_secret"
 
 
 class TestPanel(Surface):
-    """`cancel_requested`: the user waits no longer. `step_requested` carries a NextStep that the user chose. Hidden until `begin`."""
+    """A panel about a test; hidden until `begin`. `cancel_requested`: the user cancels the test. `step_requested` carries a NextStep that
+    the user chose.
+    """
 
     __test__ = False  # not a class of tests, whatever its name says
     cancel_requested = Signal()

@@ -1,6 +1,5 @@
-"""How AI clients see a tool besides its name and description: title, hints, icon, and how much of a result, as fields of the sheet that
-words it. What stands in the settings and has no field here (several icons, their sizes) stays unless its field is changed.
-"""
+"""How AI clients see a tool besides its name and description: title, hints, icon, and the largest result, as fields of the sheet that
+renames it. Settings without a field here (several icons, their sizes) stay unless their field is changed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +22,7 @@ _VALUES: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 
 
 class ToolHints(QWidget):
-    """Empty fields stand for the server's own."""
+    """Fields for a tool's title, hints, icon and result; an empty field keeps the server's own value."""
 
     changed = Signal()  # whether it can be saved may be another
 
@@ -51,7 +50,7 @@ class ToolHints(QWidget):
         self._lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
 
     def set_override(self, override: Mapping[str, object]) -> None:
-        """Shows what stands in the settings."""
+        """Shows the values in the settings."""
         self._kept = override
         self._title.setText(_text(override.get("title")))
         given = _members(override.get("annotations"))

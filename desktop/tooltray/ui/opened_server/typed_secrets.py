@@ -20,7 +20,7 @@ from tooltray.ui.widgets.surface import row
 
 
 class TypedSecrets(QWidget):
-    """`changed`: the user chose another place for them.
+    """The secrets that were typed into a form. `changed`: the user chose another place for them.
 
     Args:
         server: the server's name, after which secrets are named.
@@ -46,7 +46,7 @@ class TypedSecrets(QWidget):
 
     @property
     def entry(self) -> Entry:
-        """The entry to save, with placeholders for what goes to the keyring."""
+        """The entry to save, with placeholders for the values that are stored in the keyring."""
         return self._entry
 
     @property
@@ -55,15 +55,15 @@ class TypedSecrets(QWidget):
         return {**self._moved, **self._form.secrets}
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Takes the names of the secrets that exist; None: unknown."""
+        """Passes on the names of stored secrets; None: they are not known."""
         self._stored = names or ()
 
     def drop_choices(self) -> None:
-        """Forgets what the user chose to save in plain text."""
+        """Drops the user's choices to save values in plain text."""
         self._plain.clear()
 
     def refresh(self, base: Entry) -> None:
-        """Looks for secrets in the form's entry.
+        """Searches the form's entry for secrets.
 
         Args:
             base: the entry as it is saved now.

@@ -1,6 +1,5 @@
-"""How the user's wish becomes work in the background: written once, as the coroutine that does it; what fails is shown where its cause is.
-Knows no widget and no verb.
-"""
+"""Actions of the user that run in the background, each written as one coroutine; a failure is shown where its cause is. Knows no widget and
+no verb."""
 
 import functools
 from collections.abc import Callable, Coroutine
@@ -62,7 +61,7 @@ def action(
 
     Args:
         shown_at: where a failure is shown.
-        clears: success takes away what an earlier action failed of there.
+        clears: success hides an earlier action's failure there.
     """
 
     def decorated(work: Callable[Concatenate[C, P], Coroutine[object, object, None]]) -> Callable[Concatenate[C, P], None]:
@@ -94,7 +93,7 @@ def run_action(
 
 
 async def while_valid(owner: object, work: Work) -> None:
-    """Does the work of a QObject, and ends in silence where that is deleted meanwhile: then nothing can show what came of it."""
+    """Does the work of a QObject, and ends silently if the object is deleted meanwhile: then nothing can show the result."""
     try:
         await work()
     except RuntimeError:
@@ -136,7 +135,7 @@ class CoalescedRead:
         self._is_reading = self._has_to_read = self._has_failed = False
 
     def ask(self) -> None:
-        """Asks for a read; does not wait."""
+        """Requests a read; does not wait."""
         self._has_to_read = True
         if not self._is_reading:
             self._is_reading = True

@@ -12,7 +12,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str, ...]:
-    """Returns how a call would change the file on disk; the diff of its arguments alone where that is unknown."""
+    """Returns how a call would change the file on disk; only the diff of its arguments where that is unknown."""
     if not request.diff:
         return ()
     with contextlib.suppress(TooltrayError):  # the engine has just ended
@@ -21,7 +21,7 @@ async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str
 
 
 class ApprovalLine(QObject):
-    """`changed`: a call came, waits for another thing now, or waits no longer."""
+    """The calls that wait for approval. `changed`: a call was added or removed, or waits for something else now."""
 
     changed = Signal()
 
@@ -54,7 +54,7 @@ class ApprovalLine(QObject):
             self.changed.emit()
 
     def add(self, requests: Sequence[ApprovalSnapshot]) -> None:
-        """Calls that waited before anybody listened, the oldest first; what is known of them already is newer."""
+        """Adds the calls that were waiting before, the oldest first; calls that are known already are newer and stay."""
         known = {request.id: request for request in requests} | self._waiting
         if known != self._waiting:
             self._waiting = known

@@ -21,9 +21,9 @@ MOST_NAMES = 6  # of servers in one notice
 
 
 class NoticeArea(QWidget):
-    """Shows the hub's failure, else that it is paused, else what is wrong with the secrets, else what waits for the user's approval, else
-    the first notice that was not put away, else that servers change things without asking. `look_requested` and `put_off_requested` are
-    about what waits, `report_requested` carries what is known of a bug.
+    """The place for the most important notice: the hub's failure, else that it is paused, else a problem of the secrets, else what waits
+    for the user's approval, else the first notice that was not dismissed, else that servers change things without asking. `look_requested`
+    and `put_off_requested` are about what waits, `report_requested` carries a report about a bug.
     """
 
     retry_requested = Signal()

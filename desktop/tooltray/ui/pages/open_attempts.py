@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 
 
 class OpenAttempts(QObject):
-    """`changed`: one is looked at now, or no longer."""
+    """The calls that are visible in a sheet. `changed`: a call was shown or hidden."""
 
     changed = Signal()
 

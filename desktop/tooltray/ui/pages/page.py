@@ -43,15 +43,15 @@ class Page(QWidget):
         self.look_again()
 
     def enable(self, is_usable: bool) -> None:
-        """Lets the user use what needs a hub, or not."""
+        """Enables or disables the controls that need a hub."""
         raise NotImplementedError
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows one part of the page, for links from other pages; a page that has none is shown as it is.
+        """Shows one part of the page, for links from other pages; a page without parts is shown unchanged.
 
         Args:
             part: its name, as the page gives it.
-            text: what is to stand there.
+            text: the content for the part.
         """
 
     def look_again(self) -> None:

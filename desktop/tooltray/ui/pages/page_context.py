@@ -39,7 +39,9 @@ class PageLinks(QObject):
 
 
 class Sheets(QObject):
-    """`freed`: nothing lies over the window any more. `replacing`: what lies there goes, since the user has asked for something else."""
+    """The place for a sheet over the window. `freed`: the last sheet was closed. `replacing`: the open sheet is replaced by another one
+    that the user has requested.
+    """
 
     freed = Signal()
     replacing = Signal()
@@ -92,11 +94,11 @@ class Presenters(msgspec.Struct, frozen=True):
 
 
 class PageContext:
-    """One for all pages of a window.
+    """The shared context of all pages of a window.
 
     Args:
         window: lies below sheets, toasts and file dialogs.
-        wishes: what the user asks of one server, here or in the tray.
+        wishes: the user's requests to servers, here or in the tray.
     """
 
     def __init__(self, theme: Theme, window: QWidget, *, presenters: Presenters, local: LocalWork, wishes: ServerWishes) -> None:
@@ -127,12 +129,12 @@ class PageContext:
             self.notices.add_notice(problem)
 
     def copy(self, text: str, what: str) -> None:
-        """Puts a text on the clipboard, and says what it is."""
+        """Copies a text to the clipboard, and shows what it is."""
         QGuiApplication.clipboard().setText(text)
         self.say(what)
 
     def show_window(self) -> None:
-        """Brings the window to the user's eyes, from wherever it is."""
+        """Shows the window in front, even if it was minimized."""
         window = self.window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()
@@ -140,7 +142,7 @@ class PageContext:
         window.activateWindow()
 
     def choose_folder(self, title: str, use: Callable[[str], None]) -> None:
-        """Asks for a folder, and hands it to `use`."""
+        """Prompts for a folder, and passes it to `use`."""
         dialog = QFileDialog(self.window, title)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.Directory)

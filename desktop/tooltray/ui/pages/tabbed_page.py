@@ -13,11 +13,13 @@ from tooltray.ui.widgets.surface import column
 
 
 class TabEntry(msgspec.Struct, frozen=True):
-    """Args:
-    name: in code, links and tests.
-    title: made when the language is known.
-    make: builds the tab.
-    is_early: the tab is built with its page, since it counts what needs the user even while it is hidden.
+    """A tab of a page.
+
+    Args:
+        name: in code, links and tests.
+        title: made when the language is known.
+        make: builds the tab.
+        is_early: the tab is built with its page, since it counts what needs the user even while it is hidden.
     """
 
     name: str

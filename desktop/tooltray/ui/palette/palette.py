@@ -48,7 +48,7 @@ class Palette(QObject):
 
     @property
     def panel(self) -> PalettePanel | None:
-        """What the user sees of it now."""
+        """The panel while the palette is open, else None."""
         return self._panel
 
     def open(self) -> None:

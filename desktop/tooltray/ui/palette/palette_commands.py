@@ -16,7 +16,7 @@ HOUR_S = 3600.0
 
 
 class PaletteCommands(Commands):
-    """Its base's `failed` carries what did not work, for all to see."""
+    """The palette's own commands. `failed` of its base carries a problem to be shown above the pages."""
 
     def __init__(self, context: PageContext, parent: QObject | None) -> None:
         super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
@@ -33,7 +33,7 @@ class PaletteCommands(Commands):
 
     @action(as_notice)
     async def allow_for_an_hour(self, tool: ToolSnapshot) -> None:
-        """Lets a tool's calls through unasked for an hour."""
+        """Allows a tool's calls without asking for an hour."""
         grant = await self._hub.approvals.add_grant(tool.server, "tool", tool.original_name, "", HOUR_S)
         end = moment(grant.expires_at or time.time() + HOUR_S, datetime.now())
         toast = self._context.offer_undo(tr("{tool} runs without asking until {time}", tool=tool.original_name, time=end))
@@ -51,5 +51,5 @@ class PaletteCommands(Commands):
 
     @action(as_notice)
     async def copy_diagnostics(self) -> None:
-        """Puts what a bug report needs on the clipboard, without secrets."""
+        """Copies the information for a bug report to the clipboard, without secrets."""
         self._context.copy(await self._hub.program.get_diagnostics(), tr("The diagnostics are copied"))

@@ -24,7 +24,7 @@ class PaletteEntry(msgspec.Struct, frozen=True):
         detail: what distinguishes it from others of its name.
         also: other words by which it is found; in English, too, whatever language is spoken.
         rank: of two that fit alike the higher one comes first.
-        is_now: it wants the user now, and stands there before anything is typed.
+        is_now: it needs the user now, and is listed before anything is typed.
     """
 
     key: str
@@ -47,11 +47,11 @@ class PageLine(msgspec.Struct, frozen=True):
 
 
 class PaletteContext(msgspec.Struct, frozen=True):
-    """What entries are made of.
+    """The data that entries are made of.
 
     Attributes:
         tools, clients: as they were last read.
-        pasted: names of the servers that the clipboard holds; `pasted_text` is what it holds.
+        pasted: names of the servers in the clipboard; `pasted_text` is the text of the clipboard.
     """
 
     page: PageContext
@@ -71,10 +71,12 @@ class PaletteContext(msgspec.Struct, frozen=True):
 
 
 class PaletteSource(msgspec.Struct, frozen=True):
-    """Args:
-    name: in code and tests.
-    entries: made each time that the palette opens.
-    is_long: there may be thousands; they are made a few at a time, and kept while the tools are the same.
+    """A source of entries.
+
+    Args:
+        name: in code and tests.
+        entries: made each time that the palette opens.
+        is_long: there may be thousands; they are made a few at a time, and kept while the tools are the same.
     """
 
     name: str

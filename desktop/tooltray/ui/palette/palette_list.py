@@ -99,7 +99,7 @@ class PaletteDelegate(QStyledItemDelegate):
 
 
 class PaletteList(QListView):
-    """`entry_pressed`: the user clicked an entry. `current_changed`: Enter would run another one now."""
+    """A list of entries under headings. `entry_pressed`: the user clicked an entry. `current_changed`: another entry is selected."""
 
     entry_pressed = Signal()
     current_changed = Signal()

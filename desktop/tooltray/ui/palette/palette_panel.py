@@ -28,7 +28,7 @@ STEPS = {
 
 
 class PaletteField(QLineEdit):
-    """`moved`: so many entries further. Escape is the sheet's."""
+    """The field of the palette. `moved` carries how many entries to move the selection. Escape is left to the sheet."""
 
     moved = Signal(int)
 
@@ -56,7 +56,7 @@ class PaletteField(QLineEdit):
 
 
 class PalettePanel(Surface):
-    """`typed`: the words are others now. `chosen`: the entry that is marked is to run."""
+    """The panel of the palette. `typed`: the text has changed. `chosen`: run the selected entry."""
 
     typed = Signal(str)
     chosen = Signal()
@@ -99,7 +99,7 @@ class PalettePanel(Surface):
         self._stack.setCurrentWidget(self.list if rows else self._nothing)
 
     def show_note(self, text: str, explanation: str = "") -> None:
-        """Says at the foot what is still being read, or could not be."""
+        """Shows below the list what is still being read, or could not be."""
         self._note.set_text(text, explanation)
 
     def _on_current_changed(self) -> None:

@@ -1,6 +1,5 @@
-"""Where the palette's entries come from: a line in SOURCES for each room. What an entry does, it does by the wishes and links of the pages.
-Templates are translated once for all entries of a kind: there may be 5,000 tools.
-"""
+"""The sources of the palette's entries: a line in SOURCES for each subject. Entries act by the requests and links of the pages. Templates
+are translated once for all entries of a kind: there may be 5,000 tools."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -18,7 +18,9 @@ SECONDS = (0, 10, 30, 60)
 
 
 class AskingSection(QWidget):
-    """`change_requested` carries what is to change of `approvals` in the settings, and what takes that back."""
+    """The section about when calls ask. `change_requested` carries a change of `approvals` in the settings, and the change that
+    undoes it.
+    """
 
     change_requested = Signal(object, object)
 

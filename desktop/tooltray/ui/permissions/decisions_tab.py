@@ -55,13 +55,14 @@ def about_words(entry: AuditEntry) -> str:
 
 
 def details(entry: AuditEntry) -> str:
-    """Returns all that is known of it, a line each."""
+    """Returns all details of a decision, a line each."""
     lines = [shipped(entry.what), *(f"{fact_name(name)}: {fact_value(name, value)}" for name, value in entry.about.items())]
     return "\n".join([*lines, *([tr("From: {origin}", origin=entry.origin)] if entry.origin else [])])
 
 
 class DecisionsTab(PageScroll):
-    """
+    """A tab with the history of decisions.
+
     Attributes:
         table: the decisions, the newest first.
     """

@@ -14,7 +14,7 @@ from tooltray.ui.state_language import needs_person
 
 
 class GrantWish(msgspec.Struct, frozen=True):
-    """What is to be allowed: one tool, or everything that reads, of a server."""
+    """A permission to grant: for one tool, or everything that reads, of a server."""
 
     server: str
     kind: str  # "tool" or "reads"
@@ -52,7 +52,7 @@ class GrantCommands(Commands):
 
     @action()
     async def look(self) -> None:
-        """Asks for everything that the page shows."""
+        """Reads everything that the page shows."""
         await self._look()
 
     @action()
@@ -87,7 +87,7 @@ class GrantCommands(Commands):
 
     @action(at_sheet)
     async def preview(self, wish: GrantWish) -> None:
-        """Looks what a wish would cover: `previewed` or `refused`."""
+        """Reads what a grant would cover; emits `previewed` or `refused`."""
         self.previewed.emit(wish, await self._hub.approvals.preview_grant(wish.server, wish.kind, wish.tool, wish.client))
 
     @action(at_sheet)

@@ -25,7 +25,7 @@ TICK_MS = 1000
 
 
 class GrantedTab(QStackedWidget):
-    """`take_back_requested` carries a grant's id, `change_requested` a ToolChange that the user wants to see."""
+    """A tab with the grants. `take_back_requested` carries a grant's id, `change_requested` a ToolChange that the user wants to see."""
 
     take_back_requested = Signal(str)
     change_requested = Signal(object)
@@ -140,7 +140,7 @@ class GrantedTab(QStackedWidget):
         ]
 
     def _follow(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
-        """Keeps the current row in sight: the tables are as high as their rows, and what scrolls is the page."""
+        """Scrolls the page to the current row, since the tables are as high as their rows."""
         content = self._area.widget()
         if content is not None and current.isValid() and table.hasFocus():
             row_middle = table.viewport().mapTo(content, table.visualRect(current).center())

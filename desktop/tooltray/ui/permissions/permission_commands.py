@@ -43,12 +43,12 @@ class PermissionCommands(Commands):
         self._read_waiting = CoalescedRead(self._look_waiting, tasks=tasks, name="look at what waits")
 
     def look(self) -> None:
-        """Asks for everything that the page shows."""
+        """Reads everything that the page shows."""
         self._read.ask()
         self._read_waiting.ask()
 
     def look_waiting(self) -> None:
-        """Asks for what waits for an answer, which also stands in the navigation."""
+        """Reads what waits for approval, which the navigation shows, too."""
         self._read_waiting.ask()
 
     @action()
@@ -102,7 +102,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def allow_folder(self, path: str) -> None:
-        """Lets servers work in a folder, and in those below it."""
+        """Allows servers to work in a folder, and in those below it."""
         allowed = await self._hub.projects.allow_folder(path)
         await self._look_folders()
         self.changed.emit(tr("{folder} is allowed", folder=allowed), partial(self.disallow_folder, allowed))
@@ -142,7 +142,7 @@ class PermissionCommands(Commands):
 
     @action(clears=False)
     async def preview_rule(self, name: str, server: str, rule: Mapping[str, object]) -> None:
-        """Asks what a rule on arguments would have covered: `rule_previewed`; `name`: what it is called there."""
+        """Reads what a rule on arguments would have covered; emits `rule_previewed` with `name`, which identifies the request."""
         self.rule_previewed.emit(name, await self._hub.approvals.preview_rule(server, dict(rule)))
 
     @action(clears=False)

@@ -40,10 +40,11 @@ RULES, GRANTED, CLIENTS, TRUSTED, DECISIONS = range(5)  # the tabs
 
 
 class PermissionsPage(Page):
-    """
+    """The page of permissions.
+
     Attributes:
         rules, granted, clients, trusted, decisions: its tabs.
-        waiting: what is pinned above them.
+        waiting: the area pinned above them.
     """
 
     def __init__(self, context: PageContext) -> None:

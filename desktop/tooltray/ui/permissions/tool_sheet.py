@@ -28,7 +28,7 @@ TIME_WIDTH = 92  # px
 
 
 class ToolPanel(SheetFrame):
-    """`chosen` carries what the user chose; `activity_requested`: they want to see all calls of it."""
+    """A sheet about one tool. `chosen` carries the user's choice; `activity_requested`: show all its calls."""
 
     chosen = Signal(str)
     take_back_requested = Signal(str)  # a grant's id

@@ -23,7 +23,9 @@ CONTENT_WIDTH = 920
 
 
 class TrustedTab(PageScroll):
-    """`disallow_requested` carries a folder, `distrust_requested` a project's folder and an entry's name in its file."""
+    """A tab with trusted projects and folders. `disallow_requested` carries a folder, `distrust_requested` a project's folder and an
+    entry's name in its file.
+    """
 
     allow_requested = Signal()
     disallow_requested = Signal(str)

@@ -26,8 +26,8 @@ TICK_MS = 1000
 
 
 class WaitingArea(QWidget):
-    """`look_requested` carries an ApprovalSnapshot that the user wants to read before the answer, `refuse_requested` a call's id,
-    `trust_requested` the folder of a project, empty for programs.
+    """The pinned area with what waits for approval. `look_requested` carries an ApprovalSnapshot that the user wants to read first,
+    `refuse_requested` a call's id, `trust_requested` the folder of a project, empty for programs.
     """
 
     look_requested = Signal(object)

@@ -24,12 +24,12 @@ T = TypeVar("T")
 
 
 class EngineLink(QObject):
-    """Carries calls of the engine's verbs, and its news to the GUI.
+    """The link that carries calls of the engine's verbs to it, and its news to the GUI.
 
-    Made and used in the GUI thread; `attach` and `detach` tell it of the engine, which runs in a loop of its own (in tests: in the same
-    loop). It has to outlive that loop: what waits there may be the last that holds it, and Qt does not bear a QObject that is destroyed
-    in another thread. `news_arrived` carries a tuple of HubSnapshot and events in the order in which they came: whole snapshots first and
-    whenever settings changed, of each server's changes only the latest.
+    Made and used in the GUI thread; `attach` and `detach` connect it to the engine, which runs in a loop of its own (in tests: in the same
+    loop). It has to outlive that loop: a task in that loop may hold the last reference to it, and Qt does not bear a QObject that is
+    destroyed in another thread. `news_arrived` carries a tuple of HubSnapshot and events in the order in which they were published: whole
+    snapshots first and whenever settings changed, of each server's changes only the latest.
     """
 
     news_arrived = Signal(object)
@@ -141,7 +141,7 @@ class EngineLink(QObject):
         self._announce()
 
     def _fetch_snapshot(self) -> None:
-        """Puts a whole snapshot into the stream; what happens meanwhile comes after it."""
+        """Adds a whole snapshot to the stream; later events follow it."""
         if self._is_fetching:
             self._has_to_fetch = True
             return
@@ -161,7 +161,7 @@ class EngineLink(QObject):
             self._is_fetching = False
 
     def _announce(self) -> None:
-        """Tells the GUI, once per delivery and not more often than it has use for, that something waits."""
+        """Notifies the GUI that news waits, once per delivery."""
         with self._lock:
             if self._is_announced:
                 return

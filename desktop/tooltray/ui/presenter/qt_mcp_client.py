@@ -25,7 +25,7 @@ class Remedy(Protocol):
 
 
 class Diagnosis(Protocol):
-    """What the doctor found out about a server, as far as it is shown; see sources/doctor/diagnosis.py."""
+    """The doctor's diagnosis of a server, as far as it is shown; see sources/doctor/diagnosis.py."""
 
     @property
     def is_ok(self) -> bool: ...
@@ -56,7 +56,7 @@ class Diagnosis(Protocol):
 
 
 class QtMcpClient(QObject):
-    """One server's last snapshot and its log. `removed` is emitted when the server is gone from the settings."""
+    """One server's last snapshot and its log. `removed` is emitted when the server is removed from the settings."""
 
     snapshot_changed = Signal()
     removed = Signal()

@@ -16,7 +16,9 @@ LONGEST_ANSWER = 32_767  # characters; what a line of Qt's holds
 
 
 class AnswerField(QWidget):
-    """`changed`: the user edited the answer. Nothing is remembered: only what the server itself proposes is filled in."""
+    """A field of a server's form. `changed`: the user edited the answer. Nothing is remembered: only the server's own default is
+    filled in.
+    """
 
     changed = Signal()
 
@@ -64,7 +66,7 @@ class AnswerField(QWidget):
 
     @property
     def control(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         control = self._text or self._switch or (self._options.first if self._options is not None else None)
         assert control is not None
         return control

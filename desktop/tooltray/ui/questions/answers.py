@@ -1,6 +1,4 @@
-"""What the user typed into a field of a server's form: the value that goes to the server, or what is wrong with it in words. Pure
-functions.
-"""
+"""The user's answers in a server's form: the value for the server, or what is wrong with it in words. Pure functions."""
 
 import math
 import re

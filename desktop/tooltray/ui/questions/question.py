@@ -25,8 +25,8 @@ WIDTH = 560
 
 
 class QuestionPanel(Surface):
-    """`answered` carries the question's id, "accept", "decline" or "cancel", and a form's values; `open_requested` the address that the
-    user wants to open.
+    """A sheet with a server's question. `answered` carries the question's id, "accept", "decline" or "cancel", and a form's values;
+    `open_requested` the address that the user wants to open.
     """
 
     answered = Signal(str, str, object)

@@ -60,7 +60,7 @@ class JsonModel(QAbstractItemModel):
         self._rest: dict[int, Iterator[tuple[object, object]]] = {}  # of objects, by node
 
     def set_value(self, value: object) -> None:
-        """Shows another value; one that has no members stands as the only line."""
+        """Shows another value; a value without members is the only line."""
         self.beginResetModel()
         self._rest.clear()
         self._nodes = [_Node("", value if is_container(value) else {"": value}, -1, 0)]
@@ -200,7 +200,7 @@ class JsonTree(QTreeView):
             super().keyPressEvent(event)
 
     def copy_current(self) -> None:
-        """Puts the current value on the clipboard: a string as it is, all else as JSON."""
+        """Copies the current value to the clipboard: a string unchanged, other values as JSON."""
         index = self.currentIndex()
         value = self._model.value(index)
         QGuiApplication.clipboard().setText(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2))
@@ -217,7 +217,7 @@ class JsonTree(QTreeView):
 
 
 def count_rows(value: object, most: int) -> int:
-    """Returns how many lines a value has when all of it is open; counts no further than `most`."""
+    """Returns how many lines a value has when it is fully expanded; counts no further than `most`."""
     waiting, count = [value], 0
     while waiting and count <= most:
         each = waiting.pop()

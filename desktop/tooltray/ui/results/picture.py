@@ -19,9 +19,10 @@ MAGIC = ((b"\x89PNG\r\n\x1a\n", b"png"), (b"\xff\xd8\xff", b"jpeg"), (b"GIF87a",
 
 
 class PictureFile(msgspec.Struct, frozen=True):
-    """
+    """A picture before it is decoded.
+
     Attributes:
-        width, height: px, as the file says.
+        width, height: px, from the file's header.
         problem: why it cannot be shown; empty: it can be tried.
     """
 
@@ -62,7 +63,7 @@ def look_at(content: bytes) -> PictureFile:
 
 
 def decode(file: PictureFile) -> QImage | None:
-    """Returns the picture, scaled down to at most MOST_SHOWN pixels; None if it is damaged."""
+    """Returns the picture, scaled down to MOST_SHOWN px on its longer side; None if it is damaged."""
     reader, _buffer = _reader(file.content, file.format)
     size = QSize(file.width, file.height)
     if max(file.width, file.height) > MOST_SHOWN:

@@ -15,14 +15,15 @@ LONGEST_NAME = 200  # characters of a name, an address, a kind of file
 
 
 class Part(msgspec.Struct, frozen=True):
-    """
+    """A part of an answer.
+
     Attributes:
         kind: "text", "json", "picture", "audio", "file" or "link".
-        heading: what stands above it; empty: nothing.
-        text: of a text as it came; of a picture, an audio or a file its Base64; of a link its address.
+        heading: the text above it; may be empty.
+        text: of a text unchanged; of a picture, an audio or a file its Base64; of a link its address.
         value: of JSON.
-        mime: kind of file, as the server says.
-        note: what else there is to say of it.
+        mime: the MIME type that the server gave.
+        note: further information; may be empty.
     """
 
     kind: str

@@ -1,6 +1,5 @@
-"""What a server has answered, for the user to read: text, JSON as a tree, pictures, files and links. Nothing of it is run or fetched.
-However large an answer is, only its beginning is laid out; the rest comes by a press, or is saved.
-"""
+"""A server's answer for the user to read: text, JSON as a tree, pictures, files and links. Nothing in it is run or fetched. However large
+an answer is, only its beginning is laid out; the rest is shown after a click, or saved."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,7 +28,7 @@ ENDINGS = {"picture": "png", "audio": "wav", "file": "bin", "text": "txt", "json
 
 
 class ResultView(QWidget):
-    """`show_result` takes a CallToolResult, and what resources and prompts answer, too. Until then it is empty."""
+    """A view of an answer, empty until `show_result`, which takes a CallToolResult or the answer of a resource or a prompt."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -120,7 +119,7 @@ class ResultView(QWidget):
         self._add_parts(MORE_PARTS)
 
     def copy(self) -> None:
-        """Puts the text, or else the whole as JSON, on the clipboard."""
+        """Copies the text to the clipboard, or without text everything as JSON."""
         QGuiApplication.clipboard().setText(whole_text(self._parts, self._result))
         self._copied.setText(tr("Copied"))
 

@@ -1,6 +1,5 @@
-"""Controls for values without members: text, numbers, yes or no, one of a few, and JSON for all else. A control holds a value exactly as it
-was given, or says beforehand that it cannot.
-"""
+"""Controls for values without members: text, numbers, switches, choices, and JSON for everything else. A control holds a value exactly as
+it was given, or reports beforehand that it cannot."""
 
 import json
 from collections.abc import Sequence
@@ -31,13 +30,13 @@ Faults = dict[tuple[str | int, ...], str]
 
 
 class ValueControl(QWidget):
-    """`changed`: the user edited it."""
+    """The base of the controls for values. `changed`: the user edited it."""
 
     changed = Signal()
 
     @property
     def value(self) -> object:
-        """What stands there; ABSENT: nothing. Only without `fault`."""
+        """The value; ABSENT without one. Only without `fault`."""
         raise NotImplementedError
 
     @property
@@ -47,7 +46,7 @@ class ValueControl(QWidget):
 
     @property
     def target(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         raise NotImplementedError
 
     @property

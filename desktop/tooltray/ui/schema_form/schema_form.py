@@ -1,6 +1,4 @@
-"""SchemaForm: what a schema asks for, as fields or as JSON, and what is wrong with it. What stands in the one view stands in the other,
-whole.
-"""
+"""SchemaForm: the values of a schema, as fields or as JSON, and what is wrong with them. Both views always show the same values."""
 
 import json
 from collections.abc import Mapping
@@ -27,11 +25,11 @@ LARGEST_CHECKED = 200_000  # characters of JSON; a larger value is checked by th
 
 
 class SchemaForm(QWidget):
-    """`changed`: the user edited something. `view_changed`: the other view is shown, FIELDS or JSON.
+    """A form for the values of a schema. `changed`: the user edited something. `view_changed`: the other view is shown, FIELDS or JSON.
 
     Args:
-        schema: of an object; one that has no fields is asked for as JSON alone.
-        values: what stands there at first; None: what the schema proposes.
+        schema: of an object; one without fields is edited only as JSON.
+        values: the values at first; None: the schema's defaults.
     """
 
     changed = Signal()
@@ -108,7 +106,7 @@ class SchemaForm(QWidget):
         self.view_changed.emit(view)
 
     def check(self) -> bool:
-        """Says what is wrong, each at its field, and goes to the first; returns whether it can be used as it is."""
+        """Shows errors at their fields and goes to the first; returns whether the values are valid."""
         value = self.value
         if value is None:
             self._say(self._json_fault())
@@ -128,7 +126,7 @@ class SchemaForm(QWidget):
         return first is None and not faults
 
     def focus(self) -> None:
-        """Gives the keyboard to the first field."""
+        """Moves the focus to the first field."""
         target = self._object.target if self._view == FIELDS and self._object.slots else self._code
         if target.isVisible():
             target.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -25,7 +25,7 @@ class MakeControl(Protocol):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where in a form something stands: the theme, the whole schema, what makes controls, and how deep it is."""
+    """The context of a value in a form: the theme, the whole schema, the maker of controls, and the depth."""
 
     theme: Theme
     root: Schema
@@ -90,7 +90,7 @@ class Slot(QWidget):
         return {(): fault} if (fault := self._control.fault) else {}
 
     def show_faults(self, faults: Faults) -> None:
-        """Says what is wrong, here and at the members."""
+        """Shows errors here and at the members."""
         here = [words for path, words in faults.items() if not path]
         below = self._control.show_faults({path: words for path, words in faults.items() if path})
         self._say("\n".join([*([self._control.fault] if self._control.fault else here), *below]))

@@ -33,12 +33,13 @@ ABSENT: Final = Absent()
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """
+    """The parts of a schema that a form uses.
+
     Attributes:
         kind: "text", "number", "integer", "boolean", "choice", "const", "null", "object", "list", "variants", or "json" for all else.
-        schema: as it counts, references looked up.
+        schema: with its references resolved.
         options: of a choice: values and titles.
-        variants: the schemas of which one counts.
+        variants: the possible schemas.
         is_nullable: null is a value, too.
     """
 

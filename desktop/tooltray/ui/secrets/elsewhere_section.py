@@ -27,7 +27,7 @@ PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}"
 
 
 class ElsewhereSection(QWidget):
-    """`opened` carries the SecretSnapshot of the row that the user wants to see."""
+    """A section with secrets that are kept elsewhere. `opened` carries the SecretSnapshot of the row that the user wants to see."""
 
     opened = Signal(object)
 

@@ -20,7 +20,7 @@ CHOICE_WIDTH = 240
 
 
 class PlaceSection(QWidget):
-    """`chosen` carries "keyring", "file" or "memory", and the passphrase of the file."""
+    """A section with the place of secrets. `chosen` carries "keyring", "file" or "memory", and the passphrase of the file."""
 
     chosen = Signal(str, str)
     check_requested = Signal()

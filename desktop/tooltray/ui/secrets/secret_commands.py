@@ -29,12 +29,12 @@ class SecretCommands(Commands):
         self._read = CoalescedRead(self._look, tasks=tasks, name="look at the secrets", show=self.read_failed.emit)
 
     def look(self) -> None:
-        """Asks for what the tab shows."""
+        """Reads what the tab shows."""
         self._read.ask()
 
     @action()
     async def check(self) -> None:
-        """Looks whether the place of the secrets can be used; a keyring may show its prompt."""
+        """Checks whether the place of the secrets can be used; a keyring may show its prompt."""
         await self._use_place("", "")
 
     @action()
@@ -64,7 +64,7 @@ class SecretCommands(Commands):
 
     @action(at_sheet)
     async def remove_command(self, name: str, words: Sequence[str]) -> None:
-        """Forgets one: `command_removed` or `refused`."""
+        """Removes a command; emits `command_removed` or `refused`."""
         await self._hub.settings.change_settings({SETTING: {name: None}})
         self.command_removed.emit(name, words)
         await self._look()
@@ -77,7 +77,7 @@ class SecretCommands(Commands):
 
     @action()
     async def remove(self, names: Sequence[str]) -> None:
-        """Forgets secrets: `removed`."""
+        """Deletes secrets; emits `removed`."""
         gone = []
         try:
             for name in names:
@@ -90,7 +90,7 @@ class SecretCommands(Commands):
 
     @action()
     async def restore(self, names: Sequence[str]) -> None:
-        """Puts back what was removed a moment ago."""
+        """Restores secrets that were deleted a moment ago."""
         try:
             for name in names:
                 await self._hub.secrets.restore_secret(name)
@@ -99,7 +99,7 @@ class SecretCommands(Commands):
 
     @action()
     async def sign_out(self, server: str) -> None:
-        """Forgets the tokens of a sign-in."""
+        """Deletes the tokens of a sign-in."""
         await self._hub.sign_ins.sign_out(server)
         self.done.emit(tr("You are signed out of {name}", name=server))
         await self._look()

@@ -65,7 +65,7 @@ class SecretEntry(QWidget):
         self.set_name(secret_name)
 
     def set_name(self, secret_name: str) -> None:
-        """Takes the value for a secret of another name; of an empty one, none."""
+        """Changes the name of the secret; with an empty name no value can be stored."""
         self.secret_name = secret_name
         self._field.setAccessibleName(tr("Value of {name}", name=secret_name) if secret_name else tr("Value"))
         self._button.setAccessibleName(f"{self._verb}, {secret_name}" if secret_name else self._verb)
@@ -76,7 +76,7 @@ class SecretEntry(QWidget):
         return tr("Store") if self._is_new else tr("Replace")
 
     def focus_field(self) -> None:
-        """Gives the keyboard to the field."""
+        """Moves the focus to the field."""
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_store(self) -> None:

@@ -124,7 +124,7 @@ def _note(secret: SecretSnapshot) -> str:
 
 
 class NewSecretPanel(SheetFrame):
-    """Asks for a name and a value."""
+    """A sheet with fields for a new secret's name and value."""
 
     stored = Signal(str)
 

@@ -97,7 +97,7 @@ class SecretsTab(Page):
         return self._secrets is not None
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows one secret, "secrets" and its name, as soon as it is known what there is."""
+        """Shows one secret, "secrets" and its name, as soon as the secrets are read."""
         self._asked = text
         self._show_asked()
 

@@ -304,7 +304,7 @@ class AddServerPanel(Surface):
             self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])
 
     def _asks_for_secret(self) -> bool:
-        """Asks for the first secret without a value; returns whether there is one."""
+        """Moves the focus to the first secret without a value; returns whether there is one."""
         missing = next((secret for preview in self._previews if (secret := preview.missing) is not None), None)
         if missing is not None:
             missing.ask()

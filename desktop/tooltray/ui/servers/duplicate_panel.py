@@ -18,7 +18,7 @@ LONGEST_NAME = 64  # what settings allow
 
 
 class DuplicatePanel(SheetFrame):
-    """`duplicate_requested` carries the copy's name.
+    """A sheet that duplicates a server. `duplicate_requested` carries the copy's name.
 
     Args:
         taken: names that servers have.

@@ -37,8 +37,8 @@ STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
 
 
 class FirstStart(QWidget):
-    """`move_requested`: the servers of AI clients are to come here. `paste_requested`: the user has something to paste.
-    `discover_requested`: they look for one. `starter_requested` carries the id of a well-known server.
+    """The ways to the first server. `move_requested`: import servers from AI clients. `paste_requested`: the user has something to paste.
+    `discover_requested`: search for one. `starter_requested` carries the id of a well-known server.
     """
 
     move_requested = Signal()
@@ -71,7 +71,7 @@ class FirstStart(QWidget):
         outer.addStretch(1)
 
     def show_scan(self, scan: ClientScan) -> None:
-        """Says what the AI clients on this computer have; where they have no servers there are none to move."""
+        """Shows which servers the AI clients on this computer have; offers no import where they have none."""
         clients = here(scan)
         if not clients:
             return
@@ -82,7 +82,7 @@ class FirstStart(QWidget):
             self._move.set_title(tr("Move servers from {clients}", clients=names_in_a_row(owners)))
 
     def enable(self, is_usable: bool) -> None:
-        """Lets the user begin, or not: without a hub nothing can be added."""
+        """Enables or disables the buttons: without a hub nothing can be added."""
         for button in self.findChildren(Button):
             button.setEnabled(is_usable)
 

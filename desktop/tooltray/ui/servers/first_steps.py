@@ -79,14 +79,14 @@ class FirstStepsCommands(Commands):
 
     @action()
     async def find_tool(self, server: str) -> None:
-        """Asks for a tool that the user could try: `tool_found`."""
+        """Reads a tool that the user could try; emits `tool_found`."""
         tools = [tool for tool in await self._hub.tools.get_tools(server=server) if tool.is_enabled]
         reading = [tool for tool in tools if tool.category == "read"]
         self.tool_found.emit(next((tool.name for tool in (*reading, *tools)), ""))
 
     @action()
     async def keep(self, are_wanted: bool) -> None:
-        """Keeps that they go on, or that they never come back."""
+        """Saves whether the steps are shown."""
         await self._hub.settings.change_settings({"window": {SETTING: are_wanted or None}})
 
     async def _look(self) -> None:

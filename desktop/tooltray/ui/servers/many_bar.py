@@ -18,7 +18,7 @@ ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
 
 
 class ManyBar(QWidget):
-    """What can be done with the servers that are selected in the table; not there while there is only one."""
+    """A bar with the actions for the selected servers; hidden while only one is selected."""
 
     def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable) -> None:
         super().__init__()

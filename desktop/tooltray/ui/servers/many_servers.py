@@ -28,7 +28,7 @@ Work = Callable[[str], Coroutine[object, object, None]]
 
 
 class Undo(msgspec.Struct, frozen=True):
-    """What a toast offers after something was done: its words, and what takes it back."""
+    """The content of a toast after an action: its words, and the function that undoes the action."""
 
     words: str
     back: Callable[[], object] | None = None
@@ -53,7 +53,7 @@ def can(what: str, server: ServerSnapshot) -> bool:
 
 
 class ManyServers(Commands):
-    """Its base's `failed` carries what did not work with whom, for all to see."""
+    """The actions on several servers. `failed` of its base carries which servers an action failed for, to be shown above the pages."""
 
     server_failed = Signal(str, object)  # a server's name; Problem
     undoable = Signal(object)  # Undo

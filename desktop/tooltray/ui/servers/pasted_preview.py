@@ -68,7 +68,7 @@ class SecretRow(QWidget):
         return not self.value.strip() and not self.is_left_out
 
     def ask(self) -> None:
-        """Asks for the value, or that the server is added without it."""
+        """Requests the value, or the choice to add the server without it."""
         self._draw_asked()
         self._asked.show()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -97,12 +97,12 @@ class SecretRow(QWidget):
 
     @property
     def is_kept(self) -> bool:
-        """Whether it goes to the keyring; otherwise it stands in the settings as it is."""
+        """Whether the value is stored in the keyring; otherwise it is saved in the settings."""
         return self._switch.isChecked()
 
 
 class PastedPreview(Surface):
-    """`changed`: the user edited something, so that `is_ready` and `new_server` may say something else."""
+    """A preview of one pasted server. `changed`: the user edited it, so `is_ready` and `new_server` may have changed."""
 
     changed = Signal()
 

@@ -1,6 +1,5 @@
-"""A server's card: who it is, how it is, and what to do next. Rows of fixed height, so that cards line up in a grid and nothing jumps in
-any state. Draws a frozen snapshot, emits wishes; a new snapshot changes what differs and nothing else, so that focus and hover stay.
-"""
+"""A server's card: its name, its state, and what to do next. Rows of fixed height, so that cards line up in a grid and nothing jumps in any
+state. Draws a frozen snapshot, emits requests; a new snapshot changes only what differs, so that focus and hover stay."""
 
 import time
 from datetime import datetime

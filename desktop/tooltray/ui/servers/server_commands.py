@@ -1,6 +1,5 @@
-"""Carries out what the user asks for, and says how it went. Knows no widget. Nothing here decides: each wish is a verb or two of the
-engine; a failure comes back as a Problem, to be shown where the wish was made.
-"""
+"""Carries out the user's actions on servers, and reports the outcome. Knows no widget. Nothing here decides: each action calls a verb or
+two of the engine; a failure is a Problem, to be shown where the action was started."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,7 +23,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 class NewServer(HidesFields, frozen=True):
-    """A server to be added, as it will stand in the settings; `secrets` are values by the names that the entry refers to."""
+    """A server to be added, with its entry for the settings; `secrets` are values by the names that the entry refers to."""
 
     hidden: ClassVar = ("secrets",)
 
@@ -45,7 +44,7 @@ def at_server(commands: "ServerCommands", problem: Problem | None, server: str, 
 
 
 class ServerCommands(Commands):
-    """Its base's `failed` carries a Problem that belongs to no server."""
+    """The commands about servers. `failed` of its base carries a Problem that belongs to no server."""
 
     server_failed = Signal(str, object)  # a server's name; Problem, or None once another wish for it has worked
     server_stopped = Signal(str)  # by the person, who can start it again
@@ -168,7 +167,7 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def copy_entry(self, name: str) -> None:
-        """Puts a server's entry on the clipboard, in the form that other programs' settings have."""
+        """Copies a server's entry to the clipboard, in the form of other programs' settings."""
         entry = (await self._hub.servers.get_mcp_servers())[name]
         text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
         self.copied.emit(text, tr("The entry of {name} is copied", name=name))
@@ -205,7 +204,7 @@ class ServerCommands(Commands):
 
     @action(at_server, clears=False)
     async def read_entry(self, name: str) -> None:
-        """Asks for a server's entry as it counts here: `entry_read`."""
+        """Reads a server's effective entry; emits `entry_read`."""
         await self._read_entry(name)
 
     async def _read_entry(self, name: str) -> None:
@@ -351,7 +350,7 @@ class ServerCommands(Commands):
     # tools
 
     def look_costs(self) -> None:
-        """Asks what the definitions of all tools cost."""
+        """Reads what the definitions of all tools cost."""
         self._costs.ask()
 
     async def _look_costs(self) -> None:
@@ -365,7 +364,7 @@ class ServerCommands(Commands):
 
     @action(at_server, clears=False)
     async def list_tools(self, server: str) -> None:
-        """Asks for a server's tools, or with "" for all."""
+        """Reads a server's tools, or with "" all tools."""
         await self._list_tools(server)
 
     @action(at_server)

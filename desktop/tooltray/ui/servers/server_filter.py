@@ -28,7 +28,7 @@ ROOM_FOR_METER = 1080  # px of the page; below that the advice stands in its pla
 
 
 class TokenSummary(QWidget):
-    """What all tools cost, and how that would be less. Empty until something is known."""
+    """The cost of all tools, and how to lower it. Empty until the cost is known."""
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
@@ -45,12 +45,12 @@ class TokenSummary(QWidget):
         self._meter.hide()
 
     def set_width(self, width: int) -> None:
-        """Sets the width of the page: where there is little, the advice goes before the meter."""
+        """Sets the width of the page: a narrow one shows the advice in place of the meter."""
         self._has_room = width >= ROOM_FOR_METER
         self._draw()
 
     def set_servers(self, servers: Sequence[ServerSnapshot], costs: Mapping[str, ServerCost]) -> None:
-        """Looks what showing their tools on demand would save."""
+        """Computes what showing their tools on demand would save."""
         self._advice.set_savings(savings(servers, {name: cost.shown_tokens for name, cost in costs.items()}))
         self._draw()
 
@@ -105,7 +105,7 @@ STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
 
 
 class ServerFilter(QWidget):
-    """`changed`: other servers pass now, since the user has chosen another tab."""
+    """The filter of servers. `changed`: the user has chosen another tab, so that other servers pass."""
 
     changed = Signal()
 
@@ -125,7 +125,7 @@ class ServerFilter(QWidget):
         self._line = line
 
     def add_control(self, control: QWidget) -> None:
-        """Puts a control at the right end."""
+        """Adds a control at the right end."""
         self._line.addWidget(control)
 
     @property
@@ -157,12 +157,12 @@ class ServerFilter(QWidget):
         self.tokens.set_width(width)
 
     def set_words(self, text: str) -> None:
-        """Looks for other words in servers; which tools have them is asked for."""
+        """Searches servers for other words; the caller searches their tools."""
         self._words = text.casefold().split()
         self._count()
 
     def search(self, text: str, tools: Sequence[ToolSnapshot]) -> None:
-        """Looks for words in servers and in these tools."""
+        """Searches servers and these tools for words."""
         self.set_words(text)
         self._found = {}
         for tool in tools:
@@ -178,7 +178,7 @@ class ServerFilter(QWidget):
         return not self._words or server.name in self._found or self._has(server.name, server.target, server.description)
 
     def show_all(self) -> None:
-        """Lets servers of every state through."""
+        """Shows servers of every state."""
         self._tabs.choose(0)
         self._on_chosen(0)
 

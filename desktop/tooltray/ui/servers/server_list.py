@@ -24,7 +24,8 @@ from tooltray.ui.widgets.empty_state import EmptyState
 
 
 class ServerList(QStackedWidget):
-    """
+    """The list of servers.
+
     Attributes:
         grid: the cards.
         table: the lines, where there are many servers.
@@ -97,7 +98,7 @@ class ServerList(QStackedWidget):
             card.set_paused(is_paused)
 
     def set_refusal(self, name: str, problem: Problem | None) -> None:
-        """Shows at a server why a wish did not work; None takes it away."""
+        """Shows at a server why an action failed; None hides it."""
         if (card := self._cards.get(name)) is not None:
             card.set_refusal(problem)
         if (server := self._servers.find(name)) is not None:
@@ -116,11 +117,11 @@ class ServerList(QStackedWidget):
         self.table.set_found({name: found_words(names) for name, names in found.items()})
 
     def await_card(self, name: str) -> None:
-        """Gives the keyboard to a server's card once it is there; it is being brought back."""
+        """Moves the focus to the card of a server that is being restored, as soon as the card exists."""
         self._returning = name
 
     def take_keyboard(self, name: str) -> None:
-        """Gives the keyboard to a server, or to the table."""
+        """Moves the focus to a server, or to the table."""
         if self.currentWidget() is self.table:
             self.table.setFocus()
         else:

@@ -1,4 +1,4 @@
-"""In which order many servers stand, and under which headings. Pure functions of their snapshots."""
+"""The order of many servers, and their headings. Pure functions of their snapshots."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -32,10 +32,11 @@ DECORATION = re.compile(r"^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-mcp|-ser
 
 
 class Grouping(msgspec.Struct, frozen=True):
-    """
+    """A way of grouping servers.
+
     Args:
         name: in the memory of the window.
-        of: the heading under which a server stands.
+        of: returns the heading of a server.
     """
 
     name: str
@@ -103,7 +104,7 @@ def grouping(name: str) -> Grouping:
 
 
 def grouped(servers: Sequence[ServerSnapshot], by: Grouping) -> list[ServerSnapshot | Heading]:
-    """Puts servers under headings, and leaves their order as it is below each: states by what is looked at first, others by name."""
+    """Returns servers under headings, each group in the given order: states by urgency, others by name."""
     if not by.name:
         return list(servers)
     groups: dict[str, list[ServerSnapshot]] = {}

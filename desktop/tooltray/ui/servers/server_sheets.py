@@ -1,6 +1,5 @@
-"""The sheets of the Servers page: adding one, its log, why it does not run, its options, how AI clients see a tool of it, and its sign-in.
-An open sheet of any kind stays, unless a log is asked for.
-"""
+"""The sheets of the Servers page: adding a server, its log, why it does not run, its options, how AI clients see one of its tools, and its
+sign-in. An open sheet of any kind stays, unless a log is requested."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -34,7 +33,7 @@ WIDTH = 560
 
 
 class SignInAddressPanel(SheetFrame):
-    """`copy_requested` carries the address."""
+    """A sheet with the address of a sign-in. `copy_requested` carries the address."""
 
     copy_requested = Signal(str)
 
@@ -72,7 +71,7 @@ class SignInAddressPanel(SheetFrame):
 
 
 class ServerSheets(QObject):
-    """`add_opened` carries the sheet that adds a server."""
+    """The sheets of the page. `add_opened` carries the sheet that adds a server."""
 
     add_opened = Signal(object)
 
@@ -126,7 +125,7 @@ class ServerSheets(QObject):
         return True
 
     def open_duplicate(self, name: str) -> None:
-        """Asks how the copy of a server is called."""
+        """Opens the sheet that names a server's copy."""
         if self._place.sheet is not None or (server := self._context.servers.find(name)) is None:
             return
         panel = DuplicatePanel(self._theme, server, [each.name for each in self._context.servers.servers])
@@ -242,7 +241,7 @@ class ServerSheets(QObject):
 
 
 class _Watch(QObject):
-    """Hands news of one server to its sheet; goes with the sheet."""
+    """A link from one server's events to its sheet, which owns it."""
 
     def __init__(self, panel: ServerOptionsPanel | ToolWordsPanel, server: str) -> None:
         super().__init__(panel)

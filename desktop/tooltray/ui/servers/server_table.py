@@ -53,7 +53,7 @@ class ServerTable(Table):
         self.set_rows(servers)
 
     def set_grouping(self, by: Grouping) -> None:
-        """Puts servers under headings, or no longer."""
+        """Groups servers under headings, or stops grouping them."""
         self._grouping = by
         self.set_rows(self.given)
 

@@ -40,7 +40,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 class ServerToasts(QObject):
-    """`returning` carries the name of a server that is being brought back."""
+    """The toasts of the page. `returning` carries the name of a server that is being restored."""
 
     returning = Signal(str)
 

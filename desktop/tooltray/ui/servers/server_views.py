@@ -21,7 +21,7 @@ VIEW, SORT, GROUP = "servers.view", "servers.sort", "servers.group"  # in the me
 
 
 class ServerViews(IconButton):
-    """A button whose menu has it all. `changed`: the user has chosen something else."""
+    """A button whose menu has all views. `changed`: the user has chosen another one."""
 
     changed = Signal()
 

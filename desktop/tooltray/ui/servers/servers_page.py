@@ -44,7 +44,7 @@ FIRST_MARGIN = 16  # above a banner where no filters are
 
 
 class ServersPage(Page):
-    """It also has the notices of the hub.
+    """The page of servers, which also shows the notices of the hub.
 
     Attributes:
         server_list: the servers, as cards or lines.
@@ -170,7 +170,7 @@ class ServersPage(Page):
         self._filter.set_paused(is_paused)
 
     def show_refusal(self, name: str, problem: Problem | None) -> None:
-        """Shows at a server why a wish did not work; None takes it away."""
+        """Shows at a server why an action failed; None hides it."""
         if (details := self.details) is not None and details.server.name == name:
             details.set_refusal(problem)
         self.server_list.set_refusal(name, problem)
@@ -196,10 +196,10 @@ class ServersPage(Page):
         self._filter.tokens.show_problem(problem)
 
     def show_server(self, name: str, tab: str = "") -> None:
-        """Opens a server, once it is there; one that the filter hides comes with all others.
+        """Opens a server as soon as it exists; if the filter hides the server, all servers are shown.
 
         Args:
-            tab: of it; one that there is not stands for the first.
+            tab: of the server; an unknown one opens the first.
         """
         self._asked, self._asked_tab = name, tab
         if (server := self._servers.find(name)) is None:
@@ -385,10 +385,10 @@ class ServersPage(Page):
     # the person
 
     def open_server(self, name: str, tab: str = "") -> None:
-        """Opens a server in the pane, by the user's wish: the keyboard goes there.
+        """Opens a server in the pane on the user's request, and moves the focus there.
 
         Args:
-            tab: of it; empty: the first.
+            tab: of the server; empty: the first.
         """
         if (server := self._servers.find(name)) is None:
             return
@@ -454,7 +454,7 @@ class ServersPage(Page):
         self.add(QGuiApplication.clipboard().text())
 
     def _on_scan(self, scan: ClientScan) -> None:
-        """Says in the empty state what the AI clients on this computer have."""
+        """Shows in the empty state which servers the AI clients on this computer have."""
         self._empty.show_scan(scan)
 
     def _on_duplicated(self, name: str) -> None:

@@ -86,7 +86,9 @@ class TextPanel(SheetFrame):
 
 
 class PlaceRow(QObject):
-    """Where something of Tooltray's is: its path, copied or opened. `open_requested`, `copy_requested`: carry the path."""
+    """A row with the path of a file or folder of Tooltray, which can be copied or opened. `open_requested`, `copy_requested`: carry the
+    path.
+    """
 
     open_requested = Signal(str)
     copy_requested = Signal(str)

@@ -35,12 +35,12 @@ MEGABYTE = 1_000_000
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """What the settings say of the journal.
+    """The settings of the journal.
 
     Attributes:
-        has_line: one line of each call is kept.
-        has_contents: whole arguments and results are.
-        until: unix seconds; from then on no more of these are; 0: until the user switches it off.
+        has_line: one line of each call is recorded.
+        has_contents: whole arguments and results are recorded.
+        until: unix seconds at which recording whole contents ends; 0: when the user switches it off.
     """
 
     has_line: bool = True

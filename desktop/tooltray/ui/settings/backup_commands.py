@@ -20,7 +20,7 @@ PRIVATE = 0o600  # a set-up has no secrets, and still is nobody else's business
 
 
 class SetupPreview(msgspec.Struct, frozen=True):
-    """What an import would change, or putting the default servers back, for which `setup` is None."""
+    """The changes of an import, or of resetting the default servers, for which `setup` is None."""
 
     setup: Mapping[str, object] | None
     is_replacing: bool  # servers of the same name

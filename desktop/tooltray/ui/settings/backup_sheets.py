@@ -26,7 +26,9 @@ WIDTH = 680
 
 
 class SetupChangesPanel(SheetFrame):
-    """`replace_changed` wants another preview; `confirmed` carries whether servers of the same names are replaced."""
+    """A sheet with the changes of an import. `replace_changed` requests another preview; `confirmed` carries whether servers of the same
+    names are replaced.
+    """
 
     replace_changed = Signal(bool)
     confirmed = Signal(bool)
@@ -71,7 +73,7 @@ class SetupChangesPanel(SheetFrame):
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_preview(self, preview: SetupPreview) -> bool:
-        """Shows what would be done as the switch stands now; returns whether the preview belongs here."""
+        """Shows the changes for the current position of the switch; returns whether the preview belongs here."""
         if not self._preview.is_of(preview):
             return False
         if preview.is_replacing == self._replace.isChecked():  # else another one is on its way
@@ -118,11 +120,11 @@ class BackupSheets(QObject):
         context.sheets.freed.connect(self._show_waiting)
 
     def export(self) -> None:
-        """Asks for a file, and writes everything into it."""
+        """Prompts for a file, and writes everything into it."""
         self._choose_file(tr("Export a backup"), saves=True).fileSelected.connect(self._settings.export)
 
     def open_import(self) -> None:
-        """Asks for a file, and shows what it would change."""
+        """Prompts for a file, and shows what it would change."""
         self._choose_file(tr("Import a backup"), saves=False).fileSelected.connect(self._settings.open_import)
 
     @property

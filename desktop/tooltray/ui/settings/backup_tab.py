@@ -1,4 +1,4 @@
-"""The tab of settings about backups: servers and settings as one file, taken back in, and the starter servers."""
+"""The tab of settings about backups: exporting and importing servers and settings as one file, and the starter servers."""
 
 from PySide6.QtCore import Signal
 

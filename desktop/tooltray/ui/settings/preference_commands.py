@@ -19,7 +19,7 @@ class PreferenceCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=tasks, name="general settings", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for everything that the tab shows; does not wait."""
+        """Reads everything that the tab shows; does not wait."""
         self._reading.ask()
 
     @action()

@@ -15,7 +15,7 @@ LONGEST_INSTALL = 64 * 1024  # as sources/entries/pasted_links.py has it, which 
 
 
 class OpenedAddresses(QObject):
-    """`opened` carries each address that macOS hands to the program while it runs."""
+    """The addresses that macOS opens. `opened` carries each address that macOS hands to the program while it runs."""
 
     opened = Signal(str)
 

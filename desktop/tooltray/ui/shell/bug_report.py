@@ -19,7 +19,7 @@ def bug_report(error: BaseException) -> str:
 
 
 class BugWatch(logging.Handler):
-    """Reports the first bug that is logged, from any thread; later ones are in the log alone."""
+    """A log handler that reports the first bug, from any thread; later ones are only in the log."""
 
     def __init__(self, show: Callable[[str], object]) -> None:
         super().__init__(logging.ERROR)

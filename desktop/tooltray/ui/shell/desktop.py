@@ -78,15 +78,15 @@ class Windows(msgspec.Struct, frozen=True):
 
 
 class Start(msgspec.Struct, frozen=True):
-    """How a desktop starts, and what only its start knows.
+    """The parameters of a desktop's start.
 
     Args:
-        build_windows: imports and builds the windows; lets the event loop go on now and then, for the tray.
-        build_main: builds another main window, in the language that is spoken now.
+        build_windows: imports and builds the windows; lets the event loop run now and then, for the tray.
+        build_main: builds another main window, in the current language.
         start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
         read_entry: returns what an AI client's settings need to use this hub, as text.
         is_first: whether something of this name was never shown to the user.
-        hidden: the window stays hidden until the user opens it from the tray; without a tray it is shown all the same.
+        hidden: the window stays hidden until the user opens it from the tray; without a tray it is shown.
         link: the address that was opened; empty: none.
     """
 
@@ -361,7 +361,7 @@ class Desktop:
         self._window.context.copy(self._start.read_entry(), tr("Copied. Paste it into the settings of an AI client."))
 
     def _on_language_changed(self) -> None:
-        """Replaces the main window by one in the new language; an open sheet is closed by the user first."""
+        """Replaces the main window by one in the new language, after an open sheet is closed."""
         self._tray.retranslate()
         if not self._is_built:
             return

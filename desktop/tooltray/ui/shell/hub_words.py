@@ -43,7 +43,7 @@ def client_count(count: int) -> str:
 
 
 class TrayState(Enum):
-    """What the tray icon shows; its values are the icons' files."""
+    """The states of the tray icon; the values are the icons' files."""
 
     WELL = "well"
     WORKING = "working"

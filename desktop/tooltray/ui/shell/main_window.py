@@ -46,7 +46,7 @@ MOST_NAMES = 6  # more would fill the window, and say no more
 
 
 class QuitPanel(SheetFrame):
-    """`confirmed`: it ends all the same."""
+    """A question before quitting. `confirmed`: quit although clients are connected."""
 
     confirmed = Signal()
 
@@ -159,7 +159,7 @@ class MainWindow(QMainWindow):
         self.resize(self.size().boundedTo(room - FRAME))
 
     def take_place_of(self, other: "MainWindow") -> None:
-        """Takes the geometry, page and tab of another main window, which the caller then removes."""
+        """Copies the geometry, page and tab of another main window, which the caller then removes."""
         self.setGeometry(other.geometry())
         self.setWindowState(other.windowState())
         name = next(name for name, page in other._pages.items() if page is other._stack.currentWidget())
@@ -184,12 +184,12 @@ class MainWindow(QMainWindow):
         self._draw_hub()
 
     def show_up(self) -> None:
-        """Brings the window to the user's eyes, from wherever it is."""
+        """Shows the window in front, even if it was minimized."""
         self.context.show_window()
 
     def open_link(self, link: str) -> None:
-        """Brings the window up, with what an address names: `tooltray://servers/NAME`, or `tooltray://install?...`, which fills the sheet
-        that adds a server. Whatever it says, nothing is changed by it.
+        """Shows the window with the subject of an address: `tooltray://servers/NAME`, or `tooltray://install?...`, which fills the sheet
+        that adds a server. No address changes anything without the user.
         """
         self.show_up()
         if name := server_of_link(link):
@@ -200,7 +200,7 @@ class MainWindow(QMainWindow):
             self.context.links.install_asked.emit(install)
 
     def show_about(self) -> None:
-        """Brings the window up, with what the Settings page says of Tooltray itself."""
+        """Shows the window with the section about Tooltray on the Settings page."""
         self.show_up()
         self.open_page("settings")
         self.context.links.about_asked.emit()
@@ -214,7 +214,7 @@ class MainWindow(QMainWindow):
         QApplication.alert(self)
 
     def ask_to_quit(self, clients: Sequence[str]) -> QuitPanel:
-        """Asks whether Tooltray ends although these AI clients are connected, in place of what lies over the window."""
+        """Opens the question whether to quit although these AI clients are connected, in place of an open sheet."""
         self.show_up()
         panel = QuitPanel(self.context.theme, clients)
         sheet = self.context.sheets.replace(panel)

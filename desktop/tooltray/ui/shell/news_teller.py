@@ -28,13 +28,13 @@ MOST_NAMES = 4
 
 
 class Places(Protocol):
-    """Where notifications lead: the windows as they are now, since another language makes another main window."""
+    """The windows that notifications lead to, as they are now, since another language makes another main window."""
 
     def is_in_front(self) -> bool:
         """Returns whether the user looks at the main window."""
 
     def show_part(self, page: str, part: str = "", text: str = "") -> None:
-        """Brings the main window up, with a part of a page."""
+        """Shows the main window with a part of a page."""
 
     def show_approvals(self) -> None: ...
     def show_confirmations(self) -> None: ...

@@ -11,7 +11,8 @@ from tooltray.ui.pages.page_context import PageContext
 
 
 class PageEntry(msgspec.Struct, frozen=True):
-    """
+    """A page of the window.
+
     Args:
         name: in code and tests.
         icon: in the navigation, as its title, which is made when the language is known.

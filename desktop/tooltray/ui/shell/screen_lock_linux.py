@@ -22,7 +22,7 @@ TELLS, ASKS = "ActiveChanged", "GetActive"
 
 
 class ScreenLockSource(QObject):
-    """Tells once what is so, and then of each change; see ScreenLockWatch."""
+    """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ Callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_voi
 
 
 class ScreenLockSource(QObject):
-    """Tells once what is so, and then of each change; see ScreenLockWatch."""
+    """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(
         self,

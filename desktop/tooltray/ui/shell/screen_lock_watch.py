@@ -1,4 +1,5 @@
-"""Tells the hub when the screen locks, so that yeses until then end; where nothing can tell, it says nothing, and none are offered."""
+"""Reports to the hub when the screen locks, which ends the grants that last until then; where the lock cannot be detected, no such grants
+are offered."""
 
 import logging
 import sys

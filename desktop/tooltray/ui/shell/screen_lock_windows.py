@@ -15,7 +15,7 @@ SUSPEND, RESUME = 0x4, 0x12  # of the second: PBT_APMSUSPEND, PBT_APMRESUMEAUTOM
 
 
 class ScreenLockSource(QObject):
-    """Tells once what is so, and then of each change; see ScreenLockWatch."""
+    """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(self, told: Callable[[bool | None], None], parent: QObject | None = None) -> None:
         """Begins to watch; the argument is called with each value for the signal of ScreenLockWatch."""

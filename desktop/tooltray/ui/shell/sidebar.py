@@ -64,7 +64,9 @@ class NavItem(PaintedButton):
 
 
 class Sidebar(QFrame):
-    """`page_requested` carries the index of the page the user wants, `pause_requested` whether all is to be paused."""
+    """The navigation of the window. `page_requested` carries the index of the page the user wants, `pause_requested` whether to pause
+    everything.
+    """
 
     page_requested = Signal(int)
     pause_requested = Signal(bool, object)

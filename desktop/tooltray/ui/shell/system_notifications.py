@@ -35,7 +35,8 @@ class Notifications(QObject):
         tray.message_clicked.connect(self._on_clicked)
 
     def send(self, kind: str, title: str, text: str, go: Go | None = None) -> None:
-        """Shows one, if the user wants it; no secret and no argument of a call may be in it: it stands on a locked screen, too.
+        """Shows a notification, if the user wants its kind; it must contain no secret and no argument of a call, since it is visible on a
+        locked screen, too.
 
         Args:
             kind: the name of one of preferences.KINDS; empty: it is always shown.

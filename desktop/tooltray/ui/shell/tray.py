@@ -31,7 +31,7 @@ def tray_icon(state: TrayState, scheme: Qt.ColorScheme, count: int = 0) -> QIcon
     """Returns the icon of a state for the desktop's colour scheme, in all sizes that panels use.
 
     Args:
-        count: how many things wait for the user; it stands in a dot.
+        count: how many things wait for the user; shown in a dot.
     """
     ink, mark = (QColor(name) for name in INKS.get(scheme, ON_ANY_PANEL))
     result = QIcon()
@@ -137,7 +137,7 @@ class Tray(QObject):
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Information)
 
     def notify(self, title: str, text: str) -> None:
-        """Tells the user who does not look at the window."""
+        """Shows a warning to the user who does not look at the window."""
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Warning)
 
     @property

@@ -26,7 +26,7 @@ class TrayReadings(msgspec.Struct, frozen=True):
 
 
 class TrayReads(QObject):
-    """`changed` carries TrayReadings."""
+    """The reads for the tray's menu. `changed` carries TrayReadings."""
 
     changed = Signal(object)
 

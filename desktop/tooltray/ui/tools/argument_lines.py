@@ -19,7 +19,7 @@ MOST_PROPOSED = 100  # the protocol's own limit
 
 
 class ArgumentLines(QWidget):
-    """`completion_requested` carries an argument and what is written in it; `entered`: Enter was pressed."""
+    """Fields for arguments. `completion_requested` carries an argument and the text in it; `entered`: Enter was pressed."""
 
     changed = Signal()
     entered = Signal()
@@ -55,7 +55,7 @@ class ArgumentLines(QWidget):
         return all(self._lines[each.name].text() for each in self._arguments if each.is_required and each.name in self._lines)
 
     def focus(self) -> None:
-        """Gives the keyboard to the first line that wants something."""
+        """Moves the focus to the first line that needs a value."""
         lines = [self._lines[each.name] for each in self._arguments if each.is_required and not self._lines[each.name].text()]
         for line in (lines or list(self._lines.values()))[:1]:
             line.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,6 +1,5 @@
-"""Calls that the user has made by hand: what went out, what came back, how long it took; and the words for that. Kept in memory alone, and
-not for long.
-"""
+"""Calls that the user has made from the window: what was sent and returned, how long it took; and the words for that. Kept only in memory,
+and not for long."""
 
 import json
 from collections import deque
@@ -20,12 +19,14 @@ OK, CANCELLED, REFUSED = "ok", "cancelled", "refused"
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """Attributes:
-    name: of the tool, as AI clients see it.
-    at: unix seconds at which it began.
-    outcome: as of MCPToolResponse.
-    result: None without a result, or if it was too large to be kept.
-    problem: why the call has no result.
+    """A call that the user has made.
+
+    Attributes:
+        name: of the tool, as AI clients see it.
+        at: unix seconds at which it began.
+        outcome: as of MCPToolResponse.
+        result: None without a result, or if it was too large to be kept.
+        problem: why the call has no result.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Attempts:
         self._kept: deque[Attempt] = deque(maxlen=KEPT)
 
     def add(self, attempt: Attempt, result_bytes: int) -> None:
-        """Keeps one; its result only if it is small."""
+        """Adds a call; drops a large result."""
         self._kept.appendleft(attempt if result_bytes <= LARGEST_KEPT else msgspec.structs.replace(attempt, result=None))
 
     def of(self, name: str) -> list[Attempt]:

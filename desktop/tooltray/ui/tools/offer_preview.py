@@ -22,7 +22,8 @@ MOST_DESCRIPTION, MOST_KEY = 600, 400  # characters
 
 
 class OfferPreview(Surface):
-    """
+    """A preview of a prompt, a resource or a skill.
+
     Args:
         is_sheet: it lies over the window, and looks like it.
     """
@@ -78,7 +79,7 @@ class OfferPreview(Surface):
         self._commands.follow("")
 
     def focus(self) -> None:
-        """Gives the keyboard to the first argument."""
+        """Moves the focus to the first argument."""
         self._lines.focus()
 
     def _head(self) -> QHBoxLayout:

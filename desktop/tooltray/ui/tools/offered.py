@@ -25,12 +25,13 @@ class Argument(msgspec.Struct, frozen=True):
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """
+    """A prompt, a resource, a template or a skill.
+
     Attributes:
         kind: PROMPT, RESOURCE, TEMPLATE or SKILL.
         key: its name, address or template, as AI clients see it.
-        title: what it is called.
-        mime: kind of file, as the server says.
+        title: its name for users.
+        mime: the MIME type that the server gave.
         arguments: of a prompt, and the variables of a template.
         own_key: of a skill: its address as its server has it.
         is_enabled, is_held: of a skill: whether the settings offer it, and whether it waits because it has changed.

@@ -18,10 +18,11 @@ Read = Callable[[str, Mapping[str, object]], Offered]
 
 
 class OfferedCommands(Commands):
-    """
+    """The commands about prompts, resources and skills.
+
     Args:
         kind: PROMPT, SKILL, or anything else for resources and templates.
-        server: whose alone; empty: of all.
+        server: the only server; empty: all.
     """
 
     listed = Signal(object)  # list[Offered]
@@ -35,7 +36,7 @@ class OfferedCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=context.tasks, name=f"{kind}s of servers", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks what there is: `listed`."""
+        """Reads the list; emits `listed`."""
         self._reading.ask()
 
     async def _look(self) -> None:
@@ -67,7 +68,7 @@ class OfferedCommands(Commands):
 
     @action(as_notice, clears=False)
     async def get(self, offer: Offered, key: str, arguments: Mapping[str, str]) -> None:
-        """Asks for a prompt with its arguments filled in, or for what a resource holds: `got`.
+        """Reads a prompt with its arguments filled in, or the content of a resource; emits `got`.
 
         Args:
             key: the prompt's name, or the address.
@@ -87,7 +88,7 @@ class OfferedCommands(Commands):
 
     @action(as_notice, clears=False)
     async def complete(self, offer: Offered, argument: str, value: str, others: Mapping[str, str]) -> None:
-        """Asks what an argument could be: `completed`; a server that does not say proposes nothing."""
+        """Reads possible values of an argument; emits `completed`, without values if the server proposes none."""
         ask = self._hub.prompts.complete_prompt if offer.kind == PROMPT else self._hub.resources.complete_resource
         try:
             values = await ask(offer.key, argument, value, dict(others))

@@ -20,7 +20,7 @@ MOST_NAMES = 12  # tools named on the sheet
 
 
 class ProfileNamePanel(SheetFrame):
-    """`save_requested` carries the name and the profile as it stands in the settings."""
+    """A sheet that names a new profile. `save_requested` carries the name and the profile in the form of the settings."""
 
     save_requested = Signal(str, object)
 

@@ -36,7 +36,7 @@ class ToolCommands(Commands):
         self._use_later.timeout.connect(self._use.ask)
 
     def look(self) -> None:
-        """Asks for everything."""
+        """Reads everything."""
         for read in (self._tools, self._costs, self._use):
             read.ask()
 
@@ -62,13 +62,13 @@ class ToolCommands(Commands):
 
     @action(clears=False)
     async def read_definitions(self, server: str) -> None:
-        """Asks how AI clients see the tools of a server: `definitions_read`."""
+        """Reads how AI clients see the tools of a server; emits `definitions_read`."""
         definitions = await self._hub.tools.get_all_tool_definitions(server)
         self.definitions_read.emit(server, {each.get("name"): each for each in definitions})
 
     @action(clears=False)
     async def read_median(self, server: str, tool: str) -> None:
-        """Asks how long the calls of a tool took: `median_read`."""
+        """Reads how long the calls of a tool took; emits `median_read`."""
         since = time.time() - USED_DAYS * 86_400
         filter = ActivityFilter(kinds=("call",), servers=(server,), tools=(tool,), since=since)
         try:

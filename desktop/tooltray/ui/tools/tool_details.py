@@ -31,7 +31,7 @@ MOST_PARAMETERS = 30  # lines; the form of Try has all
 
 
 class ToolDetails(DetailsPane):
-    """`part_requested` carries a page, a part of it, and what is to stand there."""
+    """The details of a tool. `part_requested` carries a page, a part of the page, and the content for the part."""
 
     try_requested = Signal(object)  # ToolSnapshot
     copy_requested = Signal(str)

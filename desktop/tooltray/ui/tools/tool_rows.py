@@ -24,14 +24,15 @@ FEW_USED, MANY_TOOLS = 0.5, 20  # a profile of the used ones is worth a word whe
 
 
 class ToolRow(msgspec.Struct, frozen=True):
-    """
+    """A tool in the table.
+
     Attributes:
         key: its server, and the server's own name for it.
         tokens: of its definition; None: not known.
         use: in the last 30 days; None: it was not called.
         is_use_known: whether the journal could be read.
-        text: in which words are looked for.
-        filters: a bit for each filter that it belongs to; looked at for 5,000 rows with each key of a search.
+        text: the text for searches.
+        filters: a bit for each filter that it belongs to; evaluated for 5,000 rows with each key of a search.
     """
 
     tool: ToolSnapshot
@@ -49,7 +50,7 @@ class ToolRow(msgspec.Struct, frozen=True):
 
 
 def rows_of(tools: Iterable[ToolSnapshot], costs: ToolCosts | None, uses: Sequence[ToolUse] | None) -> list[ToolRow]:
-    """Puts together what is known of tools."""
+    """Combines tools with their costs and uses."""
     tokens: Mapping[str, int] = {cost.name: cost.tokens for server in costs.servers for cost in server.tools} if costs else {}
     used = {(use.server, use.tool): use for use in uses or ()}
     rows = []
@@ -152,7 +153,7 @@ def used_share(rows: Sequence[ToolRow]) -> tuple[int, int] | None:
 
 
 def profile_of(rows: Iterable[ToolRow]) -> dict[str, object]:
-    """Returns a profile that has these tools alone, as it stands in the settings."""
+    """Returns a profile with only these tools, in the form of the settings."""
     tools: dict[str, list[str]] = {}
     for row in rows:
         tools.setdefault(row.tool.server, []).append(row.tool.original_name)

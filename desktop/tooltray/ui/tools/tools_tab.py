@@ -45,7 +45,7 @@ class ToolTable(Table):
     """A table of tools, which hides columns one after the other when it becomes narrow.
 
     Attributes:
-        is_grouped: a heading stands above the tools of each server; set before the rows are.
+        is_grouped: the tools of each server have a heading; set before the rows are.
     """
 
     is_grouped = False
@@ -68,7 +68,7 @@ class ToolTable(Table):
 
 
 class ToolsTab(Page):
-    """It has every tool of every server that was ever listed."""
+    """The tab with every tool of every server that was ever listed."""
 
     def __init__(self, context: PageContext, tries: TrySheets) -> None:
         super().__init__()

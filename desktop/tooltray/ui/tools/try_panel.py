@@ -34,12 +34,13 @@ HINT, RUNNING, QUESTION, RESULT = range(4)  # what stands at the right
 
 
 class TryPanel(Surface):
-    """
+    """A sheet that calls a tool.
+
     Args:
         title: of the tool.
-        server: whose it is.
-        schema: what it takes.
-        arguments: what stands in the form at first; None: what the schema proposes.
+        server: the server of the tool.
+        schema: of its arguments.
+        arguments: the values at first; None: the schema's defaults.
         earlier: attempts with this tool, the newest first.
     """
 

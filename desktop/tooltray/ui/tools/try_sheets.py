@@ -23,7 +23,7 @@ OWN_NAME = "tooltray"  # how the person's own calls name their client
 
 
 class TrySheets(Commands):
-    """`failed`: the tool cannot be tried, and why."""
+    """The sheets that call tools. `failed`: why a tool cannot be called."""
 
     opened = Signal(object)  # TryPanel
 
@@ -51,7 +51,7 @@ class TrySheets(Commands):
 
         Args:
             name: as AI clients see it.
-            text: JSON of the arguments that are to stand there; empty: what the tool proposes.
+            text: JSON of the arguments at first; empty: the schema's defaults.
         """
         arguments = _arguments(text)
         self.tasks.spawn(asyncio.to_thread(faults.prepare), name="what checks arguments")  # before somebody presses Call
@@ -86,7 +86,7 @@ class TrySheets(Commands):
 
     @action(as_notice, clears=False)
     async def call(self, panel: TryPanel, attempt: str, arguments: Mapping[str, object]) -> None:
-        """Makes the call of a sheet; how it ends stands there."""
+        """Makes the call of a sheet, and shows its outcome there."""
         self._context.attempts.show(attempt)
         began_at, started_at, size = time.time(), time.monotonic(), 0
         result: Mapping[str, object] | None = None
@@ -107,7 +107,7 @@ class TrySheets(Commands):
 
     @action(as_notice, clears=False)
     async def cancel(self, attempt: str) -> None:
-        """Gives a call up."""
+        """Cancels a call."""
         await self._hub.tries.cancel_try(attempt)
 
     @action(as_notice, clears=False)

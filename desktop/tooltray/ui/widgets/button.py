@@ -21,7 +21,7 @@ def is_enter(event: QKeyEvent) -> bool:
 
 
 def leave_focus(going: QWidget) -> None:
-    """Takes the keyboard from something that is about to go; else Qt gives it to whatever comes next, with a ring around it."""
+    """Removes the focus from a widget before it is removed; else Qt gives the focus to the next widget, with a ring around it."""
     focused, window = going.window().focusWidget(), going.window()
     if focused is not None and (focused is going or going.isAncestorOf(focused)):
         window.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -80,7 +80,7 @@ class Button(QPushButton):
         self._tint()
 
     def set_face(self, text: str, icon: str) -> None:
-        """Changes what the button says; nothing happens if it says so already."""
+        """Changes text and icon; does nothing if they are the same."""
         if (text, icon) != (self.text(), self._icon):
             self._icon = icon
             self.setText(text)
@@ -136,7 +136,7 @@ def paint_switch(painter: QPainter, theme: Theme, box: QRectF, position: float, 
 
 
 class Switch(PaintedButton):
-    """`clicked(bool)` is what the user did; `set_on` changes it without that."""
+    """A switch. `clicked(bool)` reports the user's click; `set_on` changes it without the signal."""
 
     def __init__(self, theme: Theme, name: str, *, on: bool = False) -> None:
         super().__init__()

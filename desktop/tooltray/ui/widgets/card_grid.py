@@ -25,7 +25,9 @@ class GridCard(Surface):
 
 
 class CardGrid(PageScroll):
-    """`calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if `is_calm`."""
+    """A grid of cards. `calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if
+    `is_calm`.
+    """
 
     calmed = Signal()
 
@@ -55,7 +57,7 @@ class CardGrid(PageScroll):
         self._place()
 
     def watch(self, control: QWidget) -> None:
-        """Lets arrow keys on a card's control move to the next card's."""
+        """Makes arrow keys on a card's control move to the next card's."""
         control.installEventFilter(self)
 
     def _place(self) -> None:
@@ -136,7 +138,7 @@ def _controls(card: GridCard) -> list[QWidget]:
 
 
 class FlowLayout(QLayout):
-    """`spacing` is in logical pixels, between widgets and between lines."""
+    """A layout that breaks lines as text does; `spacing` is in logical pixels, between widgets and between lines."""
 
     def __init__(self, parent: QWidget | None = None, *, spacing: int = 6) -> None:
         super().__init__(parent)

@@ -53,11 +53,10 @@ class HoveredView(QTableView):
 
 class CellDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, columns: Sequence[Column], table: HoveredView, inset: int, row_height: int) -> None:
-        """
-        Args:
-            table: whose cells it paints; keeps it.
-            inset: px left of the first column; 0 for a table in a card.
-            row_height: px.
+        """Args:
+        table: the table that it paints; kept.
+        inset: px left of the first column; 0 for a table in a card.
+        row_height: px.
         """
         super().__init__(table)
         self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, table, inset, row_height

@@ -43,7 +43,7 @@ SMALLEST_WIDTH = 40
 
 
 class Meter(QWidget):
-    """`name` is what screen readers say; the number itself stands in words beside it."""
+    """A bar that shows a share; `name` is for screen readers, and the number itself is written beside it."""
 
     def __init__(self, theme: Theme, name: str, *, height: int = 6, tone: str = "chart.p50") -> None:
         super().__init__()

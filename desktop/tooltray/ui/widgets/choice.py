@@ -18,11 +18,11 @@ LONGEST_TITLE = 60  # characters in the menu; longer ones lose their middle
 
 
 class Choice(Button):
-    """`chosen_changed`: the user chose another value.
+    """A button with a menu of options. `chosen_changed`: the user chose another value.
 
     Args:
         options: the value and the title of each; the first is chosen.
-        hint: stands there while there are none.
+        hint: the text without options.
     """
 
     chosen_changed = Signal(str)
@@ -184,13 +184,13 @@ class Option(PaintedButton):
 
 
 class OptionList(QWidget):
-    """`changed`: the user chose something, or took it back.
+    """A list of options. `changed`: the user chose or cleared an option.
 
     Args:
         options: the value and the title of each.
         chosen: the values that are chosen at the beginning.
         takes_many: any number may be chosen, not just one.
-        may_be_empty: the one that is chosen can be taken back.
+        may_be_empty: the chosen option can be cleared.
     """
 
     changed = Signal()
@@ -227,7 +227,7 @@ class OptionList(QWidget):
             option.setChecked(value in chosen)
 
     def set_enabled(self, value: str, enabled: bool) -> None:
-        """Lets one of the options be chosen, or not."""
+        """Enables or disables one of the options."""
         for each, option in self._options:
             if each == value:
                 option.setEnabled(enabled)
@@ -239,7 +239,7 @@ class OptionList(QWidget):
 
     @property
     def first(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         return self._options[0][1]
 
     def _on_clicked(self, is_checked: bool) -> None:

@@ -229,7 +229,9 @@ class DiffView(CodeView):
         self.setExtraSelections(fills)
 
     def _filled(self, place: int, fill: QColor) -> list[QTextEdit.ExtraSelection]:
-        """Fills a line to the view's edge: Qt does so for all parts of a wrapped one but the last, which is named by its end alone."""
+        """Fills a line to the view's edge: Qt fills all parts of a wrapped one but the last, which needs a selection of its
+        own at its end.
+        """
         ink, whole = self._theme.color("text.primary"), self._cursor(place)
         last = QTextCursor(whole)
         last.clearSelection()

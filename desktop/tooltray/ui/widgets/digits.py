@@ -1,4 +1,4 @@
-"""Fields for a whole number of 0 or more: digits alone can be typed. A QIntValidator also takes signs, and commas between thousands."""
+"""Fields for a whole number of 0 or more: only digits can be typed. A QIntValidator also takes signs, and commas between thousands."""
 
 from PySide6.QtCore import QRegularExpression
 from PySide6.QtGui import QRegularExpressionValidator

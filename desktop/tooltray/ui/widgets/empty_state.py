@@ -56,7 +56,7 @@ class Beginning(PaintedButton):
 
 
 class EmptyState(QWidget):
-    """`way_chosen` carries the index of the way to begin."""
+    """A page's content while it is empty. `way_chosen` carries the index of the way to begin."""
 
     way_chosen = Signal(int)
 
@@ -95,7 +95,7 @@ class EmptyState(QWidget):
         self._title.setText(title)
 
     def set_text(self, text: str) -> None:
-        """Says something else below the title; long ones wrap."""
+        """Changes the text below the title; long ones wrap."""
         self._text.setText(text)
         self._wraps = True
         self._fit()

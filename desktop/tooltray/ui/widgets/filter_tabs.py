@@ -12,9 +12,10 @@ from tooltray.ui.widgets.surface import row
 
 
 class FilterTab(PaintedButton):
-    """
+    """One tab of a row.
+
     Args:
-        has_count: a number stands behind its word.
+        has_count: its text is followed by a number.
     """
 
     def __init__(self, theme: Theme, text: str, *, has_count: bool = True) -> None:
@@ -85,10 +86,11 @@ class FilterTab(PaintedButton):
 
 
 class FilterTabs(QWidget):
-    """
+    """A row of tabs.
+
     Args:
         name: of the row, for screen readers.
-        have_counts: a number stands behind each word.
+        have_counts: each text is followed by a number.
         uncounted: places of words that have none all the same.
     """
 
@@ -109,7 +111,7 @@ class FilterTabs(QWidget):
         group.idClicked.connect(self.chosen)
 
     def choose(self, index: int) -> None:
-        """Puts one on, without `chosen`."""
+        """Switches a tab on, without `chosen`."""
         self._tabs[index].setChecked(True)
 
     @property

@@ -90,7 +90,7 @@ class FieldRow(QWidget):
 
     @property
     def control(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         control = self._line or self._lines or self._switch or self._choice
         assert control is not None
         return control
@@ -292,13 +292,13 @@ class Form(QWidget):
         return not wrong
 
     def show_fault(self, key: str, fault: str) -> None:
-        """Says at a field what the engine found wrong with it."""
+        """Shows an error of the engine at its field."""
         for each in self._rows:
             if each.field.key == key:
                 each.show_fault(fault)
 
     def focus(self) -> bool:
-        """Gives the keyboard to the first field that wants something; returns whether there is one."""
+        """Moves the focus to the first invalid field; returns whether there is one."""
         first = next((each for each in self._rows if each.fault), None)
         if first is not None:
             first.control.setFocus(Qt.FocusReason.OtherFocusReason)

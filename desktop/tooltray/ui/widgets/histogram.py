@@ -19,12 +19,13 @@ TIME_ROOM = 64  # px for a time below the bars
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """
+    """A bar of the histogram.
+
     Args:
         at: when its stretch begins, unix seconds.
         failed: of `value`.
-        words: all of it, as a tooltip and for screen readers.
-        time: what stands below it, where there is room.
+        words: its full description, as a tooltip and for screen readers.
+        time: the text below it, where it fits.
     """
 
     at: float
@@ -35,15 +36,16 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Histogram(QWidget):
-    """`stretch_chosen` carries the first and the last bar of a stretch, as places; `cleared`: the user wants all of it again."""
+    """A chart of bars over time. `stretch_chosen` carries the first and the last bar of a stretch, as places; `cleared`: the user wants the
+    whole time again.
+    """
 
     stretch_chosen = Signal(int, int)
     cleared = Signal()
 
     def __init__(self, theme: Theme, name: str, unknown: str) -> None:
-        """
-        Args:
-            unknown: what stands there while nothing is known.
+        """Args:
+        unknown: the text while nothing is known.
         """
         super().__init__()
         self._theme, self._unknown = theme, unknown

@@ -1,4 +1,4 @@
-"""Icons as widgets: one of ours, tinted, alone or in a tile; and the program's own, which never is."""
+"""Icons as widgets: one of ours, tinted, with or without a tile; and the program's own, which is never tinted."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen

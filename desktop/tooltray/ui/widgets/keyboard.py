@@ -60,7 +60,7 @@ def move_focus(root: QWidget, *, forwards: bool) -> bool:
 
 
 def _yield(control: QWidget) -> None:
-    """Takes the focus from a control that was hidden or disabled: after a key a neighbour gets it, after a click what both lie in."""
+    """Removes the focus from a control that was hidden or disabled: after a key a neighbour gets it, after a click the common parent."""
     boxes = [each for each in _above(control) if each.isVisible() and each.isEnabled()]
     for box in boxes if last_input.is_keyboard else ():
         order = [each for each in _walk(box, control) if each is control or _takes_tab(each)]

@@ -75,9 +75,9 @@ class ElidedLabel(Label):
 
 
 class CodeLabel(Label):
-    """A value from code in mono: wrapped, also inside long words, so that nothing of it is hidden.
+    """A value from code in mono: wrapped, also inside long words, so that nothing is hidden.
 
-    It cannot be selected: what lets long words break would be copied along.
+    It cannot be selected: the characters that let long words break would be copied, too.
     """
 
     def __init__(self, theme: Theme, text: str = "", tone: str = "primary") -> None:

@@ -18,11 +18,12 @@ ALONE = 2.5  # px, radius of the dot for a point without neighbours
 
 
 class Line(msgspec.Struct, frozen=True):
-    """
+    """A line of the chart.
+
     Args:
         values: one for each point of time; None: nothing was measured then.
         tone: a token of the theme.
-        is_filled: the room below it is tinted.
+        is_filled: the area below it is tinted.
     """
 
     name: str
@@ -32,12 +33,11 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class LineChart(QWidget):
-    """`words` of `set_lines` are what tooltips say of each point; `summary` is for screen readers."""
+    """A chart of lines over time. `words` of `set_lines` are the tooltips of each point; `summary` is for screen readers."""
 
     def __init__(self, theme: Theme, name: str, unknown: str) -> None:
-        """
-        Args:
-            unknown: what stands there while there is nothing to draw.
+        """Args:
+        unknown: the text while there is nothing to draw.
         """
         super().__init__()
         self._theme, self._unknown = theme, unknown

@@ -34,7 +34,7 @@ FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.M
 
 
 class MarkdownView(QTextBrowser):
-    """`link_chosen` carries the address of a link that the user wants to follow."""
+    """A view of Markdown. `link_chosen` carries the address of a link that the user wants to follow."""
 
     link_chosen = Signal(str)
 
@@ -180,7 +180,7 @@ def _spans(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
 
 
 def _replace_pictures(document: QTextDocument) -> None:
-    """Puts words in the place of pictures, from the last to the first, so that positions stay right."""
+    """Replaces pictures by their words, from the last to the first, so that positions stay right."""
     found = []
     block = document.begin()
     while block.isValid():

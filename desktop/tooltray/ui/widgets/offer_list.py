@@ -19,7 +19,9 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """Attributes:
+    """A line of the list.
+
+    Attributes:
     key: identifies it; "" for a heading.
     title, text: the two lines.
     chips: words and tones, at the right.
@@ -123,7 +125,7 @@ class OfferDelegate(QStyledItemDelegate):
 
 
 class OfferList(QListView):
-    """`chosen` carries the key of what a click or Enter chose."""
+    """A list of offers. `chosen` carries the key of the offer that a click or Enter chose."""
 
     chosen = Signal(str)
 
@@ -160,7 +162,7 @@ class OfferList(QListView):
             self.verticalScrollBar().setValue(scrolled)
 
     def go_in(self) -> None:
-        """Gives the keyboard to the list, and makes its first offer current if none is."""
+        """Moves the focus to the list, and makes its first offer current if none is."""
         self.setFocus(Qt.FocusReason.TabFocusReason)
         if not self.currentIndex().isValid():
             first = next((index for index, offer in enumerate(self.offers) if not offer.is_heading), -1)

@@ -53,7 +53,8 @@ class SearchField(QLineEdit):
 
 
 class Header(QFrame):
-    """
+    """The header of a page.
+
     Args:
         actions: at its right, for the whole page.
         tabs: of the page, beside its title.
@@ -142,10 +143,10 @@ class ReadingScroll(PageScroll):
 
 
 class FittedScroll(PageScroll):
-    """Asks for exactly its content's height and scrolls only if it gets less: for sheets in small windows.
+    """A scroll area of its content's height that scrolls only if it gets less: for sheets in small windows.
 
     Args:
-        width: logical pixels that it will have; how high wrapped text is depends on it.
+        width: logical pixels that it will have; the height of wrapped text depends on it.
     """
 
     def __init__(self, name: str, width: int) -> None:

@@ -14,7 +14,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Kind(Enum):
-    """How a cell's value is drawn."""
+    """The ways of drawing a cell's value."""
 
     TEXT = auto()  # str
     QUIET = auto()  # str, less prominent

@@ -122,13 +122,15 @@ class Sheet(QWidget):
             self.update()  # the shadow is painted around where the panel is now; with it all that lies behind
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Takes the keyboard back from what lies behind the scrim; other windows may have it."""
+        """Returns the focus to the sheet from widgets behind the scrim; other windows may have it."""
         is_behind = now is not None and now.window() is self.window() and now is not self and not self.isAncestorOf(now)
         if is_behind and self.isVisible() and not isinstance(now, Sheet):
             QTimer.singleShot(0, self, self._take_focus)  # not while it is still on its way there
 
     def _take_focus(self) -> None:
-        """Takes the keyboard, unless a control of the panel has it; Tab then goes to the first one, and no ring is seen before."""
+        """Moves the focus to the sheet, unless a control of the panel has it; Tab then leads to the first control, and no ring is shown
+        before.
+        """
         focused = self.window().focusWidget()
         if self.isVisible() and (focused is None or not self._panel.isAncestorOf(focused)):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -159,7 +161,7 @@ class Sheet(QWidget):
 
 
 class SheetFrame(Surface):
-    """`body` is for the content, `buttons` for what stands below it at the right."""
+    """The frame of a sheet: `body` is for the content, `buttons` for the buttons below it at the right."""
 
     close_requested = Signal()
 

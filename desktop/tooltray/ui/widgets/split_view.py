@@ -17,10 +17,10 @@ SHARE = 0.43  # of the width, for details that may have more than the usual
 
 
 class SplitView(QWidget):
-    """`closed` is emitted when Escape closes the details.
+    """A table with details beside it. `closed` is emitted when Escape closes the details.
 
     Args:
-        most: px that the details may have, where the window has room for more than the usual; they lie over all of a narrow one.
+        most: px that the details may have, where the window has room for more than the usual; in a narrow window they cover everything.
     """
 
     closed = Signal()
@@ -94,7 +94,7 @@ MARGIN = 20
 
 
 class DetailsPane(QFrame):
-    """`body` is for the content. `close_requested`: the user is done with it."""
+    """A pane with details; `body` is for the content. `close_requested`: the user closes it."""
 
     close_requested = Signal()
 
@@ -112,7 +112,7 @@ class DetailsPane(QFrame):
         outer.addWidget(area, 1)
 
     def add_section(self, title: str, *content: QWidget) -> None:
-        """Adds a heading, and what stands below it."""
+        """Adds a heading with the content below it."""
         self.body.addSpacing(10)
         self.body.addWidget(Label(self._theme, title, "caption_strong", "muted"))
         for widget in content:

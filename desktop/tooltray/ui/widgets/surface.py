@@ -62,7 +62,7 @@ def height_at(layout: QLayout, width: int) -> int:
 
 
 def clear(layout: QLayout) -> None:
-    """Takes all widgets out of a layout and deletes them."""
+    """Removes all widgets from a layout and deletes them."""
     while (item := layout.takeAt(0)) is not None:
         if (widget := item.widget()) is not None:
             widget.hide()

@@ -17,7 +17,7 @@ GAP = 4
 
 
 class TabRow(QWidget):
-    """`chosen` carries the index of the tab that the user chose.
+    """A row of tabs. `chosen` carries the index of the tab that the user chose.
 
     Args:
         titles: of the tabs; the first is on.
@@ -50,7 +50,7 @@ class TabRow(QWidget):
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
     def choose(self, index: int) -> None:
-        """Puts one on, without `chosen`."""
+        """Switches a tab on, without `chosen`."""
         self._tabs[index].setChecked(True)
         self._fit()
 

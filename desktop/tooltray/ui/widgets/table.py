@@ -19,7 +19,7 @@ PICKING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifie
 class Table(HoveredView):
     """A table of frozen rows.
 
-    Where columns can be sorted by, a press on a title does so, a second one turns it round, and a third brings the given order back:
+    A press on the title of a sortable column sorts by it, a second one reverses the order, and a third restores the given order:
     `sort_changed`. With a column PICK many rows can be selected: `picked_changed`.
 
     `row_chosen` carries the row that a click or Enter chose, `switched` a row and the new position of its switch (a click on it, or Space),
@@ -106,7 +106,7 @@ class Table(HoveredView):
 
     @property
     def sorted_by(self) -> tuple[int, bool] | None:
-        """The column that the user sorts by, and whether the largest comes first; None: the rows stand as they were given."""
+        """The column that the user sorts by, and whether the largest comes first; None: the rows have their given order."""
         return self._model.sorted_by
 
     def sort_by(self, column: int, falls: bool) -> None:

@@ -164,7 +164,7 @@ class NoteStack(QScrollArea):
         self.add(banner)
 
     def add(self, note: QWidget) -> None:
-        """Puts a note below the others; the oldest goes if there are too many."""
+        """Adds a note below the others; removes the oldest if there are too many."""
         if self._lines.count() >= MOST and (oldest := self._lines.itemAt(0)) is not None:
             self.remove(oldest.widget())
         self._lines.addWidget(note)
