@@ -1,4 +1,4 @@
-"""Carries out what the user asks for on the Activity page, and brings what it shows beside the list. Knows no widget."""
+"""Carries out the user's actions on the Activity page, and reads what it shows beside the list. Knows no widget."""
 
 import time
 
@@ -77,7 +77,7 @@ class ActivityCommands(Commands):
 
     @action()
     async def clear(self) -> None:
-        """Throws all entries away: `cleared`."""
+        """Deletes all entries; emits `cleared`."""
         await self._hub.activity.clear_activity()
         self.cleared.emit()
 

@@ -93,12 +93,12 @@ class ActivityList(QWidget):
 
     @property
     def filter(self) -> ActivityFilter:
-        """What it shows, besides the tab."""
+        """The filter of the entries, without the tab."""
         return self._filter
 
     @property
     def shown_filter(self) -> ActivityFilter:
-        """What it shows, the tab included."""
+        """The filter of the entries, including the tab."""
         tab = self._tabs.current
         return self._filter if tab == ALL else replace(self._filter, kinds=OF_CALLS, outcomes=OUTCOMES[tab])
 
@@ -118,7 +118,7 @@ class ActivityList(QWidget):
 
     @property
     def is_held(self) -> bool:
-        """Whether new rows wait until the user wants to see them."""
+        """Whether new rows are held back until the user wants to see them."""
         return self._is_held
 
     def show_below_tabs(self, widget: QWidget) -> None:
@@ -138,7 +138,7 @@ class ActivityList(QWidget):
             self._ask()
 
     def set_collapsed(self, is_collapsed: bool) -> None:
-        """Shows repeats as one row, or each for itself."""
+        """Shows repeats as one row, or as separate rows."""
         if is_collapsed != self._is_collapsed:
             self._is_collapsed = is_collapsed
             self._ask()
@@ -190,7 +190,7 @@ class ActivityList(QWidget):
             self._ask()
 
     async def _read_counts(self) -> None:
-        """Counts the calls that each tab of calls lists: what the head of the page counts, too."""
+        """Counts the calls of each tab, as the head of the page does."""
         filter, begun = self._filter, time.monotonic()
         try:
             found = await self._context.hub.activity.count_activity(replace(filter, kinds=OF_CALLS))

@@ -50,7 +50,7 @@ class ActivityModel(RowModel):
 
     @property
     def is_known(self) -> bool:
-        """Whether the journal has answered."""
+        """Whether the journal has been read."""
         return self._shown is not None
 
     @property
@@ -64,7 +64,7 @@ class ActivityModel(RowModel):
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is nothing below the last row."""
+        """Whether the last row is the journal's oldest entry."""
         return self._pages.is_whole
 
     def row(self, place: int) -> ShownRow:

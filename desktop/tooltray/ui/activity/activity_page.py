@@ -1,4 +1,4 @@
-"""The Activity page: what happened, and figures about it; a tab each."""
+"""The Activity page: the log and the statistics; a tab each."""
 
 from functools import cached_property
 from typing import TypeVar
@@ -60,8 +60,9 @@ class ActivityPage(Page):
         self._header.set_actions(tab.header_actions)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what happened: the entries that the JSON of an ActivityFilter means ("filter"), or one entry ("entry", its id); or figures
-        ("figures")."""
+        """Shows the log with the entries of an ActivityFilter in JSON ("filter"), or with one entry ("entry", its id); or the statistics
+        ("figures").
+        """
         self.show_tab(FIGURES if part == "figures" else CALLS)
         self.calls.show_part(part, text)
 

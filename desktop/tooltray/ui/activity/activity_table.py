@@ -1,4 +1,5 @@
-"""The table of what happened: its columns, how its cells are drawn, and how it stays where the user reads while rows come on top."""
+"""The table of journal entries: its columns, the drawing of its cells, and its scroll position, which stays when rows are inserted at the
+top."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -97,8 +98,9 @@ def _tip(words: Callable[[ActivityRow], str]) -> Callable[[ShownRow], str]:
 
 
 class ActivityDelegate(CellDelegate):
-    """Draws names with the number of their repeats, and rows that are not read yet. Fonts are made once: a list
-    that scrolls asks for them a thousand times."""
+    """The painter of names with the number of their repeats, and of rows that are not read yet. Fonts are made once: scrolling requests
+    them a thousand times.
+    """
 
     def __init__(self, theme: Theme, columns: Sequence[Column], parent: "ActivityTable", row_height: int) -> None:
         super().__init__(theme, columns, parent, PAGE_INSET, row_height)

@@ -231,7 +231,7 @@ class EntryDetails(DetailsPane):
 
 
 def sizes(entry: ActivityEntry) -> str:
-    """Returns how much went to the server and came back."""
+    """Returns the sizes of a call's request and response."""
     sent, came = (_size(count) for count in (entry.argument_bytes, entry.result_bytes))
     return tr("{sent} sent, {came} back, about {tokens} tokens", sent=sent, came=came, tokens=f"{entry.tokens:,}")
 

@@ -1,4 +1,4 @@
-"""The tab of figures: calls, failures, tokens and times of each server, client or tool, and a chart of the one that is chosen."""
+"""The tab of statistics: calls, failures, tokens and times of each server, client or tool, and a chart of the chosen one."""
 
 import time
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class FiguresTable(Table):
         super().__init__(theme, columns, tr("Figures"), lambda each: each.name)
 
     def set_figures(self, figures: Sequence[ActivityFigures]) -> None:
-        """Shows rows; the bars compare them with the one that was called most."""
+        """Shows rows; the bars compare them with the most called one."""
         self._most = max((each.calls for each in figures), default=1) or 1
         self.set_rows(figures)
         self.viewport().update()

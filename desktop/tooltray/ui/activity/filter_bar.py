@@ -51,7 +51,7 @@ class FilterBar(QScrollArea):
         self.show_filter(self._filter)
 
     def show_filter(self, filter: ActivityFilter) -> None:
-        """Shows what a list is filtered by."""
+        """Shows a filter as chips."""
         self._filter = filter
         shown = chips(filter, datetime.now())
         if shown == self._shown:
@@ -72,7 +72,7 @@ class FilterBar(QScrollArea):
         self.setVisible(bool(shown))
 
     def set_choices(self, choices: ActivityChoices) -> None:
-        """Sets what the menu offers."""
+        """Sets the choices of the menu."""
         self._choices = choices
 
     def _on_remove(self, chip: FilterChip, *_: object) -> None:
@@ -113,13 +113,13 @@ class FilterBar(QScrollArea):
 
 
 def with_value(filter: ActivityFilter, field: str, value: str) -> ActivityFilter:
-    """Returns a filter that lets also this value of a field through."""
+    """Returns a filter that also accepts this value of a field."""
     known: tuple[str, ...] = getattr(filter, field)
     return replace(filter, **{field: known if value in known else (*known, value)})
 
 
 def without(filter: ActivityFilter, chip: FilterChip) -> ActivityFilter:
-    """Returns a filter without what a chip says."""
+    """Returns a filter without the value of a chip."""
     if chip.field == "since":
         return replace(filter, since=0.0, until=0.0)
     return replace(filter, **{chip.field: tuple(each for each in getattr(filter, chip.field) if each != chip.value)})

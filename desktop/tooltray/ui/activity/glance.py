@@ -46,7 +46,7 @@ class Figure(QWidget):
 
 
 class WorkingNow(QWidget):
-    """Which calls are under way."""
+    """The calls that run now."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -1,6 +1,5 @@
-"""What is wrong with the journal, above the list: it cannot be read, was damaged, or has lost entries. It has no height while nothing is
-wrong.
-"""
+"""The journal's problem, above the list: it cannot be read, was damaged, or has lost entries. The notice has no height without a
+problem."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -29,10 +28,10 @@ class JournalNotice(QWidget):
         self.hide()
 
     def show_fault(self, of: str, problem: Problem | None) -> None:
-        """Shows what failed; None: it works again.
+        """Shows a failure; None ends it.
 
         Args:
-            of: what that is; what works says nothing of what else has failed.
+            of: what failed; a success of something else leaves the failure in place.
         """
         self._faults.pop(of, None)
         if problem is not None:

@@ -30,12 +30,12 @@ class ShownRow(msgspec.Struct, frozen=True):
 
 
 class Page:
-    """Rows in a row, which are read together.
+    """Consecutive rows, which are read together.
 
     Attributes:
         before: all of them are older than this id.
         count: how many there are, also while they are not in memory.
-        rows: None while they are not.
+        rows: None while they are not in memory.
     """
 
     def __init__(self, rows: Sequence[ActivityRow], *, is_inside: bool = False) -> None:
@@ -45,21 +45,21 @@ class Page:
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Places of a list that come or go: the first, and how many."""
+    """Places of inserted or removed rows: the first, and how many."""
 
     first: int
     count: int
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """New rows for the top of a list; `top` takes the place of its first row, which has grown."""
+    """New rows for the top of a list; `top` replaces its first row, which has grown."""
 
     rows: tuple[ActivityRow, ...]
     top: ActivityRow | None
 
 
 class RowPages:
-    """Pages of a list, the newest rows first. The first page is always in memory: what comes is compared with it."""
+    """Pages of a list, the newest rows first. The first page is always in memory: new rows are compared with it."""
 
     def __init__(self) -> None:
         self._pages: list[Page] = []
@@ -135,7 +135,7 @@ class RowPages:
         self._clean()
 
     def place_of(self, page: Page) -> int:
-        """Returns the place of a page's first row; -1: it is not there any more."""
+        """Returns the place of a page's first row; -1 if the page was removed."""
         return self._starts[self._pages.index(page)] if page in self._pages else -1
 
     def growth(self, newest: Sequence[ActivityRow]) -> Growth | None:
@@ -172,7 +172,7 @@ class RowPages:
         self._count()
 
     def span_to_open(self, place: int, rows: Sequence[ActivityRow]) -> Span:
-        """Returns the places that come when a group is opened; a rest inside a group gives its own place to its first entry."""
+        """Returns the places that opening a group inserts; the rest of a group inside a group is replaced by its first entry."""
         return Span(place + 1, min(len(rows), MOST_INSIDE + 1) - self.row(place).is_inside)
 
     def open(self, place: int, rows: Sequence[ActivityRow]) -> None:

@@ -28,7 +28,7 @@ ROW = 44  # px
 
 
 class ApprovalAnswers(Commands):
-    """Brings answers to the engine."""
+    """The sender of answers to the engine."""
 
     @action(at_page)
     async def answer(self, id: str, answer: str) -> None:
@@ -87,7 +87,7 @@ class WaitingCall(QWidget):
 
 
 class WaitingCalls(QWidget):
-    """Has no height while nothing waits."""
+    """The pinned rows of waiting calls, without height while nothing waits."""
 
     def __init__(self, context: PageContext, *, guard_ms: int = GUARD_MS) -> None:
         super().__init__()

@@ -24,7 +24,7 @@ SOON_S = 7 * DAY_S  # what ends later is said by its day
 
 
 def question(request: ApprovalSnapshot) -> str:
-    """Returns who wants what, as a question."""
+    """Returns which client wants what, as a question."""
     client = request.client or tr("An AI client")
     if request.diff:
         return tr("Let {client} make this change?", client=client)
@@ -43,7 +43,7 @@ def because(request: ApprovalSnapshot) -> str:
 
 
 def warnings(found: Sequence[str]) -> str:
-    """Returns what is odd in a definition, a sentence on each line."""
+    """Returns what is unusual in a definition, a sentence on each line."""
     return "\n".join(whole(Problem(warning)) for warning in found)
 
 
@@ -80,7 +80,7 @@ def granted(grant: GrantSnapshot) -> str:
 
 
 def granted_to(grant: GrantSnapshot) -> str:
-    """Returns for whom."""
+    """Returns the clients of a grant."""
     if grant.session:
         return grant.client or tr("One session")
     return grant.client or tr("All clients")
@@ -97,7 +97,7 @@ def granted_until(grant: GrantSnapshot, now: datetime) -> str:
 
 
 def time_left(seconds: float) -> str:
-    """Returns how long something lasts on, rounded up: what lasts never has nothing left."""
+    """Returns how long a grant still lasts, rounded up to at least 1 s."""
     whole = max(1, math.ceil(seconds))
     if whole < 60:
         return tr("{count} s left", count=whole)
@@ -109,7 +109,7 @@ def time_left(seconds: float) -> str:
 
 
 def ends(grant: GrantSnapshot, now: datetime) -> tuple[str, str]:
-    """Returns the chip of a grant: how long it lasts on, or that it is held, which is what matters more."""
+    """Returns the chip of a grant: how long it still lasts, or that it is blocked, which matters more."""
     if grant.is_held:
         return tr("Held"), "warning"
     left_s = grant.expires_at - now.timestamp()
@@ -117,7 +117,7 @@ def ends(grant: GrantSnapshot, now: datetime) -> tuple[str, str]:
 
 
 def details(grant: GrantSnapshot, now: datetime) -> str:
-    """Returns what else there is to know of how long it lasts."""
+    """Returns further details about how long a grant lasts."""
     until = tr("Until: {when}", when=granted_until(grant, now))
     if not grant.is_held:
         return until

@@ -1,4 +1,4 @@
-"""A tool call asks for the user's approval, in a window of its own."""
+"""The window for a tool call that waits for the user's approval."""
 
 from collections.abc import Iterable
 
@@ -38,11 +38,11 @@ class ApprovalWindow(AskingWindow):
 
     @property
     def request(self) -> ApprovalSnapshot | None:
-        """What is asked now; None after it has ended."""
+        """The call that is shown; None after it has ended."""
         return self._request
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
-        """Shows a call, one of `count` that wait; what is shown already stays as it is."""
+        """Shows a call, one of `count` that wait; does nothing if it is shown already."""
         self._count = count
         if request == self._request and self._rule is not None:
             return
@@ -151,7 +151,7 @@ class ApprovalWindow(AskingWindow):
             self._send(choice)
 
     def _begin_rule(self, request: ApprovalSnapshot) -> None:
-        """Shows the rules that could be made of the call, in the place of what it is."""
+        """Shows the possible rules in place of the call."""
         rule = self._rule = RuleChoice(self._theme, request, margin=MARGIN)
         rule.preview_requested.connect(self.preview_requested)
         self._session.hide()

@@ -1,4 +1,4 @@
-"""A command asks for the user's approval, in a window of its own."""
+"""The window for a command that waits for the user's approval."""
 
 from collections.abc import Iterable
 
@@ -31,11 +31,11 @@ class ConfirmationWindow(AskingWindow):
 
     @property
     def request(self) -> ConfirmationSnapshot | None:
-        """What is asked now; None after it has ended."""
+        """The request that is shown; None after it has ended."""
         return self._request
 
     def ask(self, request: ConfirmationSnapshot, count: int) -> None:
-        """Shows what a command wants, one of `count` that wait; what is shown already stays as it is."""
+        """Shows a request, one of `count` that wait; does nothing if it is shown already."""
         place = tr("1 of {count}", count=count) if count > 1 else ""
         before = self._request
         if before is not None and isinstance(self._body, ConfirmationBody) and replace(before, count=request.count) == request:

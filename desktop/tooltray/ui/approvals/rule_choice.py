@@ -1,6 +1,5 @@
-"""Which rule is made of a call that waits: choices from narrow to wide, all words of the chosen one, and what it would have covered. Emits
-what it wants to know and shows what comes.
-"""
+"""The choice of the rule to make from a waiting call: choices from narrow to wide, the full text of the chosen one, and the calls that it
+would have covered. Emits a request for these calls and shows them."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -57,7 +56,7 @@ class RuleChoice(QWidget):
         return self._options.first
 
     def ask_for_preview(self) -> None:
-        """Wants to know what the chosen rule would have covered."""
+        """Requests the calls that the chosen rule would have covered."""
         self.preview_requested.emit(self._request.server, self.chosen)
 
     def show_preview(self, rule: OfferedRule, preview: RulePreview) -> None:

@@ -1,4 +1,4 @@
-"""What a rule on arguments lets through and what it would have covered, as the user reads it. The rule's own words are the engine's."""
+"""Sentences about what a rule on arguments covers and would have covered. The rule's own text is the engine's."""
 
 from tooltray.foundation.snapshots.approvals import JudgedCall, RulePreview, tried_in_words
 from tooltray.ui.approvals.approval_body import warnings
@@ -14,7 +14,7 @@ def covered(words: str) -> str:
 
 
 def of_late(preview: RulePreview) -> str:
-    """Returns how many calls of late it would have covered."""
+    """Returns how many recent calls a rule would have covered."""
     return in_a_row(*map(say, tried_in_words(preview)))
 
 
@@ -24,5 +24,5 @@ def cautions(preview: RulePreview) -> str:
 
 
 def calls(preview: RulePreview, *, is_covered: bool) -> list[JudgedCall]:
-    """Returns some of the calls of late that it covers, or does not."""
+    """Returns some recent calls that a rule covers, or does not cover."""
     return [each for each in preview.calls if each.is_covered is is_covered][:MOST_CALLS]

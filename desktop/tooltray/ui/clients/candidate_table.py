@@ -1,6 +1,5 @@
-"""The candidates of an import: a line for each, and all that is known of the one that the user looks at. Hundreds of candidates cost as
-much as those in sight.
-"""
+"""The candidates of an import: a line for each, and the details of the current one. Hundreds of candidates cost as much as the visible
+ones."""
 
 from collections.abc import Callable, Mapping
 
@@ -43,7 +42,7 @@ class CandidateTable(Table):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
 
     def make_room(self, rows: int) -> None:
-        """Makes it as high as so many lines, up to `MOST_ROWS`; then it scrolls."""
+        """Sets the height to so many lines, up to `MOST_ROWS`; more of them scroll."""
         self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_ROWS) * ROW + 2)
 
     def currentChanged(self, current: Index, previous: Index) -> None:
@@ -57,7 +56,7 @@ def _tip(names: Mapping[str, str]) -> Callable[[ImportCandidate], str]:
 
 
 class CandidateDetails(QWidget):
-    """All that is known of the candidate that the user looks at."""
+    """The details of the current candidate."""
 
     def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What is known of a kind of client or of one session, beside the tables; and which calls of a client go through unasked."""
+"""The details of a kind of client or of one session, beside the tables; and which calls of a client run without asking."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -67,7 +67,7 @@ class UnaskedCalls(QWidget):
         self._show()
 
     def set_rules(self, rules: tuple[str, ...] | None) -> None:
-        """Shows what counts now; what the user is writing stays while nothing has changed."""
+        """Shows the current rules; what the user is writing stays while they are unchanged."""
         if rules != self._rules:
             self._rules = rules
             self._show()

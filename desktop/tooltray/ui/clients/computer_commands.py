@@ -39,7 +39,7 @@ class ComputerCommands(Commands):
 
     @action()
     async def apply(self, edits: Mapping[str, str]) -> None:
-        """Makes changes that the user has seen: `edits_applied`, or `refused` and none is made."""
+        """Makes changes that the user has seen; emits `edits_applied`, or `refused` and changes nothing."""
         try:
             changes = await self._hub.ai_clients.apply_client_edits(dict(edits))
         except TooltrayError as error:

@@ -1,4 +1,4 @@
-"""What is known of one AI client on this computer, beside the table: its connection, its files, and the servers in them."""
+"""The details of one AI client on this computer, beside the table: its connection, its files, and the servers in them."""
 
 from collections.abc import Sequence
 from itertools import islice

@@ -1,6 +1,5 @@
-"""The tab Connected of AI clients: the sessions there are, what each sees and works on, and how tools are shown to each kind of client.
-Draws frozen snapshots.
-"""
+"""The tab Connected of AI clients: the current sessions, what each sees and works on, and how tools are listed to each kind of client.
+Draws frozen snapshots."""
 
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
@@ -160,7 +159,7 @@ class ConnectedTab(Page):
 
     @property
     def details(self) -> QWidget | None:
-        """What is open beside the table."""
+        """The open details beside the table."""
         return self._split.details
 
     @property
@@ -221,7 +220,7 @@ class ConnectedTab(Page):
             details.show_costs(costs)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         self._fault.show_fault(problem)
 
     def _build_nobody(self) -> EmptyState:
@@ -279,7 +278,7 @@ class ConnectedTab(Page):
         self._split.open_details(details)
 
     def _on_client_wanted(self, name: str) -> None:
-        """Shows the kind of client of a session, where its choices are."""
+        """Shows the kind of client of a session, with its choices."""
         self.show_tab(KINDS)
         kinds = [client for client in self._kinds.rows if fnmatchcase(name, client.client)]  # names can be patterns
         if kinds:

@@ -1,6 +1,5 @@
-"""The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then how it went. It decides
-nothing: a file under version control is changed only if the user ticked it here.
-"""
+"""The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then the outcome. It decides
+nothing: a file under version control is changed only if the user ticked it here."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -34,7 +33,7 @@ HUNK = "@@"  # begins the line above each part; what stands before the first nam
 
 
 def diff_lines(diff: str) -> list[str]:
-    """Returns the lines of a unified diff that the user reads: without its headers, hunks with a gap between."""
+    """Returns the visible lines of a unified diff: without its headers, with a gap between hunks."""
     lines: list[str] = []
     is_in_hunk = False
     for line in diff.splitlines():
@@ -47,7 +46,7 @@ def diff_lines(diff: str) -> list[str]:
 
 
 class EditBlock(Surface):
-    """One file: what is done to it, the difference, and whether it is wanted. `changed`: it is ticked, or no longer."""
+    """The block of one file: its change, the difference, and a box. `changed`: the box was ticked or cleared."""
 
     changed = Signal()
 
@@ -171,7 +170,7 @@ class EditsPanel(SheetFrame):
         return tuple(self._blocks)
 
     def show_changes(self, changes: Sequence[ClientChange]) -> None:
-        """Shows how it went, in place of what would be changed."""
+        """Shows the outcome in place of the planned changes."""
         self.show_fault(None)
         clear(self.body)
         self._blocks, self._waiting = [], []
@@ -190,7 +189,7 @@ class EditsPanel(SheetFrame):
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why nothing could be changed; what was ticked stays."""
+        """Shows why nothing could be changed; the ticks stay."""
         self._set_busy(False)
         self.show_fault(problem)
 

@@ -39,12 +39,12 @@ class ImportCommands(Commands):
 
     @action()
     async def run(self, names: Mapping[str, str], values: Values, tidy: bool) -> None:
-        """Imports what the user chose of the last plan: `outcome_changed`, or `refused` and nothing is imported.
+        """Imports what the user chose of the last plan; emits `outcome_changed`, or `refused` and imports nothing.
 
         Args:
             names: under which servers are added, by the candidates' ids.
-            values: what was asked for, by the candidates' ids.
-            tidy: whether entries leave their clients once their servers have listed their tools.
+            values: the values that candidates need, by the candidates' ids.
+            tidy: whether entries are removed from their clients once their servers have listed their tools.
         """
         try:
             outcome = await self._hub.ai_clients.import_servers(

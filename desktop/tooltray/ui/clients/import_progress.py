@@ -25,7 +25,7 @@ HEADER, ROW, MOST_ROWS = 34, 34, 14  # px of the header and of a line; lines in 
 
 
 class ImportProgressList(QWidget):
-    """A line for each server that is moved."""
+    """A line for each server that is imported."""
 
     def __init__(self, theme: Theme, candidates: Sequence[ImportCandidate], names: Mapping[str, str]) -> None:
         super().__init__()

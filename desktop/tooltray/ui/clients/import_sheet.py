@@ -68,7 +68,7 @@ class ImportPanel(SheetFrame):
     # what there is
 
     def show_plan(self, plan: ImportPlan) -> None:
-        """Shows what can be moved here."""
+        """Shows what can be imported."""
         theme = self._theme
         self.show_fault(None)
         self._plan, self._forms, self._boxes = plan, {}, {}
@@ -114,7 +114,7 @@ class ImportPanel(SheetFrame):
         self._on_group(group)
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it cannot be done; what was chosen stays."""
+        """Shows why the import failed; the choices stay."""
         self._set_busy(False)
         self.show_fault(problem)
 
@@ -237,7 +237,7 @@ class ImportPanel(SheetFrame):
         return self._table
 
     def begin(self) -> None:
-        """Moves what is ticked, if nothing is missing."""
+        """Imports what is ticked, if nothing is missing."""
         chosen = self._chosen_ones()
         forms = {each.id: self._forms[each.id] for each in chosen if each.asks}
         wrong = [form for form in forms.values() if not form.check()]
@@ -287,12 +287,11 @@ class ImportPanel(SheetFrame):
     # how it goes
 
     def show_progress(self, progress: ImportProgressed) -> None:
-        """Shows how far it is, and which server came in last."""
+        """Shows the progress, and which server was imported last."""
         if self._progress is not None:
             self._progress.show_progress(progress)
 
     def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
-        """Shows how it went."""
         if self._progress is None:
             return
         self._is_busy = False

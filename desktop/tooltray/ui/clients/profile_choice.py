@@ -63,7 +63,7 @@ class ProfileChoice(msgspec.Struct):
         return is_in and (tool in self.only[server] if tool else bool(self.only[server]))
 
     def set_server(self, server: str, on: bool) -> None:
-        """Ticks a server with all its tools, or takes the tick away."""
+        """Ticks a server with all its tools, or clears its tick."""
         self.only.pop(server, None)
         if server in self.own:
             self.only |= {} if on else {server: set()}
@@ -90,7 +90,7 @@ class ProfileChoice(msgspec.Struct):
 
     @property
     def all_servers(self) -> list[str]:
-        """The servers there are, and those that the profile names though there are none."""
+        """The existing servers, and servers that only the profile names."""
         return [*self.servers, *sorted((self.chosen | self.only.keys()) - set(self.servers))]
 
     def names(self, server: str) -> list[str]:
@@ -115,7 +115,7 @@ class ProfileChoice(msgspec.Struct):
 
 
 def profile_choice(profile: ProfileSnapshot | None, servers: Sequence[ServerSnapshot]) -> ProfileChoice:
-    """Returns what is ticked for a profile; None is a new one, which has nothing yet."""
+    """Returns the ticks of a profile; None is a new one, which has none yet."""
     own = frozenset(server.name for server in servers if server.is_builtin)
     choice = ProfileChoice(tuple(server.name for server in servers), takes_all=False, own=own)
     if profile is not None:
@@ -167,7 +167,7 @@ CHECK_COLUMN = LEFT + ARROW + 8 + MARK + INDENT + 8
 
 
 class CheckDelegate(CellDelegate):
-    """Draws the first column: an arrow before a server, and the box; everything else as every table."""
+    """The painter of the first column: an arrow before a server, and the box; other columns are painted as in every table."""
 
     def __init__(self, theme: Theme, table: "CheckTable", columns: list[Column]) -> None:
         super().__init__(theme, columns, table, CARD_INSET, ROW_HEIGHT)
@@ -201,9 +201,8 @@ class CheckTable(Table):
     """
 
     def __init__(self, theme: Theme, count: Callable[[Choice], str]) -> None:
-        """
-        Args:
-            count: says of a server how many of its tools are ticked.
+        """Args:
+        count: returns how many of a server's tools are ticked, in words.
         """
         columns = [
             Column(tr("In the profile"), lambda choice: choice.is_on, Kind.SWITCH, CHECK_COLUMN),

@@ -1,4 +1,4 @@
-"""Make or change a profile: its name, what it is for, and which servers and tools are in it. Nothing applies before Save."""
+"""The sheet that makes or changes a profile: its name, its description, and its servers and tools. Nothing applies before Save."""
 
 from collections.abc import Sequence
 
@@ -77,7 +77,7 @@ class ProfilePanel(SheetFrame):
         self._draw()
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it could not be saved or removed; what was chosen stays."""
+        """Shows why it could not be saved or removed; the choices stay."""
         self._set_busy(False)
         self.show_fault(problem)
 

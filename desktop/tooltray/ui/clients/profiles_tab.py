@@ -48,7 +48,7 @@ class ProfileCommands(Commands):
 
     @action()
     async def save(self, name: str, profile: Mapping[str, object]) -> None:
-        """Adds a profile or replaces it: `saved`, or `refused` and all is as before."""
+        """Adds a profile or replaces it; emits `saved`, or `refused` and changes nothing."""
         try:
             await self._hub.views.set_profile(name, dict(profile))
         except TooltrayError as error:
@@ -60,7 +60,7 @@ class ProfileCommands(Commands):
 
     @action()
     async def remove(self, profile: ProfileSnapshot) -> None:
-        """Removes a profile: `removed`, or `refused`."""
+        """Removes a profile; emits `removed`, or `refused`."""
         try:
             await self._hub.views.remove_profile(profile.name)
         except TooltrayError as error:
@@ -141,7 +141,7 @@ class ProfilesTab(Page):
         self._stack.setCurrentWidget(self._table if profiles else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         self._fault.show_fault(problem)
 
     def _open_profile(self, profile: ProfileSnapshot | None) -> None:

@@ -1,4 +1,4 @@
-"""A list of folders or hosts that the user adds to and takes from."""
+"""A list of folders or hosts that the user can add and remove."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Carries out what the user wants of Watch: begins and ends it, looks at what was seen, uses what is proposed. Knows no widget."""
+"""Carries out the user's actions on Watch: begins and ends it, reads what was seen, uses the proposed profile. Knows no widget."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -32,6 +32,6 @@ class WatchCommands(Commands):
 
     @action()
     async def use(self) -> None:
-        """Confines the server as it is proposed."""
+        """Confines the server by the proposed profile."""
         await self._hub.confinement.apply_proposal(self._server)
         self.done.emit(tr("{server} is confined as proposed", server=self._server))

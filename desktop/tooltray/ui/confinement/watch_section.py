@@ -1,4 +1,4 @@
-"""Watch: begins it, shows what was seen so far, and the profile that is proposed with what it would have refused. Draws a frozen
+"""The section Watch: begins it, shows what was seen so far, and the proposed profile with what it would have refused. Draws a frozen
 snapshot."""
 
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ class AddToPanel(SheetFrame):
         self.buttons.addWidget(close)
 
     def show_links(self, links: Mapping[str, str]) -> None:
-        """Shows a link for each client that knows such links."""
+        """Shows a link for each client that supports links."""
         clear(self._place)
         box = Surface(self._theme, "surface.raised", "border", "m")
         lines = column(box, margins=(14, 0, 14, 0))

@@ -1,4 +1,4 @@
-"""Reads bundles and installs them, as the user asks for it. Knows no widget."""
+"""Reads and installs bundles for the user. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ class BundleCommands(Commands):
 
     @action(at_sheet)
     async def read(self, source: str) -> None:
-        """Reads a bundle, which starts nothing: `bundle_read`, or `refused`."""
+        """Reads a bundle, which starts nothing; emits `bundle_read`, or `refused`."""
         self.bundle_read.emit(await self._hub.bundles.read_bundle(source))
 
     @action(at_sheet)
@@ -39,5 +39,5 @@ class BundleCommands(Commands):
 
     @action(at_sheet)
     async def install(self, source: str, sha256: str, values: Values, server: str) -> None:
-        """Installs the bundle that the user has seen, or updates its server: `installed`, or `refused`."""
+        """Installs the bundle that the user has seen, or updates its server; emits `installed`, or `refused`."""
         self.installed.emit(await self._hub.bundles.install_bundle(source, sha256, dict(values), server))

@@ -33,7 +33,7 @@ def size_text(size_bytes: int) -> str:
 
 
 def kind_text(offer: BundleOffer) -> str:
-    """Returns what starts it."""
+    """Returns the kind of program that runs the bundle."""
     match offer.kind:
         case "node":
             return tr("runs with Node.js")
@@ -46,7 +46,7 @@ def kind_text(offer: BundleOffer) -> str:
 
 
 def signature_text(offer: BundleOffer) -> str:
-    """Returns what is known of who made it, as a sentence."""
+    """Returns what is known about the bundle's signer, as a sentence."""
     if offer.signature == "unverified":
         return tr("It carries a signature that nobody has checked.")
     return tr("It is not signed: anybody can have written this name into it.")
@@ -72,7 +72,7 @@ class ReadingBundlePanel(SheetFrame):
 
 
 class BundlePanel(OfferPanel):
-    """Installs a bundle, or updates the server that is made of an older one."""
+    """A sheet that installs a bundle, or updates the server that was made from an older one."""
 
     def __init__(self, theme: Theme, offer: BundleOffer, taken: Collection[str]) -> None:
         word = tr("Update {name}", name=offer.here) if offer.here else tr("Install")

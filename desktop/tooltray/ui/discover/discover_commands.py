@@ -1,4 +1,4 @@
-"""Asks the registry and the list of well-known servers, and adds what the user chose of them. Knows no widget."""
+"""Reads the registry and the list of well-known servers, and adds the servers that the user chose. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -40,7 +40,7 @@ class DiscoverCommands(Commands):
         self.updates_read.emit(await self._hub.discovery.get_registry_updates())
 
     def search(self, words: str) -> None:
-        """Searches for other words; what is still being searched for is passed over."""
+        """Searches for other words; the result of a running search is dropped."""
         self._words = words
         self._searching.ask()
 
@@ -73,12 +73,12 @@ class DiscoverCommands(Commands):
 
     @action(at_sheet)
     async def add(self, name: str, version: str, option: str, values: Values, server: str) -> None:
-        """Adds a server of the registry: `added`, or `refused`."""
+        """Adds a server of the registry; emits `added`, or `refused`."""
         self._tell_added(await self._hub.discovery.add_registry_server(name, version, option, dict(values), server))
 
     @action(at_sheet)
     async def add_starter(self, id: str, values: Values, server: str) -> None:
-        """Adds a well-known server: `added`, or `refused`."""
+        """Adds a well-known server; emits `added`, or `refused`."""
         self._tell_added(await self._hub.discovery.add_starter_server(id, dict(values), server))
 
     @action()

@@ -1,6 +1,5 @@
-"""The tab Discover of Servers: well-known servers and updates, and the official registry, searched as one types. A key stroke starts a
-timer and nothing else.
-"""
+"""The tab Discover of Servers: well-known servers and updates, and the official registry, searched while the user types. A key stroke only
+starts a timer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -140,7 +139,7 @@ class DiscoverTab(Page):
         self._draw_starters()
 
     def show_status(self, status: RegistryStatus) -> None:
-        """Shows how old the registry's copy is, and what is wrong with it."""
+        """Shows the age of the registry's copy, and its problem."""
         self._status = status
         self._draw_status()
         if status.is_updating:
@@ -157,7 +156,7 @@ class DiscoverTab(Page):
         self._stack.setCurrentWidget(self.offers if found.hits else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         self._fault.show_fault(problem)
 
     @property

@@ -37,7 +37,6 @@ class NewServerPreview(Surface):
         self.show_words(whole(problem), "error")
 
     def show_server(self, server: NewServer) -> None:
-        """Shows what would be added."""
         clear(self._rows)
         if server.command:
             self._add(tr("Command"), CodeLabel(self._theme, joined(server.command)))
@@ -84,5 +83,5 @@ class NewServerPreview(Surface):
 
 
 def _plain(values: object) -> list[str]:
-    """Returns the names of values in which no secret is."""
+    """Returns the names of values that are not secrets."""
     return [str(name) for name, value in values.items() if SECRET not in str(value)] if isinstance(values, Mapping) else []

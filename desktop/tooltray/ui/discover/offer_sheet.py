@@ -78,7 +78,7 @@ class OfferPanel(SheetFrame):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a preview is still on its way."""
+        """Whether a preview is being made."""
         return self._wait.isActive()
 
     def set_fields(self, fields: Sequence[FormField]) -> None:
@@ -104,7 +104,7 @@ class OfferPanel(SheetFrame):
         self._name_box.setVisible(self._has_name and are_shown)
 
     def show_preview(self, number: int, server: NewServer) -> None:
-        """Shows what would be added with the values that were asked about."""
+        """Shows what would be added with the values of this request."""
         if number != self._number:
             return
         self._shown = server
@@ -122,7 +122,7 @@ class OfferPanel(SheetFrame):
             self._draw()
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it was not added; what was typed stays."""
+        """Shows why it was not added; the fields keep their content."""
         self._set_busy(False)
         self.show_fault(problem)
 
@@ -306,7 +306,7 @@ class RegistryPanel(OfferPanel):
 
 
 class StarterPanel(OfferPanel):
-    """A well-known server."""
+    """A sheet that adds a well-known server."""
 
     def __init__(self, theme: Theme, server: StarterServer, taken: Collection[str]) -> None:
         super().__init__(theme, server.title, taken=taken, word=tr("Add server"))

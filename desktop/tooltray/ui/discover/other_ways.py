@@ -1,6 +1,5 @@
-"""What else there is than pasting: a bundle, the registry, AI clients' own servers, and servers that run inside Tooltray. Shown as long as
-nothing is pasted.
-"""
+"""The alternatives to pasting: a bundle, the registry, AI clients' own servers, and servers that run inside Tooltray. Shown until something
+is pasted."""
 
 from collections.abc import Sequence
 
@@ -55,7 +54,7 @@ class OtherWays(QWidget):
         layout.addWidget(self._inside)
 
     def show_inmemory(self, servers: Sequence[InMemoryServer]) -> None:
-        """Shows which servers installed packages bring."""
+        """Shows which servers installed packages contain."""
         theme = self._theme
         clear(self._inside_lines)
         self._inside.setVisible(bool(servers))
