@@ -38,12 +38,12 @@ def say(text: str) -> str:
 
 
 def shipped(text: str) -> str:
-    """Returns a text of the data that comes with Tooltray, such as what a well-known server is good for, in the user's language."""
+    """Returns a text of Tooltray's own data, such as the description of a well-known server, in the user's language."""
     return QCoreApplication.translate(CONTEXT, text)
 
 
 def install_language(app: QCoreApplication, language: str) -> None:
-    """Makes the application speak a language in place of another, Qt's own menus included; also called "", English has no catalogue."""
+    """Changes the language of the application, Qt's own menus included; English, also "", has no catalogue."""
     for old in app.findChildren(QTranslator):
         if isinstance(old, JsonTranslator) or old.objectName() == QT_TEXTS:
             app.removeTranslator(old)
@@ -59,7 +59,7 @@ def install_language(app: QCoreApplication, language: str) -> None:
 
 
 def locale_of(language: str) -> QLocale:
-    """Returns how numbers and dates are written in a language: as the system has it, where that is the system's."""
+    """Returns the locale for numbers and dates of a language: the system's own, if it has the same language."""
     system = QLocale.system()
     return system if QLocale(language).language() == system.language() else QLocale(language)
 

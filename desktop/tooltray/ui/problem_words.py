@@ -1,4 +1,4 @@
-"""How a Problem is written where the user reads it."""
+"""The text of a Problem for the user."""
 
 import re
 import unicodedata
@@ -27,7 +27,7 @@ def whole(problem: Problem) -> str:
 
 
 def in_a_row(*texts: str) -> str:
-    """Returns whole sentences one behind the other, as their scripts want it."""
+    """Joins sentences by the rules of their scripts."""
     row = ""
     for text in filter(None, texts):
         row += f" {text}" if row and not _is_wide(row[-1]) else text

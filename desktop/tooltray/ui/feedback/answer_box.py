@@ -1,6 +1,4 @@
-"""One box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen. Knows nothing of reports and of who
-gets the answer.
-"""
+"""A box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen. Knows nothing of reports."""
 
 from collections.abc import Sequence
 
@@ -25,7 +23,7 @@ LONGEST_PASTE = 100_000  # characters; a model gets no more, and a whole log pas
 
 
 class AnswerText(QPlainTextEdit):
-    """Text only; `sources_given` carries pasted or dropped files and pictures."""
+    """A text field; `sources_given` carries pasted or dropped files and pictures."""
 
     sources_given = Signal(object)  # list[Source]
 
@@ -102,7 +100,7 @@ class AnswerBox(Surface):
 
     @property
     def is_reading(self) -> bool:
-        """Whether something that was added is not there yet."""
+        """Whether a file is still being read."""
         return self._reading > 0
 
     def retranslate(self) -> None:
@@ -125,7 +123,7 @@ class AnswerBox(Surface):
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def add(self, sources: Sequence[Source]) -> None:
-        """Reads what was pasted, dropped or chosen and shows it; what cannot be taken is `refused`."""
+        """Reads what was pasted, dropped or chosen and shows it; `refused` carries why something cannot be attached."""
         self._reading += 1
         self.changed.emit()
         self._spawn(self._read(list(sources)), name="reading what was added to an answer")

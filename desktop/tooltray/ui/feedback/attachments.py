@@ -80,7 +80,7 @@ def read(source: Source) -> Attachment:
     """Reads and checks what the user has added. Blocks.
 
     Raises:
-        TooltrayError: it cannot be taken; says why.
+        TooltrayError: it cannot be attached, with the reason.
     """
     if isinstance(source, str):
         return _read_file(source)
@@ -93,9 +93,8 @@ def read(source: Source) -> Attachment:
 
 
 def check_room(present: Sequence[Attachment], new: Attachment) -> None:
-    """
-    Raises:
-        TooltrayError: one more is too much for one answer.
+    """Raises:
+    TooltrayError: one more attachment is too much for one answer.
     """
     if len(present) >= MOST_ATTACHMENTS:
         raise TooltrayError(

@@ -31,10 +31,10 @@ class Drafts:
                 self._drafts.pop(next(iter(self._drafts)))
 
     def take(self, request: FeedbackSnapshot) -> Draft | None:
-        """Returns what was written to the report before this one, and forgets it."""
+        """Returns and drops the draft of the previous report."""
         return self._drafts.pop(whose(request), None)
 
 
 def whose(request: FeedbackSnapshot) -> tuple[str, str]:
-    """Returns what a report has in common with the next one."""
+    """Returns the key that a report shares with the next one: its client and project."""
     return (request.client, request.project_path or request.project_name)

@@ -79,7 +79,7 @@ class FeedbackSheets(QObject):
 
     @property
     def sheet(self) -> Sheet | None:
-        """The open one."""
+        """The open sheet."""
         return self._sheet
 
     def open_history(self, project_name: str) -> None:

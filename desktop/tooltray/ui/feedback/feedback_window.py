@@ -78,7 +78,7 @@ class FeedbackWindow(QWidget):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the report waits no longer while the window is still there."""
+        """Whether the report has ended while its window is still open."""
         return self._has_ended
 
     @property

@@ -1,6 +1,5 @@
-"""The feedback windows: opens one for each report that waits, and carries answers to the engine. What was written and not sent stays in
-memory, by project, until its next report.
-"""
+"""The feedback windows: opens one for each report that waits, and sends answers to the engine. Drafts stay in memory, by project, until the
+project's next report."""
 
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
@@ -48,7 +47,7 @@ class FeedbackWindows(QObject):
 
     @property
     def windows(self) -> list[FeedbackWindow]:
-        """Those that are open, the oldest first."""
+        """The open windows, the oldest first."""
         return list(self._windows.values())
 
     def go_there(self) -> None:
@@ -73,7 +72,7 @@ class FeedbackWindows(QObject):
         self._has_hub = has_hub
 
     async def _catch_up(self) -> None:
-        """Shows reports that waited before there was a window, as when the desktop takes over from a hub without one."""
+        """Shows reports that were waiting before, as when the desktop takes over from a hub without a window."""
         for request in await self._hub.feedback.get_feedback_requests():
             if request.id not in self._windows:
                 self._on_asked(request)
@@ -219,6 +218,6 @@ def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
 
 
 def _tell(window: FeedbackWindow, tell: Callable[[Problem], None], problem: Problem | None) -> None:
-    """Shows what went wrong in a window that may be closed by now."""
+    """Shows a problem in a window that may be closed by now."""
     if problem is not None and isValid(window):
         tell(problem)

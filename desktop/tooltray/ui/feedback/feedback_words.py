@@ -39,7 +39,7 @@ def short_path(path: str) -> str:
 
 
 def duration_words(seconds: float) -> str:
-    """Minutes and seconds as a clock has them; hours where there are some."""
+    """Returns minutes and seconds like a clock, with hours for longer times."""
     minutes, second = divmod(max(0, int(seconds)), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -120,7 +120,7 @@ class ReadyAnswers(QWidget):
 
     @property
     def answers(self) -> list[str]:
-        """As they are shown."""
+        """The answers as shown."""
         return [ready_answer_words(answer) for answer in self._answers]
 
     def set_answers(self, answers: Sequence[str]) -> None:

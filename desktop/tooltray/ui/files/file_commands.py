@@ -1,6 +1,5 @@
-"""Carries out what the user asks for about files with servers in them, and says how it went. Knows no widget. It also follows what waits
-for the user's approval, which the tray and the Servers page show too.
-"""
+"""Carries out the user's actions on files with servers in them, and reports the outcome. Knows no widget. It also follows what waits for
+the user's approval, which the tray and the Servers page show too."""
 
 from collections.abc import Mapping, Sequence
 
@@ -44,7 +43,7 @@ class FileCommands(Commands):
 
     @action(at_sheet)
     async def reload(self) -> None:
-        """Does that: `saved` or `refused`."""
+        """Reloads the files; emits `saved` or `refused`."""
         await self._hub.files.reload()
         self.saved.emit()
         self.done.emit(tr("The files are read again"))
@@ -52,7 +51,7 @@ class FileCommands(Commands):
 
     @action()
     async def follow(self, is_on: bool) -> None:
-        """Decides whether files are read again as soon as they change."""
+        """Sets whether files are reloaded as soon as they change."""
         try:
             await self._hub.settings.change_settings({"hotReload": is_on})
         finally:

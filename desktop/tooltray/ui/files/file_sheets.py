@@ -83,7 +83,7 @@ class FileSheet(SheetFrame):
         return self._path
 
     def set_file(self, file: ServerFileSnapshot) -> None:
-        """Shows the file as it was read last."""
+        """Shows a newer snapshot of the file."""
         words = [file_kind(file), tr("its endpoint: {url}", url=file.url) if file.url else ""]
         self._kind.setText(" · ".join(word for word in words if word))
         self._look.setEnabled(file.exists)
@@ -154,7 +154,7 @@ class ReloadPlanPanel(SheetFrame):
         self.show_plan(changes)
 
     def show_plan(self, changes: Sequence[ReloadChange]) -> None:
-        """Shows what would be done as the files are now."""
+        """Shows what a reload would change now."""
         is_something = reload_does_something(changes)
         text = tr("This is what would change. Calls to other servers continue. Nothing has been done yet.")
         quiet = (
@@ -264,7 +264,7 @@ class FileSheets(QObject):
         self._commands.refuse((server,))
 
     def open_file(self, path: str) -> None:
-        """Opens a file with the program that the user has for it."""
+        """Opens a file with the user's program for it."""
         self._open(path, tr("No program opens this file. Its path is copied."))
 
     def open_place(self, path: str) -> None:
@@ -302,7 +302,7 @@ class FileSheets(QObject):
         self.need_person.emit(len(self._requests) + sum(bool(file.problems) for file in self._files))
 
     def _open_plan(self, changes: Sequence[ReloadChange]) -> None:
-        """Shows what reading again would do; an open sheet of any kind stays."""
+        """Shows what a reload would change; an open sheet of any kind stays."""
         if self._place.sheet is not None:
             return
         panel, commands = ReloadPlanPanel(self._theme, changes), self._commands

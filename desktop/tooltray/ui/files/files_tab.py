@@ -188,7 +188,7 @@ class FilesTab(Page):
         self._follow.set_on(is_on)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
+        """Shows a failure at the top; None removes it."""
         self._fault.show_fault(problem)
 
     def _fill(self, table: Table, rows: Sequence[object]) -> None:

@@ -75,7 +75,7 @@ class TrustEntry(Surface):
 
     @property
     def is_on(self) -> bool:
-        """Whether the user wants it."""
+        """Whether the user has switched it on."""
         return self._switch.isChecked()
 
     def _title(self) -> QHBoxLayout:
@@ -200,7 +200,7 @@ class TrustPanel(SheetFrame):
 
     @property
     def shown(self) -> tuple[TrustRequest, ...]:
-        """What the user sees."""
+        """The entries that are shown."""
         return tuple(entry.request for entry in self._entries.values())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -209,7 +209,7 @@ class TrustPanel(SheetFrame):
         self._begin_guard()
 
     def set_requests(self, requests: Sequence[TrustRequest]) -> None:
-        """Shows what waits now, of this project or any; closes where nothing of this one does."""
+        """Shows what waits now; closes if nothing of this project waits."""
         own = [request for request in requests if request.project == self._project]
         if not own:
             self.close_requested.emit()

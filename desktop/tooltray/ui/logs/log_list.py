@@ -89,7 +89,7 @@ class LogDelegate(QStyledItemDelegate):
         return INSET + times + SIGN + GAP
 
     def fit(self, width: int) -> bool:
-        """Fits the columns into a width; returns whether that is news."""
+        """Fits the columns into a width; returns whether their number has changed."""
         columns = int((width - self.text_left - INSET) / self._metrics.horizontalAdvance("0"))
         is_news, self.columns = columns != self.columns, columns
         return is_news
@@ -226,14 +226,14 @@ class LogList(QListView):
         return self.indexAt(QPoint(INSET, 1)).row()
 
     def keep_place(self, row: int, offset: int) -> None:
-        """Scrolls so that a row lies so many px below the top."""
+        """Scrolls so that a row is so many px below the top."""
         self.executeDelayedItemsLayout()
         rect = self.visualRect(self._log.index(row, 0))
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + rect.top() - offset)
 
     def go_to_end(self) -> None:
-        """Scrolls to the last line, from which the arrows go on where nothing is selected."""
+        """Scrolls to the last line, where the arrow keys begin if nothing is selected."""
         if not self.selectionModel().hasSelection():
             last = self._log.index(len(self._log.lines) - 1, 0)
             self.selectionModel().setCurrentIndex(last, QItemSelectionModel.SelectionFlag.NoUpdate)

@@ -32,7 +32,7 @@ class LogModel(QAbstractListModel):
         self.endResetModel()
 
     def prepend(self, lines: Sequence[LogLine]) -> str:
-        """Adds older lines; returns where the newest ones began that had to go, empty if none had to."""
+        """Adds older lines; returns where the dropped newest lines began, empty if none were dropped."""
         if not lines:
             return ""
         self.beginInsertRows(QModelIndex(), 0, len(lines) - 1)
@@ -44,7 +44,7 @@ class LogModel(QAbstractListModel):
         return first
 
     def append(self, lines: Sequence[LogLine]) -> int:
-        """Adds newer lines; returns how many of the oldest ones had to go."""
+        """Adds newer lines; returns how many of the oldest ones were dropped."""
         if not lines:
             return 0
         self.beginInsertRows(QModelIndex(), len(self.lines), len(self.lines) + len(lines) - 1)

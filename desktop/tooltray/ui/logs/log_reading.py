@@ -78,7 +78,7 @@ class LogReading(QObject):
             self._spawn(self._read_older)
 
     def look(self) -> None:
-        """Reads what has come since; while other lines are shown than the newest, nothing."""
+        """Reads new lines, if the newest lines are shown."""
         if self._is_busy:
             self._has_to_look = True
         elif self.page is None:
@@ -89,7 +89,7 @@ class LogReading(QObject):
             self._spawn(self._read_what_came)
 
     def read_newer(self) -> None:
-        """Reads on, where the newest lines are not at hand."""
+        """Reads newer lines, if the newest ones are not loaded."""
         if not self.is_at_end and not self._is_busy and self._after:
             self._spawn(self._read_newer)
 
@@ -191,4 +191,4 @@ class LogReading(QObject):
 
 
 class _Void(Exception):
-    """A new beginning was made meanwhile."""
+    """A read that was superseded by a read from another place."""

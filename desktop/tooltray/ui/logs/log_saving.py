@@ -13,10 +13,10 @@ PAGE = 1000  # lines
 
 
 async def save_log(hub: QtMcpPresenter, source: str, levels: tuple[str, ...], path: str) -> int:
-    """Returns how many lines were written; a file that is there is replaced.
+    """Returns how many lines were written; an existing file is replaced.
 
     Raises:
-        TooltrayError: the log cannot be read, or the file not be written.
+        TooltrayError: the log cannot be read, or the file cannot be written.
     """
     count, after, wanted = 0, START, LogFilter(levels=levels)
     file = Path(path)

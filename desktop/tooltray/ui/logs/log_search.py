@@ -52,7 +52,7 @@ class LogSearch(QObject):
         self.changed.emit()
 
     def stop(self) -> None:
-        """Ends it; what is found stays."""
+        """Ends the search; its results stay."""
         self._generation += 1
         self.is_running = False
         self.changed.emit()
@@ -67,7 +67,7 @@ class LogSearch(QObject):
             self.changed.emit()
 
     def go(self, step: int) -> None:
-        """Shows another place: 1 is the next older one, -1 the next newer one; from the last on to the first."""
+        """Shows another place: 1 is the next older one, -1 the next newer one; wraps around at the ends."""
         if self.found:
             self.current = (self.current + step) % len(self.found)
             self.changed.emit()

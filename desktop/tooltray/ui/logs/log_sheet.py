@@ -1,4 +1,4 @@
-"""A log in a sheet over the window: of a server, with what is wrong with it on top, or of the hub."""
+"""A sheet with a log: of a server, with its problem at the top, or of the hub."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent

@@ -1,6 +1,5 @@
-"""The log of a server or of the hub, as long as it may be: followed, searched, filtered, copied and saved. A server has two logs, what it
-writes and the protocol messages that the user had recorded; the hub has one.
-"""
+"""The log of a server or of the hub, of any length: followed, searched, filtered, copied and saved. A server has two logs, its output and
+the recorded protocol messages; the hub has one."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -122,7 +121,7 @@ class LogView(QWidget):
 
     @property
     def lines(self) -> Sequence[LogLine]:
-        """The lines that are at hand."""
+        """The loaded lines."""
         return self._model.lines
 
     def show_newest(self) -> None:
@@ -156,7 +155,7 @@ class LogView(QWidget):
         self._on_tab(MESSAGES_TAB)
 
     def copy_all(self) -> None:
-        """Copies the lines that are at hand."""
+        """Copies the loaded lines."""
         self._context.copy(copied_text(self.lines, with_times=self.bar.has_times), tr("The log is copied"))
 
     def _look_at_time(self) -> None:
@@ -221,7 +220,7 @@ class LogView(QWidget):
             self.reading.look()
 
     def _on_rows_coming(self, _parent: QModelIndex, first: int, _last: int) -> None:
-        """Notes what is on top, so that it stays there when lines come above it."""
+        """Remembers the top line, which stays in place when lines are inserted above it."""
         top = self.list.top_row
         self._place = (top, self.list.visualRect(self._model.index(top, 0)).top()) if not first and top >= 0 else None
 

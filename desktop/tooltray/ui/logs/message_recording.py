@@ -24,7 +24,7 @@ class MessageRecording(QWidget):
         self.hide()
 
     def set_until(self, until: float) -> None:
-        """Shows until when messages are recorded, in unix seconds; 0: they are not."""
+        """Shows until when messages are recorded, in unix seconds; 0: not at all."""
         if until != self._until:
             self._until = until
             self._show(None)

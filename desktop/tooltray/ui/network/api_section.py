@@ -1,6 +1,5 @@
-"""Programs that control Tooltray over HTTP: whether they may, where, with which tokens. A token is shown only while the user wants to see
-it.
-"""
+"""The section about programs that control Tooltray over HTTP: whether they may, the address, and their tokens. A token is shown only while
+the user wants to see it."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent
@@ -81,7 +80,7 @@ class ApiSection(QWidget):
         self._show.set_face(tr("Show"), "")
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         clear(self._faults)
         if problem is not None:
             self._faults.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

@@ -1,4 +1,4 @@
-"""HTTP access for AI clients: whether, where, and a token for each of them. Draws frozen snapshots."""
+"""The section about HTTP access for AI clients: whether it is on, its address, and a token for each client. Draws frozen snapshots."""
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -69,7 +69,7 @@ class HttpSection(QWidget):
 
     @property
     def status(self) -> HttpStatus:
-        """What is shown."""
+        """The status that is shown."""
         return self._status
 
     def show_http(self, http: HttpStatus) -> None:
@@ -86,7 +86,7 @@ class HttpSection(QWidget):
         self.show_fault(None)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what did not work, else why HTTP is wanted and not open."""
+        """Shows a failure, else why HTTP is on and not open."""
         clear(self._fault)
         if (problem := problem or self._status.problem) is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

@@ -1,4 +1,4 @@
-"""Carries out what the user asks for of registries and of HTTP access, and says how it went. Knows no widget."""
+"""Carries out the user's actions on registries and HTTP access, and reports the outcome. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -72,7 +72,7 @@ class NetworkCommands(Commands):
 
     @action(at_section("registry"))
     async def use_registry(self, url: str) -> None:
-        """Measures a registry and uses it from now on: `registry_saved` or `registry_refused`."""
+        """Measures a registry and uses it from now on; emits `registry_saved` or `registry_refused`."""
         try:
             status = await self._hub.registries.set_custom_npm_registry(url)
         except TooltrayError as error:
@@ -90,7 +90,7 @@ class NetworkCommands(Commands):
 
     @action(at_section("servers"), clears=False)
     async def choose_servers(self, address: str | bool) -> None:
-        """Finds servers in another registry from now on: an address, True for the official one, False for none."""
+        """Changes the registry of servers: an address, True for the official one, False for none."""
         try:
             await self._hub.settings.change_settings({"discovery": {"registry": None if address is True else address}})
         finally:

@@ -1,4 +1,4 @@
-"""What the Network tab says of registries. Pure functions of the engine's snapshots."""
+"""Texts of the Network tab about registries. Pure functions of the engine's snapshots."""
 
 from datetime import datetime, timedelta
 
@@ -74,7 +74,7 @@ def measured(status: NpmRegistryStatus, now: datetime) -> str:
 
 
 def server_registry(status: RegistryStatus, now: datetime) -> str:
-    """Returns how many servers of the registry of MCP servers are known, and since when."""
+    """Returns how many servers of the registry of MCP servers are known, and the age of that list."""
     if status.is_updating:
         return tr("It is being fetched…")
     if not status.updated_at:

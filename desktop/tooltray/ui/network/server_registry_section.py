@@ -1,4 +1,4 @@
-"""The registry of MCP servers: whether one is asked, which, how old its copy on this disk is. Draws frozen snapshots."""
+"""The registry of MCP servers: whether one is used, which, and the age of its copy on this disk. Draws frozen snapshots."""
 
 from datetime import datetime
 
@@ -62,7 +62,7 @@ class ServerRegistrySection(QWidget):
         self.show_fault(status.problem)
 
     def show_address(self, address: str | bool) -> None:
-        """Shows which registry is asked: an address, True for the official one, False for none."""
+        """Shows which registry is used: an address, True for the official one, False for none."""
         if address != self._address or not self._field.isModified():
             self._field.setText(address if isinstance(address, str) else "")
         self._address = address
@@ -71,7 +71,7 @@ class ServerRegistrySection(QWidget):
         self._draw()
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what did not work; None takes it away."""
+        """Shows a failure; None removes it."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

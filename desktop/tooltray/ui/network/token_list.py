@@ -71,7 +71,7 @@ def client_line(token: ClientTokenSnapshot) -> TokenLine:
 
 
 def program_line(token: ApiTokenSnapshot) -> TokenLine:
-    """Returns what a program's token may, and until when."""
+    """Returns the scope of a program's token, and until when it lasts."""
     words = {"read": tr("Looks"), "call": tr("Looks, and calls tools"), "manage": tr("Changes everything")}
     parts = [tr("Decides in your place") if token.is_trusted else words.get(token.scope, token.scope)]
     if token.is_ended:
@@ -90,7 +90,7 @@ def client_entry(http: HttpStatus, token: str) -> str:
 
 
 def trust_note(made: NewApiToken) -> str:
-    """Returns what is to be known of a trusted token that does not outlive the hub; empty of every other."""
+    """Returns the note about a trusted token that does not outlive the hub; empty for every other."""
     if not made.is_trusted or made.is_lasting:
         return ""
     return tr("It decides in your place until Tooltray ends: where secrets are kept cannot be reached.")

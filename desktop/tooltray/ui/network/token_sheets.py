@@ -40,7 +40,7 @@ class TokenCommands(Commands):
 
     @action(at_sheet)
     async def make_client(self, name: str, _scope: str, _lasts_s: float | None, _trusted: bool) -> None:
-        """Makes a token for an AI client: `made` or `refused`."""
+        """Makes a token for an AI client; emits `made` or `refused`."""
         token = await self._hub.access.create_client_token(name)
         self.made.emit(token, client_entry(await self._hub.access.get_http_status(), token), "")
         await self._look()
@@ -61,7 +61,7 @@ class TokenCommands(Commands):
 
     @action()
     async def restore_client(self, name: str) -> None:
-        """Undoes that: its token counts again."""
+        """Undoes the removal of a token, which is valid again."""
         try:
             await self._hub.access.restore_client_token(name)
         finally:
@@ -83,7 +83,7 @@ class TokenCommands(Commands):
 
     @action()
     async def rotate_token(self) -> None:
-        """Makes another token, which ends the one of before."""
+        """Replaces the default token; the old one stops working."""
         self.token_known.emit(await self._hub.access.rotate_api_token())
         self.done.emit(tr("The token is another one now"))
 
@@ -104,7 +104,7 @@ class TokenCommands(Commands):
 
 
 class TokenSheets(QObject):
-    """Joins them; an open sheet of any kind stays."""
+    """The sheets about tokens; an open sheet of any kind stays."""
 
     def __init__(self, context: PageContext, parent: QObject, *, http: HttpSection, api: ApiSection) -> None:
         super().__init__(parent)

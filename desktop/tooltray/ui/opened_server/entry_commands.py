@@ -61,7 +61,7 @@ class EntryCommands(Commands):
         """Replaces the entry and its secrets.
 
         Args:
-            connects: the user wants to see it run. One that runs with the value that a secret had until now starts again in any case.
+            connects: the user wants to see it run. A server that runs with a secret's previous value is restarted in any case.
         """
         found: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, entry)
         if found.problem is not None:
@@ -90,7 +90,7 @@ class EntryCommands(Commands):
         return server is not None and server.state is ServerState.RUNNING
 
     def put_back(self, entry: Mapping[str, object], revision: str) -> Work:
-        """Returns what writes the entry of before, unless another one is in its place by then."""
+        """Returns a function that restores the previous entry, unless the entry was changed again by then."""
         servers, name = self._hub.servers, self._name
 
         async def put_back() -> None:

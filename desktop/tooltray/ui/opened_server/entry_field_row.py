@@ -84,7 +84,7 @@ class EntryFieldRow(QWidget):
 
     @property
     def is_used(self) -> bool:
-        """Whether the entry says something about it."""
+        """Whether the entry has a value for the field."""
         return self._was_there
 
     @property
@@ -94,7 +94,7 @@ class EntryFieldRow(QWidget):
 
     @property
     def value(self) -> object:
-        """What the user gave; None: nothing, and what counts without it. Only without `fault`."""
+        """The user's value; None without one, so that the default applies. Only without `fault`."""
         if self._switch is not None:
             on = self._switch.isChecked()
             return on if on is not self.field.is_on or self._was_there else None
@@ -106,7 +106,7 @@ class EntryFieldRow(QWidget):
         return self._read(text)
 
     def set_entry(self, entry: Entry) -> None:
-        """Shows what an entry says, without `changed`."""
+        """Shows an entry's value, without `changed`."""
         value = value_in(entry, self.field)
         self._was_there = value is not None
         self.setVisible(is_wanted(entry, self.field))

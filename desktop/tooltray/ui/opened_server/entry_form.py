@@ -52,7 +52,7 @@ class EntryForm(QWidget):
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What is to be stored when the entry is saved, by its name."""
+        """The secrets to store when the entry is saved, by their names."""
         return {name: value for each in self._rows if each.pairs is not None for name, value in each.pairs.secrets.items()}
 
     @property
@@ -61,14 +61,14 @@ class EntryForm(QWidget):
         return set[str]().union(*(each.pairs.plain for each in self._rows if each.pairs is not None))
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows at variables and headers which of them go to the keyring when the entry is saved."""
+        """Shows which variables and headers are stored in the keyring when the entry is saved."""
         for each in self._rows:
             if each.pairs is not None:
                 each.pairs.show_moved(values)
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that the user wrote is a value."""
+        """Whether all fields have valid values."""
         return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)
 
     def set_entry(self, entry: Entry) -> None:
@@ -102,7 +102,7 @@ class EntryForm(QWidget):
         return False
 
     def missing(self, before: Entry) -> PairRow | None:
-        """Returns the first secret that was left empty and is not so in the saved entry."""
+        """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
         for each in self._rows:
             held = value_in(before, each.field) if each.pairs is not None else None
             if each.pairs is not None and (found := each.pairs.missing(held if isinstance(held, Mapping) else {})):

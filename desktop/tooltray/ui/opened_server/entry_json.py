@@ -1,4 +1,4 @@
-"""The JSON of a server's entry, with its secrets covered and the lines marked in which something is wrong."""
+"""The JSON of a server's entry, with its secrets covered and lines with errors marked."""
 
 from collections.abc import Sequence
 
@@ -49,7 +49,7 @@ class EntryJson(QWidget):
         return QSize(320, 420)
 
     def set_text(self, text: str) -> None:
-        """Shows another text, without `edited`; the view stays where it is, as far as it can."""
+        """Shows another text, without `edited`; the scroll position stays where possible."""
         if text == self.text:
             return
         bar = self._code.verticalScrollBar()

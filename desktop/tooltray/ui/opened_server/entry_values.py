@@ -1,4 +1,4 @@
-"""Reads and writes the fields of a server's entry; whatever is in no field stays as it is. Pure."""
+"""Reads and writes the fields of a server's entry; values without a field stay unchanged. Pure."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ MOST_PAIRS = 60  # variables with a line each; more are for the JSON
 
 
 def path_in(entry: Entry, field: EntryField) -> tuple[str, ...]:
-    """Returns the keys that lead to a field in the spelling that an entry has already, else in ours."""
+    """Returns the keys that lead to a field, in the spelling of the entry, else in ours."""
     options = entry.get("options")
     if field.path == ("lazyLoad",) and "lazyLoad" not in entry and isinstance(options, Mapping) and "lazyLoad" in options:
         return ("options", "lazyLoad")
@@ -57,7 +57,7 @@ def _fits(value: object, kind: Kind) -> bool:
 
 
 def with_value(entry: Entry, field: EntryField, value: object) -> dict[str, object]:
-    """Returns an entry with another value of a field; None takes it away, and what is empty then above it."""
+    """Returns an entry with another value of a field; None removes it, and members that are empty then."""
     changed = copy.deepcopy(dict(entry))
     *above, last = path_in(entry, field)
     holders = [changed]
@@ -76,7 +76,7 @@ def with_value(entry: Entry, field: EntryField, value: object) -> dict[str, obje
 
 
 def choice_of(value: object) -> str:
-    """Returns the JSON by which a choice is known; "" for nothing."""
+    """Returns the JSON that identifies a choice; "" for an omitted value."""
     return "" if value is None else json.dumps(value)
 
 
@@ -108,7 +108,7 @@ def looks_remote(entry: Entry) -> bool:
 
 
 def with_values(part: object, secrets: Mapping[str, str]) -> object:
-    """Returns an entry with the values of some secrets in it, to be tried; it is not to be saved."""
+    """Returns an entry with the values of some secrets in it, for a test; it must not be saved."""
     if isinstance(part, str):
         for name, value in secrets.items():
             part = part.replace(f"${{secret:{name}}}", value)

@@ -85,12 +85,12 @@ class PairRow(QWidget):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the keyring has the value, or gets it."""
+        """Whether the keyring has the value, or will store it."""
         return KEPT.fullmatch(self._given) is not None
 
     @property
     def secret(self) -> tuple[str, str] | None:
-        """The name and the value of what is to be stored when the entry is saved."""
+        """The name and the value of the secret to store when the entry is saved."""
         found = KEPT.fullmatch(self._given)
         value = self._value.text() if self._is_replacing else self._fresh
         return (found[2], value) if found and value else None
@@ -102,7 +102,7 @@ class PairRow(QWidget):
 
     @property
     def is_blank(self) -> bool:
-        """Whether its name is one of a secret, and it has no value."""
+        """Whether its name looks like a secret's and it has no value."""
         text = self._value.text()
         is_empty = not self.is_kept and not _held(f"{text.strip()} ").strip()
         return is_empty and bool(self.name) and self._looks_secret(self.name, "x")
@@ -117,7 +117,7 @@ class PairRow(QWidget):
             self._value.end(False)
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows whether the value is one of those that go to the keyring when the entry is saved."""
+        """Shows whether the value is stored in the keyring when the entry is saved."""
         is_moved = not self.is_kept and _held(self._value.text()) in values
         if is_moved != self._is_moved:
             self._is_moved = is_moved
@@ -275,7 +275,7 @@ class SecretPairs(QWidget):
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What is to be stored when the entry is saved, by its name."""
+        """The secrets to store when the entry is saved, by their names."""
         return dict(found for each in self._rows if (found := each.secret))
 
     @property
@@ -284,13 +284,13 @@ class SecretPairs(QWidget):
         return {each.plain for each in self._rows if each.plain}
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows which values go to the keyring when the entry is saved."""
+        """Shows which values are stored in the keyring when the entry is saved."""
         for each in self._rows:
             each.show_moved(values)
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether two lines have one name."""
+        """Whether two lines have the same name."""
         names = [each.name for each in self._rows if each.name]
         return len(set(names)) < len(names)
 
@@ -298,7 +298,7 @@ class SecretPairs(QWidget):
         """Returns the first secret that was left empty.
 
         Args:
-            before: what is saved now; a secret that is empty there may stay so.
+            before: the saved values; a secret that is empty there may stay so.
         """
         return next((each for each in self._rows if each.is_blank and before.get(each.name) != each.value), None)
 

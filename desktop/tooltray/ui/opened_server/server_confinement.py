@@ -1,4 +1,4 @@
-"""How an opened server is confined: the sections of that, below each other."""
+"""The tab with an opened server's confinement: its sections below each other."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -62,7 +62,7 @@ class ServerDetails(QFrame):
 
     @property
     def tab(self) -> str:
-        """The name of the tab that is open."""
+        """The name of the open tab."""
         return self._tabs[self._row.current].name
 
     def view(self, tab: str) -> QWidget | None:
@@ -73,7 +73,7 @@ class ServerDetails(QFrame):
         return any(each.name == tab for each in self._tabs)
 
     def show_tab(self, tab: str) -> None:
-        """Opens a tab; one that there is not leaves things as they are."""
+        """Opens a tab; ignores an unknown one."""
         for index, each in enumerate(self._tabs):
             if each.name == tab:
                 self._row.choose(index)
@@ -81,11 +81,11 @@ class ServerDetails(QFrame):
 
     @property
     def unsaved(self) -> str:
-        """What the user has typed here and not saved; empty: nothing."""
+        """The user's input that is not saved; may be empty."""
         return next((text for view in self._told() if (text := view.unsaved)), "")
 
     def restore(self, text: str) -> None:
-        """Shows what was `unsaved`, in the tab that is open."""
+        """Shows what was `unsaved`, in the open tab."""
         if isinstance(view := self._views.get(self.tab), ServerView):
             view.restore(text)
 
@@ -113,7 +113,7 @@ class ServerDetails(QFrame):
             view.set_refusal(problem)
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of the server's tools cost; None: not known."""
         self._cost = cost
         for view in self._told():
             view.set_cost(cost)

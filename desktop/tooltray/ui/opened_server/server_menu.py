@@ -1,4 +1,4 @@
-"""What the user can do with one server: its menu, and the slots of the buttons of its card and its details."""
+"""The user's actions on one server: its menu, and the slots of the buttons of its card and its details."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
@@ -15,7 +15,7 @@ from tooltray.ui.widgets.menus import popup_below
 
 
 class ServerMenu(QMenu):
-    """Made when it is opened, for the server as it is then; deletes itself."""
+    """A menu for the server as it is when the menu is opened; deletes itself."""
 
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, parent: QWidget) -> None:
         super().__init__(parent)
@@ -133,7 +133,7 @@ class ServerActions(QObject):
         self.server = server
 
     def perform(self, action: Action) -> None:
-        """Does what a button offers; what only the view can do, it does itself."""
+        """Carries out a button's action; the view handles the actions that only it can."""
         wishes = self._wishes
         wanted = {
             Action.START: wishes.start_requested,

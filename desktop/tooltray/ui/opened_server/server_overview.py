@@ -1,4 +1,4 @@
-"""An opened server at a glance: its state, what happened, what to do next, and what it costs."""
+"""The overview of an opened server: its state, what happened, what to do next, and what it costs."""
 
 from datetime import datetime
 

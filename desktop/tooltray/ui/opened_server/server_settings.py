@@ -112,7 +112,7 @@ class ServerSettings(ServerView):
 
     @property
     def is_edited(self) -> bool:
-        """Whether there is something to be saved."""
+        """Whether there are unsaved changes."""
         if self._base is None:
             return False
         return not self._is_json or not same_entry(self._form.entry, self._base) or bool(self._form.secrets)
@@ -145,7 +145,7 @@ class ServerSettings(ServerView):
         self._draw()
 
     def restore(self, text: str) -> None:
-        """Shows what the user had typed and not saved."""
+        """Shows the user's input that was not saved."""
         self._json.set_text(text)
         self._read_text()
 
@@ -227,7 +227,7 @@ class ServerSettings(ServerView):
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def _arrange(self, *_way: int) -> None:
-        """Shows both where there is room, else the one that the user chose."""
+        """Shows both where they fit, else the one that the user chose."""
         is_wide = self.width() >= ROOM_FOR_BOTH
         self._way_area.setVisible(not is_wide)
         self._area.setVisible(is_wide or self._ways.current == FORM)
@@ -387,7 +387,7 @@ class ServerSettings(ServerView):
         self.commands.read()
 
     def _show_without_secrets(self, entry: Entry) -> None:
-        """Shows an entry, and forgets the secrets that were typed into the form."""
+        """Shows an entry, and drops the secrets that were typed into the form."""
         self._form.set_entry({})
         self._form.set_entry(entry)
 
@@ -435,7 +435,7 @@ class ServerSettings(ServerView):
 
 
 def plain_secrets(find: FindSpans) -> FindSpans:
-    """Returns what finds secrets in a text, but not the names of those that are kept elsewhere."""
+    """Returns a function that finds secrets in a text, but not references to stored secrets."""
 
     def found(text: str) -> Sequence[tuple[int, int]]:
         return [(first, last) for first, last in find(text) if not text[:first].endswith(PLACEHOLDER)]

@@ -1,4 +1,4 @@
-"""Tests a server for a view: begins, hears what it writes, stops, and says how it ended. Knows no widget."""
+"""Tests a server for a view: begins, receives its output, stops, and reports the result. Knows no widget."""
 
 import uuid
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class ServerTester(QObject):
-    """One test at a time; a new one ends the one before. `ended`: also where it could not begin."""
+    """A runner of tests, one at a time; a new test ends the previous one. `ended`: also where it could not begin."""
 
     began = Signal()
     output = Signal(object)  # tuple[str, ...]: lines of its stderr

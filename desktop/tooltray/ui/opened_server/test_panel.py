@@ -70,7 +70,7 @@ class TestPanel(Surface):
 
     @property
     def words(self) -> str:
-        """What it says, in words."""
+        """The text of the panel."""
         return " ".join(filter(None, (self._headline.text(), self._text.text())))
 
     def begin(self) -> None:
@@ -139,7 +139,7 @@ class TestPanel(Surface):
 
 
 def result_words(test: ServerTest) -> str:
-    """Returns what a test that worked gave, in a line."""
+    """Returns the result of a successful test, in a line."""
     count = tr("1 tool") if len(test.tools) == 1 else tr("{count} tools", count=f"{len(test.tools):,}")
     cost, seconds = tokens(test.tokens, test.tokens), f"{test.took_s:.1f}"
     return tr("Connected in {seconds} s, {tools}, {tokens}", seconds=seconds, tools=count, tokens=cost)

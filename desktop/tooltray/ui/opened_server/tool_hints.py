@@ -77,18 +77,18 @@ class ToolHints(QWidget):
 
     @property
     def limit(self) -> int | None:
-        """Tokens of a result that is written there; None: as its server says."""
+        """The largest result in tokens; None: the server's own."""
         return int(self._limit.text()) if self._limit.text() else None
 
     @property
     def kept_limit(self) -> int | None:
-        """The one of the settings."""
+        """The largest result in the settings."""
         kept = self._kept.get("resultLimit")
         return kept if isinstance(kept, int) else None
 
     @property
     def can_be_saved(self) -> bool:
-        """Whether the settings take what is written there."""
+        """Whether the settings accept the values."""
         return self.limit is None or LEAST_TOKENS <= self.limit <= MOST_TOKENS
 
     @property

@@ -1,4 +1,4 @@
-"""The tools of a server as a table with a switch in each line, and the sheet that words one of them for AI clients."""
+"""The tools of a server as a table with a switch in each line, and the sheet that renames one of them for AI clients."""
 
 from collections.abc import Mapping, Sequence
 
@@ -90,7 +90,7 @@ class ToolTable(QWidget):
 
 
 class _RowsInPage(Table):
-    """A table as high as its rows: what scrolls is the page, so the current row is kept in the page's view."""
+    """A table as high as its rows; the page scrolls instead, and keeps the current row in sight."""
 
     def __init__(self, theme: Theme, columns: Sequence[Column], name: str) -> None:
         super().__init__(theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=ROW_HEIGHT)
@@ -186,7 +186,7 @@ class ToolWordsPanel(SheetFrame):
         self._on_changed()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why it could not be saved; what was written stays."""
+        """Shows why it could not be saved; the fields keep their content."""
         self.show_fault(problem)
 
     def _add_name(self) -> QLineEdit:

@@ -1,8 +1,7 @@
-"""The secrets that a user typed into an entry: they go to the keyring when it is saved, unless the user chooses plain text.
+"""The secrets that a user typed into an entry: they are stored in the keyring when it is saved, unless the user chooses plain text.
 
-Variables and headers have that choice in their own line. This widget has it for all others: arguments, parts of an address, and what was
-typed into the JSON where the form has no line for it.
-"""
+Variables and headers have that choice in their own line. This widget has it for all others: arguments, parts of an address, and values in
+the JSON for which the form has no line."""
 
 from collections.abc import Collection, Mapping
 
@@ -51,7 +50,7 @@ class TypedSecrets(QWidget):
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What is stored when the entry is saved, by its name."""
+        """The secrets to store when the entry is saved, by their names."""
         return {**self._moved, **self._form.secrets}
 
     def set_stored(self, names: Collection[str] | None) -> None:

@@ -84,7 +84,7 @@ def run_action(
     name: str,
     clears: bool = True,
 ) -> None:
-    """Begins the work of a coroutine, for views that have no commands of their own.
+    """Begins the work of a coroutine, for views without commands of their own.
 
     Args:
         show: gets the Problem if it fails, and None if it works and `clears`.
@@ -117,10 +117,10 @@ async def _reported(work: Work, show: Callable[[Problem | None], object], clears
 
 
 class CoalescedRead:
-    """Runs `read` once at a time, and once more if it was asked for meanwhile, since what it reads may have changed.
+    """A read that runs once at a time, and once more if it was requested meanwhile, since its data may have changed.
 
     Args:
-        show: gets the Problem of a read that failed, and None once a later one has worked; None: `read` deals with failures itself.
+        show: gets the Problem of a failed read, and None after a later success; None: `read` handles failures itself.
     """
 
     def __init__(

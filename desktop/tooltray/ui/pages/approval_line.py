@@ -39,7 +39,7 @@ class ApprovalLine(QObject):
 
     @property
     def waiting(self) -> tuple[ApprovalSnapshot, ...]:
-        """All of them, the oldest first."""
+        """All waiting calls, the oldest first."""
         return tuple(self._waiting.values())
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What pages do without the hub, with functions of rooms that ui does not import; app.py hands them in."""
+"""The pages' work without the hub, with functions of packages that ui does not import; app.py hands them in."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""The place for banners above a page's content: at most one at a time, and nothing where there is nothing to say."""
+"""The place for banners above a page's content: at most one at a time."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -83,7 +83,7 @@ class NoticeArea(QWidget):
         self._draw()
 
     def set_open_servers(self, names: Sequence[str]) -> None:
-        """Offers to have servers ask that run everything without asking; no names: there is nothing to offer."""
+        """Offers to make servers ask that run everything without asking; without names nothing is offered."""
         self._open = tuple(names)
         self._draw()
 

@@ -1,4 +1,4 @@
-"""Calls that the user makes by hand and looks at just now: a question of such a call is shown there, and not over the window."""
+"""The user's own calls that are visible now: a server's question about such a call is shown there, and not over the window."""
 
 from PySide6.QtCore import QObject, Signal
 

@@ -33,11 +33,11 @@ class Page(QWidget):
         self.header_actions: Sequence[QWidget] = ()
 
     def set_phase(self, phase: HubPhase) -> None:
-        """Sets how far the hub is."""
+        """Sets the phase of the hub."""
         self.set_usable(phase is HubPhase.RUNNING)
 
     def set_usable(self, is_usable: bool) -> None:
-        """Sets whether there is a hub that could be asked for anything."""
+        """Sets whether a hub can be used."""
         self.is_usable = is_usable
         self.enable(is_usable)
         self.look_again()

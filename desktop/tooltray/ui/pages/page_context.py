@@ -53,12 +53,12 @@ class Sheets(QObject):
 
     @property
     def sheet(self) -> Sheet | None:
-        """What lies over the window now."""
+        """The open sheet."""
         return self._sheet
 
     @property
     def panel(self) -> QWidget | None:
-        """What that sheet shows."""
+        """The panel of the open sheet."""
         return self._sheet.panel if self._sheet is not None else None
 
     def open(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
@@ -69,7 +69,7 @@ class Sheets(QObject):
         return sheet
 
     def replace(self, panel: QWidget) -> Sheet:
-        """Opens a sheet in place of what lies over the window."""
+        """Opens a sheet in place of the open one."""
         if self._sheet is not None:
             self.replacing.emit()
             self._sheet.dismiss()
@@ -114,10 +114,10 @@ class PageContext:
         show_toast(self.theme, self.window, text)
 
     def offer_undo(self, text: str, undo: Work | None = None) -> Toast:
-        """Shows what was done, with a button that takes it back.
+        """Shows what was done, with a button that undoes it.
 
         Args:
-            undo: takes it back, also when the view that has done it is closed by then. None: the toast's `action_requested` is used.
+            undo: undoes it, also when the view of the action is closed by then. None: the toast's `action_requested` is used.
         """
         toast = show_toast(self.theme, self.window, text, tr("Undo"))
         if undo is not None:

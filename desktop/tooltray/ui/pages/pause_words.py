@@ -1,4 +1,4 @@
-"""How long a pause is that the user chooses, and until when one lasts, in words. Pure functions."""
+"""The durations of a pause that the user can choose, and the end of a pause, in words. Pure functions."""
 
 from datetime import datetime, time, timedelta
 

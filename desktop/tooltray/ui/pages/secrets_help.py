@@ -1,4 +1,4 @@
-"""What to do when secrets cannot be saved or read: unlock them, try again, or save them elsewhere. Another place is asked about first."""
+"""The ways out when secrets cannot be saved or read: unlock them, try again, or save them elsewhere. Another place needs a confirmation."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ def waiting_banner(theme: Theme) -> Banner:
 
 
 async def open_secrets(hub: QtMcpPresenter, kind: str, passphrase: str) -> None:
-    """Does what `SecretsHelp.chosen` carries.
+    """Carries out what `SecretsHelp.chosen` carries.
 
     Raises:
         TooltrayError: the secrets cannot be used.
@@ -68,7 +68,7 @@ class SecretsHelp(Surface):
         layout.addWidget(self._question)
 
     def set_problem(self, problem: Problem) -> None:
-        """Shows another problem; a passphrase that is being typed stays."""
+        """Shows another problem; a typed passphrase stays."""
         self._title.setText(title(problem))
         self._text.setText(sentences(problem))
 

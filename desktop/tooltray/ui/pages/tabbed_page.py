@@ -29,7 +29,7 @@ class TabEntry(msgspec.Struct, frozen=True):
 
 
 class TabbedPage(Page):
-    """The first tab is shown at first.
+    """A page with tabs; the first tab is shown at first.
 
     Args:
         title: of the page.
@@ -55,7 +55,7 @@ class TabbedPage(Page):
 
     @property
     def current(self) -> str:
-        """The tab that is shown."""
+        """The name of the current tab."""
         return self._entries[self._tabs.current].name
 
     def tab(self, name: str) -> Page:

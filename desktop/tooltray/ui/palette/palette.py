@@ -1,6 +1,5 @@
-"""The command palette: opens over the window, reads what it does not know yet, and runs what the user chooses. The sheet is closed, and the
-focus is back where it was, before an entry runs: what runs may open a sheet of its own.
-"""
+"""The command palette: opens over the window, reads what it needs, and runs the chosen entry. Before an entry runs, the sheet is closed and
+the focus restored, since the entry may open a sheet of its own."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,7 +28,7 @@ LONGEST_PASTED = 20_000  # characters of the clipboard that are looked at
 
 
 class Palette(QObject):
-    """One for a window; `open` shows it."""
+    """The palette of a window; `open` shows it."""
 
     def __init__(self, context: PageContext, pages: Sequence[PageLine], parent: QObject) -> None:
         super().__init__(parent)
@@ -52,7 +51,7 @@ class Palette(QObject):
         return self._panel
 
     def open(self) -> None:
-        """Opens it; while something else lies over the window, that stays."""
+        """Opens the palette; does nothing while something else lies over the window."""
         if self._context.sheets.sheet is not None:
             return
         panel = self._panel = PalettePanel(self._context.theme)
@@ -126,7 +125,7 @@ class Palette(QObject):
     # what is shown
 
     def _refresh(self) -> None:
-        """Shows the same words again over what is known now; what is marked stays so."""
+        """Searches for the same words again in newer data; the selection stays."""
         if self._panel is not None:
             marked = self._panel.list.entry
             self._panel.show_rows(self._rows(self._panel.field.text()), kept=marked.key if marked is not None else "")

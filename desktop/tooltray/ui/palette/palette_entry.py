@@ -1,4 +1,4 @@
-"""What the palette lists: an entry, where entries come from, and what is known while they are made."""
+"""The entries of the palette, their sources, and the data that sources use."""
 
 from collections.abc import Callable, Iterable, Sequence
 

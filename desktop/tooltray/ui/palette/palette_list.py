@@ -127,7 +127,7 @@ class PaletteList(QListView):
 
     @property
     def entry(self) -> PaletteEntry | None:
-        """The one that Enter runs."""
+        """The selected entry, which Enter runs."""
         place = self.currentIndex().row()
         row = self._model.rows[place] if place >= 0 else None
         return row if isinstance(row, PaletteEntry) else None
@@ -138,7 +138,7 @@ class PaletteList(QListView):
         super().paintEvent(event)
 
     def set_rows(self, rows: Sequence[Row], *, kept: str = "") -> None:
-        """Shows other rows and chooses the first entry, or the one with the key `kept` if it is among them."""
+        """Shows other rows and selects the first entry, or the one with the key `kept` if it is among them."""
         self._model.set_rows(rows)
         places = [place for place, row in enumerate(rows) if isinstance(row, PaletteEntry)]
         there = next((place for place in places if kept and self._key(place) == kept), None)

@@ -1,6 +1,4 @@
-"""What lies over the window while the palette is open: a field, and what fits to what is typed there. Passive: it says what is typed, and
-which entry is to run.
-"""
+"""The open palette: a field, and the entries that fit the text in it. Passive: it emits the text, and which entry to run."""
 
 from collections.abc import Sequence
 
@@ -94,7 +92,7 @@ class PalettePanel(Surface):
         return QSize(WIDTH, HEIGHT)
 
     def show_rows(self, rows: Sequence[Row], *, kept: str = "") -> None:
-        """Shows what fits; the entry with the key `kept` stays marked, if it is among it."""
+        """Shows the entries that fit; the entry with the key `kept` stays selected, if it is among them."""
         self.list.set_rows(rows, kept=kept)
         self._stack.setCurrentWidget(self.list if rows else self._nothing)
 

@@ -117,7 +117,7 @@ HERE = "\0"  # where the name of a tool comes; no text of ours has it
 
 
 def _template(text: str) -> Callable[[str], str]:
-    """Fills a text in, much faster than it is translated."""
+    """Returns a function that fills a text in, much faster than translating it."""
     before, _, after = text.partition(HERE)
     return lambda name: f"{before}{name}{after}"
 

@@ -1,4 +1,4 @@
-"""Allow calls for longer than one call: one tool, or everything that reads, of a server, with a look at what that covers first."""
+"""The sheet that allows calls for longer than one call: one tool, or everything that reads, of a server; shows first what that covers."""
 
 from collections.abc import Sequence
 
@@ -95,7 +95,7 @@ class AllowToolsPanel(SheetFrame):
         self._go.setEnabled(bool(tools))
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it cannot be done; what was chosen stays."""
+        """Shows why it failed; the choices stay."""
         self.show_fault(problem)
         self._go.setEnabled(self._previewed == self.wish)
 

@@ -47,7 +47,7 @@ class AskingSection(QWidget):
         self.show_asking({})
 
     def show_asking(self, shown: Mapping[str, object]) -> None:
-        """Shows what `approvals` of the settings says."""
+        """Shows `approvals` of the settings."""
         self._shown = shown
         self._guard.set_on(shown.get("flowGuard", False) is not False)
         now = self._now

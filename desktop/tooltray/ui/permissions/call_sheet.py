@@ -1,6 +1,5 @@
 """The sheet of one tool call that waits: everything that the user should read before the answer, and the answers. Enter allows nothing;
-Ctrl+Enter allows once, a moment after the sheet came.
-"""
+Ctrl+Enter allows once, a moment after the sheet was opened."""
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
@@ -57,7 +56,7 @@ class CallPanel(SheetFrame):
 
     @property
     def call_id(self) -> str:
-        """Of the call that is shown."""
+        """The id of the call."""
         return self._call.id
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -66,7 +65,7 @@ class CallPanel(SheetFrame):
         self._guard.start()
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why the answer did not count."""
+        """Shows why the answer was not accepted."""
         self._set_usable(True)
         self.show_fault(problem)
 

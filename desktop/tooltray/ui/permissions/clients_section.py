@@ -1,6 +1,5 @@
-"""AI clients with rules of their own: for each, what runs without asking in the place of what the servers' rules say, and its flow guard.
-Draws frozen snapshots.
-"""
+"""AI clients with rules of their own: for each, what runs without asking instead of the servers' rules, and its flow guard. Draws frozen
+snapshots."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -121,5 +120,5 @@ class ClientsSection(PageScroll):
 
 
 def _rules(mode: ClientModeSnapshot) -> str:
-    """Returns rules that have no word of their own, as they are written."""
+    """Returns rules without words of their own in the form in which they are written."""
     return ", ".join(mode.auto_approve) if mode.auto_approve and client_mode(mode.auto_approve) == OWN else ""

@@ -1,4 +1,4 @@
-"""Carries out what the user asks for on the page of what is allowed, and says how it went. Knows no widget."""
+"""Carries out the user's actions on the page of grants, and reports the outcome. Knows no widget."""
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -26,8 +26,7 @@ class GrantWish(msgspec.Struct, frozen=True):
 
 
 class GrantSubjects(msgspec.Struct, frozen=True):
-    """Of what and for whom something can be allowed: the servers' names, those with tools first; AI clients with their own names and as
-    people know them."""
+    """The possible subjects of a grant: the servers' names, those with tools first; AI clients with their names in code and for users."""
 
     servers: tuple[str, ...]
     clients: tuple[tuple[str, str], ...]
@@ -65,7 +64,7 @@ class GrantCommands(Commands):
 
     @action()
     async def give_back(self, id: str) -> None:
-        """Undoes that."""
+        """Undoes the revocation of a grant."""
         try:
             await self._hub.approvals.restore_grant(id)
         finally:
@@ -92,7 +91,7 @@ class GrantCommands(Commands):
 
     @action(at_sheet)
     async def allow(self, wish: GrantWish) -> None:
-        """Allows it: `saved` or `refused`."""
+        """Adds a grant; emits `saved` or `refused`."""
         await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s, wish.until, wish.seen)
         self.saved.emit()
         self.done.emit(tr("Allowed"))

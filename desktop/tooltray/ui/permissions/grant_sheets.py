@@ -1,4 +1,4 @@
-"""The sheets of the Approvals page: what is to be allowed, and how a tool has changed. An open sheet of any kind stays."""
+"""The sheets of the Approvals page: a new grant, and how a tool has changed. An open sheet of any kind stays."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent

@@ -45,7 +45,7 @@ class GrantedTab(QStackedWidget):
 
     @property
     def grants(self) -> Sequence[GrantSnapshot]:
-        """What is shown."""
+        """The grants that are shown."""
         return self._grants
 
     @property
@@ -89,7 +89,7 @@ class GrantedTab(QStackedWidget):
         self._draw()
 
     def show_open_servers(self, count: int) -> None:
-        """Shows how many servers may do everything without asking, by their own settings."""
+        """Shows how many servers run everything without asking, by their own settings."""
         self._none.set_title(own_permissions(count))
 
     def _draw(self) -> None:

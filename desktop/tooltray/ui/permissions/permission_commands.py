@@ -1,6 +1,4 @@
-"""Carries out what the user asks for on the Permissions page, and says how it went; what takes something away can be undone. Knows no
-widget.
-"""
+"""Carries out the user's actions on the Permissions page, and reports the outcome; a revocation can be undone. Knows no widget."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -53,7 +51,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def set_rules(self, server: str, rules: Sequence[str], before: Sequence[str]) -> None:
-        """Chooses what of a server runs without asking."""
+        """Sets what runs without asking for a server."""
         try:
             await self._hub.approvals.set_server_auto_approve(server, list(rules))
         finally:
@@ -63,7 +61,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def set_tool(self, server: str, tool: str, choice: str, before: str) -> None:
-        """Chooses for one tool: "always", "ask" or "default"."""
+        """Sets the choice for one tool: "always", "ask" or "default"."""
         try:
             await self._hub.approvals.set_tool_approval(server, tool, choice)
         finally:
@@ -74,7 +72,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def set_client(self, client: str, title: str, rules: Sequence[str] | None, before: Sequence[str] | None) -> None:
-        """Chooses what runs without asking for one kind of AI client, in the place of the servers' own rules; None: those count."""
+        """Sets what runs without asking for one kind of AI client, instead of the servers' own rules; None: the servers' rules apply."""
         try:
             await self._hub.views.set_client_auto_approve(client, None if rules is None else list(rules))
         finally:
@@ -84,7 +82,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def set_guard(self, client: str, title: str, is_on: bool | None, before: bool | None) -> None:
-        """Chooses the flow guard of one kind of AI client; None: as for all."""
+        """Sets the flow guard of one kind of AI client; None: the default."""
         try:
             await self._hub.settings.change_settings({"publish": {"clients": {client: {"flowGuard": is_on}}}})
         finally:
@@ -133,7 +131,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def answer(self, id: str, answer: str) -> None:
-        """Answers a call that waits: one of its choices, that of a rule, or "refuse"."""
+        """Answers a call that waits: with one of its choices, the choice of a rule, or "refuse"."""
         try:
             await self._hub.approvals.answer_approval(id, answer)
         finally:

@@ -1,5 +1,4 @@
-"""The Permissions page: what waits on top; what runs without asking; what was allowed for longer; AI clients' own rules; what is
-trusted."""
+"""The Permissions page: waiting requests at the top; what runs without asking; grants; AI clients' own rules; trusted projects."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -141,7 +140,7 @@ class PermissionsPage(Page):
         self.waiting.setEnabled(is_usable)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what of a server runs without asking: "server" and its name; or what was allowed, and what has changed since: "granted"."""
+        """Shows what runs without asking on a server: "server" and its name; or the grants and changed tools: "granted"."""
         self.show_tab(GRANTED if part == "granted" else RULES)
         if part == "server":
             self._search.clear()
@@ -202,7 +201,7 @@ class PermissionsPage(Page):
         self._tell_need()
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what did not work: in the sheet of a call that it is about, else on top; None takes it away."""
+        """Shows a failure: in the sheet of its call, else at the top; None removes it."""
         panel = self._context.sheets.panel
         if problem is not None and isinstance(panel, CallPanel):
             panel.show_refusal(problem)
@@ -234,7 +233,7 @@ class PermissionsPage(Page):
     # sheets
 
     def open_call(self, call: ApprovalSnapshot) -> None:
-        """Opens the sheet in which a call is answered; an open sheet of any kind stays."""
+        """Opens the sheet that answers a call; an open sheet of any kind stays."""
         if self._context.sheets.sheet is None:
             panel = CallPanel(self._context.theme, call)
             panel.answered.connect(self.commands.answer)
@@ -256,7 +255,7 @@ class PermissionsPage(Page):
         self.commands.look_answers(server, tool)
 
     def _follow_tool(self) -> None:
-        """Shows in the open sheet of a tool how it is now."""
+        """Updates the open sheet of a tool."""
         panel = self._context.sheets.panel
         if isinstance(panel, ToolPanel) and (now := self.rules.tool(*panel.of.key)) is not None:
             panel.show_tool(now)

@@ -1,6 +1,5 @@
-"""The sheet of one rule on arguments that the user has made: what it lets through, and which calls of late it covers or does not. Draws
-frozen snapshots; every text of a server or a model is plain text.
-"""
+"""The sheet of one rule on arguments that the user has made: what it covers, and which recent calls it covers or does not. Draws frozen
+snapshots; every text of a server or a model is plain text."""
 
 from datetime import datetime
 
@@ -48,7 +47,7 @@ class RulePanel(SheetFrame):
         self.buttons.addWidget(close)
 
     def show_preview(self, id: str, preview: RulePreview) -> None:
-        """Shows what the rule would have let through of late; `id`: of the grant that was asked about."""
+        """Shows which recent calls the rule would have covered; `id`: of the grant of this request."""
         if id != self.grant.id:
             return
         clear(self._lists)

@@ -1,6 +1,5 @@
-"""What runs without asking: the servers, and beside them the tools of the one that is chosen, or all tools. Draws frozen snapshots: a
-hundred servers and five thousand tools are rows of two models.
-"""
+"""The rules of servers, and beside them the tools of the chosen server, or all tools. Draws frozen snapshots: a hundred servers and five
+thousand tools are rows of two models."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -91,7 +90,7 @@ class RulesTab(QWidget):
 
     @property
     def server(self) -> str:
-        """The server that is chosen; empty: all."""
+        """The chosen server; empty: all."""
         return self._chosen
 
     def show_permissions(self, servers: Sequence[ServerPermissions]) -> None:
@@ -113,7 +112,7 @@ class RulesTab(QWidget):
         self._draw()
 
     def choose(self, server: str) -> None:
-        """Shows one server's tools; one that is not there shows all."""
+        """Shows one server's tools; an unknown server shows all."""
         self._chosen = server if any(each.server == server for each in self._servers) else ALL_SERVERS
         self._draw()
 

@@ -65,7 +65,7 @@ class ToolPanel(SheetFrame):
         self.show_tool(of)
 
     def show_tool(self, of: ToolRow) -> None:
-        """Shows how it is now."""
+        """Shows a newer snapshot."""
         self.of = of
         word, tone = comes_to(of, datetime.now())
         self._state.set_word(word, tone or "success")

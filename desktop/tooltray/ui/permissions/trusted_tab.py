@@ -1,4 +1,5 @@
-"""What is trusted: folders in which servers may work, and entries of projects' own files that may run. Draws frozen snapshots."""
+"""The tab of what is trusted: folders in which servers may work, and entries of projects' own files that may run. Draws frozen
+snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime

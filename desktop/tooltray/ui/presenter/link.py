@@ -1,6 +1,5 @@
 """The link between the GUI thread and the engine's loop: verbs go out, news come back. The only module of ui that knows either. It holds no
-rule and no state; what it does is carry, and carry no more than the GUI can take.
-"""
+rule and no state, and carries no more than the GUI can process."""
 
 import asyncio
 import threading
@@ -73,7 +72,7 @@ class EngineLink(QObject):
         loop.call_soon_threadsafe(self._subscribe, bus)
 
     def detach(self) -> None:
-        """Stops carrying; calls that wait fail with an error. May be called twice, and after the engine's loop has ended."""
+        """Disconnects from the engine; waiting calls fail with an error. May be called twice, and after the engine's loop has ended."""
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(None)
         if self._loop is not None and not self._loop.is_closed():

@@ -12,7 +12,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 class Remedy(Protocol):
-    """Something that can be done about a server; see sources/doctor/diagnosis.py."""
+    """A remedy for a server's problem; see sources/doctor/diagnosis.py."""
 
     @property
     def kind(self) -> str: ...

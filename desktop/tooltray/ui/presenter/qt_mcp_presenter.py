@@ -93,7 +93,7 @@ class QtMcpPresenter(Api, QObject):
 
     @property
     def secret_backend(self) -> str:
-        """Where secrets are kept: "keyring", "file" or "memory"; "keyring" as long as no hub is known."""
+        """The place of secrets: "keyring", "file" or "memory"; "keyring" while no hub is known."""
         return self._snapshot.secret_backend if self._snapshot is not None else "keyring"
 
     def forget(self) -> None:
@@ -170,7 +170,7 @@ class QtMcpPresenter(Api, QObject):
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
-    """Returns a hub's snapshot after a piece of news; a server that is not in it comes last."""
+    """Returns a hub's snapshot after an event; a new server is added at the end."""
     if isinstance(news, HubSnapshot):
         return news
     if snapshot is None:

@@ -1,4 +1,4 @@
-"""One field of a server's form: what is asked, the control for the answer, and what is wrong with it."""
+"""One field of a server's form: the question, the control for the answer, and what is wrong with it."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget

@@ -66,7 +66,7 @@ class QuestionPanel(Surface):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_waiting(self, count: int) -> None:
-        """Shows how many more questions wait behind this one."""
+        """Shows how many more questions wait."""
         self._more.setVisible(count > 0)
         self._more.setText(tr("1 more question waits") if count == 1 else tr("{count} more questions wait", count=count))
 

@@ -1,4 +1,4 @@
-"""Shows servers' questions over the window, one at a time and the oldest first, and brings the answers to the engine."""
+"""Shows servers' questions over the window, one at a time and the oldest first, and sends the answers to the engine."""
 
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -13,7 +13,9 @@ from tooltray.ui.questions.question import QuestionPanel
 
 
 class QuestionLine(QObject):
-    """Those that wait here: not of a call that is made by hand and shows its questions itself. `changed`: one came, or one has ended."""
+    """The questions that wait for the window, without those about calls that show their questions themselves. `changed`: a question was
+    added or has ended.
+    """
 
     changed = Signal()
 
@@ -56,7 +58,7 @@ class QuestionLine(QObject):
 
 
 class Questions(Commands):
-    """A question waits while another sheet lies over the window."""
+    """The sheets with questions; a question waits while another sheet is open."""
 
     def __init__(self, context: PageContext, parent: QObject | None) -> None:
         super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
@@ -73,7 +75,7 @@ class Questions(Commands):
         return panel if isinstance(panel, QuestionPanel) else None
 
     def _show(self) -> None:
-        """Shows the question that waits longest, unless something else lies over the window, and takes one away that has ended."""
+        """Shows the oldest question, unless something else lies over the window, and closes one that has ended."""
         first, panel, sheet = self._line.first, self._panel, self._context.sheets.sheet
         if panel is not None and sheet is not None and (first is None or panel.question.id != first.id):
             panel.settle()
