@@ -1,4 +1,4 @@
-"""What a server's card, its line in the table and its details say. Pure functions of its snapshot."""
+"""Texts about a server for its card, its line in the table and its details. Pure functions of its snapshot."""
 
 import re
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Action(Enum):
 
 
 class Foot(msgspec.Struct, frozen=True):
-    """The last line of a card: how busy it is, what happens now, or what to do next."""
+    """The last line of a card: its activity, what happens now, or what to do next."""
 
     action: Action
     headline: str = ""
@@ -51,7 +51,7 @@ class Foot(msgspec.Struct, frozen=True):
 
     @property
     def has_why(self) -> bool:
-        """Whether there may be more to find out about what is wrong; not while the user is signing in."""
+        """Whether there may be more to learn about the problem; not while the user is signing in."""
         return self.tone == "error" and self.action is not Action.CANCEL_SIGN_IN
 
 
@@ -101,7 +101,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
 
 
 def missing_secret(problem: Problem | None) -> str:
-    """Returns the name of a secret for want of which a server does not run; empty: that is not why."""
+    """Returns the name of the missing secret that keeps a server from running; empty if that is not the reason."""
     if problem is None or problem.code != SECRET_MISSING or not isinstance(problem.title, Phrase):
         return ""
     return str(problem.title.fields["name"])
@@ -166,7 +166,7 @@ def button_face(action: Action) -> tuple[str, str]:
 
 
 def stopped(server: ServerSnapshot, now: datetime) -> str:
-    """Returns who stopped a server, and when."""
+    """Returns by whom and when a server was stopped."""
     if server.is_disabled:
         return tr("Switched off in the settings")
     if not server.since:
@@ -200,12 +200,12 @@ def traffic(server: ServerSnapshot) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Returns a duration in whole milliseconds, so that numbers below each other can be compared."""
+    """Returns a duration in whole milliseconds, so that numbers in a column can be compared."""
     return "< 1" if 0 < value < 1 else f"{value:,.0f}"
 
 
 def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
-    """Returns how many tools a server has; one that has not listed them yet may have any number. `cost`: knows which are switched on."""
+    """Returns how many tools a server has, or that they are not known yet. `cost`: contains which tools are enabled."""
     if not server.is_listed and not server.tool_count:
         return tr("Tools not known yet")
     if not server.tool_count:
@@ -217,7 +217,7 @@ def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
 
 
 def flaw_words(server: ServerSnapshot) -> str:
-    """Returns how many of a server's definitions AI clients get mended or not at all; empty: they get all as they are."""
+    """Returns how many of a server's definitions are repaired or left out for AI clients; empty if none are."""
     left_out, mended = (server.flaw_counts.get(code, 0) for code in (LEFT_OUT, MENDED))
     words = (tr("{count} left out", count=left_out) if left_out else "", tr("{count} mended", count=mended) if mended else "")
     return " · ".join(filter(None, words))
@@ -227,7 +227,7 @@ MOST_FLAWS = 8  # sentences; more are no tooltip
 
 
 def flaws_in_full(server: ServerSnapshot) -> str:
-    """Returns the same with the reasons."""
+    """Returns the repaired and omitted definitions with the reasons."""
     if not server.flaw_counts:
         return ""
     left = len(server.flaws) - MOST_FLAWS
@@ -240,7 +240,7 @@ LABEL_TONES = {"blue": "info", "green": "success", "amber": "warning", "red": "e
 
 
 def label_tone(server: ServerSnapshot) -> str:
-    """Returns the tone of a server's label: which of the user's accounts it is."""
+    """Returns the tone of a server's label, which distinguishes the user's accounts."""
     return LABEL_TONES.get(server.color, "neutral")
 
 
@@ -251,13 +251,13 @@ def label_words(server: ServerSnapshot) -> str:
 
 
 def titled(server: ServerSnapshot) -> str:
-    """Returns a server's name, with its label where a line is all there is."""
+    """Returns a server's name with its label, for places with a single line."""
     label = shown_label(server)
     return f"{server.name} · {label}" if label else server.name
 
 
 def shown_label(server: ServerSnapshot) -> str:
-    """Returns a server's label as it is shown where there is little room."""
+    """Returns a server's label, shortened for narrow places."""
     label = visible_path(server.label.strip())
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
@@ -307,14 +307,14 @@ def found_words(tools: Sequence[str]) -> str:
 
 
 def reached(server: ServerSnapshot) -> str:
-    """Returns how a server is reached, and where."""
+    """Returns the transport and the address or command of a server."""
     if server.is_builtin:
         return tr("Comes with Tooltray")
     return f"{server.transport} · {server.target}" if server.target else server.transport
 
 
 def reached_shortly(server: ServerSnapshot) -> str:
-    """Returns the same for where there is little room: without what most commands have in common."""
+    """Returns the transport and the address or command for narrow places: without the common parts of commands."""
     words = server.target.split(" ")
     if not words or words[0].rpartition("/")[2] not in LAUNCHERS:
         return reached(server)
@@ -323,13 +323,13 @@ def reached_shortly(server: ServerSnapshot) -> str:
 
 
 def run_shortly(server: ServerSnapshot) -> str:
-    """Returns the same for a narrow column: only the command, without its program's folder, or the address."""
+    """Returns the address or command for a narrow column: without the program's folder."""
     program, space, arguments = reached_shortly(server).removeprefix(f"{server.transport} · ").partition(" ")
     return program + space + arguments if "://" in program else re.split(r"[/\\]", program)[-1] + space + arguments
 
 
 def saved_processes(server: ServerSnapshot) -> str:
-    """Returns what starting a server without its launcher has spared."""
+    """Returns how many processes were saved by starting a server without its launcher."""
     if server.saved_processes == 1:
         return tr("Started directly: 1 process saved")
     return tr("Started directly: {count} processes saved", count=server.saved_processes)
@@ -355,7 +355,7 @@ ICONS = (
 
 
 def sign(server: ServerSnapshot) -> tuple[str, str]:
-    """Returns the icon's file and the letters of a server's tile; one of them is empty."""
+    """Returns the icon's file and the letters for a server's tile; one of them is empty."""
     if server.is_builtin:
         return "server", ""
     if server.icon and len(server.icon) <= LONGEST_SIGN:

@@ -40,7 +40,7 @@ def is_container(value: object) -> bool:
 
 
 def value_words(value: object) -> str:
-    """Returns a value of JSON on one line; of an object or a list how much is in it."""
+    """Returns a JSON value on one line; for an object or a list its size."""
     if isinstance(value, Mapping):
         return f"{{{len(value):,}}}" if value else "{}"
     if isinstance(value, list | tuple):
@@ -51,7 +51,7 @@ def value_words(value: object) -> str:
 
 
 class JsonModel(QAbstractItemModel):
-    """The nodes of one value, numbered from 0, which is the whole."""
+    """A model of one value's nodes, numbered from 0, the whole value."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -145,7 +145,7 @@ NAME_SHARE = 0.35  # of the width
 
 
 class JsonTree(QTreeView):
-    """A value as a tree; Ctrl+C and the menu copy what is current."""
+    """A value as a tree; Ctrl+C and the menu copy the current node."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -165,14 +165,14 @@ class JsonTree(QTreeView):
         self.setTabKeyNavigation(False)
 
     def set_value(self, value: object) -> None:
-        """Shows a value, its first level open; a small one whole."""
+        """Shows a value with its first level expanded; a small one fully."""
         self._model.set_value(value)
         while self._model.canFetchMore(QModelIndex()) and self._model.rowCount() < AT_ONCE:
             self._model.fetchMore(QModelIndex())
         self._open_small()
 
     def content_height(self, most_rows: int) -> int:
-        """Returns how high it wants to be at first."""
+        """Returns the height for the value as it is shown at first."""
         rows = count_rows(self._model.value(QModelIndex()), most_rows)
         return (min(rows, most_rows) + 1) * (self.fontMetrics().height() + 6)
 

@@ -1,4 +1,5 @@
-"""A picture that a server sent, decoded with a limit that is checked before anything is decoded: its size may be a lie."""
+"""A picture that a server sent, decoded with a limit that is checked before anything is decoded, since the size in its header may be
+wrong."""
 
 import base64
 import binascii
@@ -46,7 +47,7 @@ def decoded_base64(text: str) -> bytes | None:
 
 
 def look_at(content: bytes) -> PictureFile:
-    """Reads a picture's head."""
+    """Reads a picture's header."""
     format = _format(content)
     if not format:
         return PictureFile(content, problem=tr("It is no picture of a kind that is shown here."))
@@ -88,7 +89,7 @@ def _reader(content: bytes, format: bytes) -> tuple[QImageReader, QBuffer]:
 
 
 class Picture(QWidget):
-    """A picture as wide as there is room, never larger than it is."""
+    """A picture as wide as it fits, never larger than its own size."""
 
     def __init__(self, theme: Theme, image: QImage, name: str, *, most_height: int) -> None:
         super().__init__()

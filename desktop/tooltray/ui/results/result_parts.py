@@ -1,6 +1,5 @@
-"""What a server has answered, taken apart: the parts of a tool's result, of a resource, of the messages of a prompt. A part that is not as
-the protocol has it is shown as JSON: nothing of an answer is hidden.
-"""
+"""The parts of a server's answer: of a tool's result, of a resource, of the messages of a prompt. A part that does not follow the protocol
+is shown as JSON, so that nothing in an answer is hidden."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -104,11 +103,11 @@ def _string(item: Mapping[str, object], key: str) -> str:
 
 
 def whole_text(parts: Sequence[Part], result: Mapping[str, object]) -> str:
-    """Returns what is copied: the texts, or where there are none the whole result as JSON."""
+    """Returns the text to copy: all texts, or without any the whole result as JSON."""
     texts = [part.text for part in parts if part.kind == "text" or (part.kind == "json" and part.text)]
     return "\n\n".join(texts) if texts else as_json(parts[0].value if len(parts) == 1 and parts[0].kind == "json" else result)
 
 
 def as_json(value: object) -> str:
-    """Returns a value as JSON that the user can read."""
+    """Returns a value as indented JSON."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)

@@ -56,7 +56,7 @@ class ResultView(QWidget):
         self._bar.hide()
 
     def show_result(self, result: Mapping[str, object]) -> None:
-        """Shows what was answered; one that says that it is an error is marked."""
+        """Shows an answer; an error is marked."""
         self.clear()
         self._result, self._parts = result, parts_of(result)
         self._bar.show()
@@ -147,7 +147,7 @@ class ResultView(QWidget):
         dialog.open()
 
     def save(self, path: str, content: bytes) -> None:
-        """Writes a file, whole or not at all, and says how that went."""
+        """Writes a file, whole or not at all, and shows the outcome."""
         file = QSaveFile(path)
         is_written = file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(content) == len(content) and file.commit()
         self._copied.setText(tr("Saved") if is_written else tr("Could not be saved: {reason}", reason=file.errorString()))

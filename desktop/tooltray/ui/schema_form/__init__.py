@@ -1,1 +1,1 @@
-"""A form made of a JSON Schema: what a tool takes, as fields; whatever cannot be a field is JSON in one."""
+"""A form made from a JSON Schema: a tool's arguments as fields; a value that cannot be a field is edited as JSON."""

@@ -1,7 +1,6 @@
-"""What is wrong with a value by its schema, in the user's words, each at its place. A schema is a server's: its references are never
-fetched, its patterns are tried only where they cannot run for ever, and the whole has a deadline. What is not checked here the server
-checks.
-"""
+"""The errors in a value by its schema, in the user's words, each at its place. A schema is a server's: its references are never
+fetched, its patterns are tried only where they are certain to end, and the check has a deadline. What is not checked here is checked
+by the server."""
 
 import logging
 import re
@@ -27,7 +26,7 @@ Keyword = Callable[..., "Iterator[Fault] | None"]
 
 
 class Fault(Protocol):
-    """An error of the library's, as far as it is used here."""
+    """An error of the library, with the members that are used here."""
 
     absolute_path: Sequence[str | int]
     relative_schema_path: Sequence[str | int]
@@ -47,7 +46,7 @@ class _TooLong(Exception):
 
 
 def prepare() -> None:
-    """Loads what checking needs, which takes 0.1 s; may be called in a thread."""
+    """Loads the library for checks, which takes 0.1 s; may be called in a thread."""
     import jsonschema  # type: ignore[import-untyped]
     import referencing
 
@@ -62,7 +61,7 @@ def is_harmless(pattern: str) -> bool:
 
 
 def faults_of(schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S) -> dict[Path, str]:
-    """Returns what is wrong with a value, by the place in it; nothing where that cannot be found out."""
+    """Returns the errors in a value, by their places; empty where the check fails."""
     validator = _validator(schema, time.monotonic() + patience_s)
     if validator is None:
         return {}

@@ -51,7 +51,7 @@ class ValueControl(QWidget):
 
     @property
     def slots(self) -> Sequence[QWidget]:
-        """Those of its members that are built."""
+        """The slots of the members that are built."""
         return ()
 
     def can_show(self, value: object) -> bool:
@@ -59,7 +59,7 @@ class ValueControl(QWidget):
         raise NotImplementedError
 
     def set_value(self, value: object) -> None:
-        """Shows what `can_show`, or ABSENT."""
+        """Shows a value that `can_show` accepts, or ABSENT."""
         raise NotImplementedError
 
     def show_faults(self, faults: Faults) -> list[str]:
@@ -68,7 +68,7 @@ class ValueControl(QWidget):
 
 
 class GrowingText(QPlainTextEdit):
-    """Text that is as high as its lines, up to a few."""
+    """A text field as high as its lines, up to a few."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class TextControl(ValueControl):
 
 
 class NumberControl(ValueControl):
-    """A number, written as the user writes it: 3 stays 3, and 3.0 stays 3.0."""
+    """A number, in the user's notation: 3 stays 3, and 3.0 stays 3.0."""
 
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()
@@ -174,7 +174,7 @@ class NumberControl(ValueControl):
 
 
 def bounds(shape: Shape) -> str:
-    """Returns what a number may be, as a hint."""
+    """Returns the bounds of a number, as a hint."""
     least, most = shape.schema.get("minimum"), shape.schema.get("maximum")
     if least is not None and most is not None:
         return f"{least} – {most}"
@@ -220,7 +220,7 @@ class SwitchControl(ValueControl):
 
 
 class ChoiceControl(ValueControl):
-    """One of a few values; of an optional one also none."""
+    """A choice of a few values; an optional one may be left out."""
 
     def __init__(self, theme: Theme, options: Sequence[tuple[object, str]], name: str) -> None:
         super().__init__()
@@ -251,7 +251,7 @@ class ChoiceControl(ValueControl):
 
 
 class FixedControl(ValueControl):
-    """A value that is the only one; left out after `set_value(ABSENT)` if it need not be given."""
+    """A constant (`const` or `null`). Optional constants are omitted after `set_value(ABSENT)`."""
 
     def __init__(self, theme: Theme, value: object, *, is_required: bool) -> None:
         super().__init__()
@@ -275,7 +275,7 @@ class FixedControl(ValueControl):
 
 
 class JsonControl(ValueControl):
-    """Any value, written as JSON."""
+    """A field for any value as JSON."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()

@@ -18,10 +18,10 @@ FIRST_MEMBERS, MORE_MEMBERS = 24, 40  # fields that are there without a press, a
 
 
 class ObjectControl(ValueControl):
-    """An object: a slot for each member, those that have to be there first.
+    """An object: a slot for each member, required ones first.
 
     Args:
-        is_open: its members are there from the beginning; else when the user wants it.
+        is_open: its members are shown from the beginning; else when the user opens it.
         is_root: it is the whole form: nothing is drawn around it.
         can_go: it may be left out.
     """

@@ -62,7 +62,7 @@ class SchemaForm(QWidget):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for at all."""
+        """Whether the schema has no fields."""
         return not self._has_fields and self._schema.get("additionalProperties") is False
 
     @property
@@ -80,13 +80,13 @@ class SchemaForm(QWidget):
         return self._view
 
     def set_value(self, value: Mapping[str, object]) -> None:
-        """Shows other arguments, in the view that is shown."""
+        """Shows other arguments, in the current view."""
         self._object.set_value(value)
         self._write_code(value)
         self._say("")
 
     def show_view(self, view: int) -> None:
-        """Shows fields or JSON; JSON that cannot be read stays until it can be."""
+        """Shows fields or JSON; invalid JSON stays until it can be read."""
         if view == self._view:
             return
         value = self.value

@@ -1,6 +1,5 @@
-"""A slot for one value: what it is called, its control, what it means, and what is wrong with it. What makes a control comes with the
-place, since controls of values with members need slots in their turn.
-"""
+"""A slot for one value: its name, its control, its description, and its errors. The maker of controls is passed with the place, since
+controls of values with members need slots themselves."""
 
 from typing import Protocol
 
@@ -38,9 +37,9 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Slot(QWidget):
-    """One value: what it is called, its control, what it means, and what is wrong with it. `changed`: the user edited it.
+    """One value: its name, its control, its description, and its errors. `changed`: the user edited it.
 
-    A value that the control could not give back exactly is shown as JSON.
+    A value that the control could not return exactly is shown as JSON.
     """
 
     changed = Signal()
@@ -148,7 +147,7 @@ class Slot(QWidget):
 
 
 def kind_words(shape: Shape) -> str:
-    """Returns what kind of value is wanted, in a word or two."""
+    """Returns the kind of value, in a word or two."""
     words = {
         "text": tr("text"),
         "number": tr("number"),

@@ -1,8 +1,7 @@
-"""What a JSON Schema says of one value, as far as a form can use it: one of a few kinds, with its options and its words.
+"""The parts of a JSON Schema about one value that a form can use: one of a few kinds, with its options and its texts.
 
-Nothing here follows a schema further than the value that is asked about, so that one that refers to itself costs as much as any other.
-References leave the schema for nowhere: only its own parts are looked up.
-"""
+Nothing here follows a schema further than the requested value, so that one that refers to itself costs as much as any other. References are
+resolved only within the schema."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -53,15 +52,15 @@ class Shape(msgspec.Struct, frozen=True):
 
     @property
     def default(self) -> object:
-        """The value that the server proposes, or the only one there is; ABSENT: none."""
+        """The server's default, or the only possible value; ABSENT without one."""
         return self.schema.get("const", self.schema.get("default", ABSENT))
 
 
 def shape_of(root: Schema, schema: object) -> Shape:
-    """Reads what a schema says of a value.
+    """Reads a schema's shape for a value.
 
     Args:
-        root: the whole, in which references are looked up.
+        root: the whole schema, in which references are resolved.
     """
     read, is_nullable = _without_null(root, resolved(root, schema))
     title, description = _words(read.get("title"), LONGEST_TITLE), _words(read.get("description"), LONGEST_DESCRIPTION)
@@ -75,7 +74,7 @@ def shape_of(root: Schema, schema: object) -> Shape:
 
 
 def resolved(root: Schema, schema: object) -> Schema:
-    """Returns a schema with its reference looked up and the parts of `allOf` merged; what cannot be read says nothing."""
+    """Returns a schema with its reference resolved and the parts of `allOf` merged; one with an invalid reference is marked `x-unread`."""
     read: Schema = schema if isinstance(schema, Mapping) else {}
     for _ in range(MOST_HOPS):
         if not isinstance(reference := read.get("$ref"), str):
@@ -189,7 +188,7 @@ def properties_of(read: Schema) -> Mapping[str, object]:
 
 
 def required_of(read: Schema) -> frozenset[str]:
-    """Returns the names of the members that an object has to have."""
+    """Returns the names of an object's required members."""
     return frozenset(name for name in _list(read, "required") if isinstance(name, str))
 
 

@@ -95,7 +95,7 @@ class CommandPanel(SheetFrame):
 
     @property
     def _words(self) -> tuple[str, ...]:
-        """What is typed, without the empty lines around it; one in the middle is an empty argument."""
+        """The typed words, without empty lines around them; an empty line between them is an empty argument."""
         return tuple(self._command.toPlainText().strip("\n").split("\n")) if self._command.toPlainText().strip() else ()
 
     def _on_edited(self) -> None:

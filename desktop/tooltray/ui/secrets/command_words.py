@@ -1,4 +1,4 @@
-"""Secrets that are kept elsewhere, and the commands that print some of them, as the Secrets tab lists them. Pure."""
+"""Secrets that are kept elsewhere, and the commands that print some of them, for the Secrets tab. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,12 +21,12 @@ def commands_in(settings: Mapping[str, object]) -> Commands:
 
 
 def command_of(secret: SecretSnapshot) -> str | None:
-    """Returns the name of the command that prints a secret; None: it comes from somewhere else."""
+    """Returns the name of the command that prints a secret; None if it comes from somewhere else."""
     return secret.name.removeprefix(PREFIX) if secret.kind == "provided" and secret.name.startswith(PREFIX) else None
 
 
 def kept_elsewhere(secrets: Sequence[SecretSnapshot], commands: Commands) -> list[SecretSnapshot]:
-    """Returns the secrets that are fetched, and a row for each command that nothing uses; by name."""
+    """Returns the secrets that are kept elsewhere, and a row for each unused command; by name."""
     used = [each for each in secrets if each.kind == "provided"]
     names = {each.name for each in used}
     unused = [SecretSnapshot(PREFIX + name, None, kind="provided") for name in commands if PREFIX + name not in names]
@@ -48,7 +48,7 @@ def is_not_set_up(secret: SecretSnapshot, commands: Commands) -> bool:
 
 
 def note(secret: SecretSnapshot, commands: Commands) -> tuple[str, str]:
-    """Returns a chip for what is not normal: word and tone."""
+    """Returns a chip for an unusual state: word and tone."""
     if is_not_set_up(secret, commands):
         return tr("Not set up"), "warning"
     if secret.problem is not None:

@@ -1,6 +1,4 @@
-"""Secrets that are kept elsewhere: where each comes from, what uses it, and the commands that the user sets up. Draws frozen snapshots; no
-value is ever here.
-"""
+"""Secrets that are kept elsewhere: where each comes from, what uses it, and the user's commands. Draws frozen snapshots without values."""
 
 from collections.abc import Sequence
 from functools import partial

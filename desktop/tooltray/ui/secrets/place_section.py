@@ -1,4 +1,4 @@
-"""Where secrets are kept: the place, whether it answers, and what to do if it does not. Draws a frozen snapshot."""
+"""The place of secrets: its kind, whether it can be used, and what to do if it cannot. Draws a frozen snapshot."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -71,7 +71,7 @@ class PlaceSection(QWidget):
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why the place cannot be used, with ways out; None takes that away."""
+        """Shows why the place cannot be used, with ways out; None removes it."""
         self._check.setEnabled(True)
         if problem is None:
             clear(self._help)

@@ -1,4 +1,4 @@
-"""Carries out what the user asks for of secrets, and says how it went. Knows no widget, and keeps no value."""
+"""Carries out the user's actions on secrets, and reports the outcome. Knows no widget, and keeps no value."""
 
 from collections.abc import Sequence
 
@@ -39,12 +39,12 @@ class SecretCommands(Commands):
 
     @action()
     async def store(self, name: str, value: str) -> None:
-        """Stores a value: `stored`, `place_failed` or `refused_value`."""
+        """Stores a value; emits `stored`, `place_failed` or `refused_value`."""
         await self._store(name, value)
 
     @action()
     async def choose_place(self, kind: str, passphrase: str) -> None:
-        """Does what `SecretsHelp` asks for: `place_failed` says how it went."""
+        """Carries out what `SecretsHelp` requests; emits `place_failed` with the outcome."""
         await self._use_place(kind, passphrase)
 
     @action()
@@ -57,7 +57,7 @@ class SecretCommands(Commands):
 
     @action(at_sheet)
     async def save_command(self, name: str, words: Sequence[str]) -> None:
-        """Sets up a command that prints a secret: `command_saved` or `refused`."""
+        """Saves a command that prints a secret; emits `command_saved` or `refused`."""
         await self._hub.settings.change_settings({SETTING: {name: list(words)}})
         self.command_saved.emit(name)
         await self._look()
@@ -71,7 +71,7 @@ class SecretCommands(Commands):
 
     @action()
     async def restore_command(self, name: str, words: Sequence[str]) -> None:
-        """Undoes that."""
+        """Undoes the removal of a command."""
         await self._hub.settings.change_settings({SETTING: {name: list(words)}})
         await self._look()
 

@@ -1,6 +1,5 @@
-"""A field that takes the value of one secret, wherever it is missing: a card, Why?, an import, the Secrets tab. What is typed is hidden,
-and forgotten once it is stored; nothing waits for a keyring that shows a prompt.
-"""
+"""A field for the value of one secret, wherever it is missing: a card, Why?, an import, the Secrets tab. The text is hidden, and cleared
+once it is stored; nothing waits for a keyring that shows a prompt."""
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget

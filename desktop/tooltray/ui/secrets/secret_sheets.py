@@ -21,7 +21,7 @@ EXAMPLE = "github/GITHUB_TOKEN"
 
 
 class SecretPanel(SheetFrame):
-    """One secret: what uses it, a field for another value, and its end.
+    """A sheet about one secret: what uses it, a field for another value, and a button that removes it.
 
     `server_requested` carries the name of a server that uses it.
     """

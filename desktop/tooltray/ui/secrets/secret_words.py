@@ -1,4 +1,4 @@
-"""What the Secrets tab says. Pure functions of the engine's snapshots."""
+"""Texts of the Secrets tab. Pure functions of the engine's snapshots."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
@@ -9,7 +9,7 @@ from tooltray.ui.state_language import Look
 
 
 def places() -> list[tuple[str, str]]:
-    """Returns where secrets can be kept, and how each place is called."""
+    """Returns the possible places of secrets, with their names."""
     return [("keyring", tr("The system's keyring")), ("file", tr("An encrypted file")), ("memory", tr("Memory, until Tooltray ends"))]
 
 
@@ -33,7 +33,7 @@ def is_unused(secret: SecretSnapshot) -> bool:
 
 
 def state(secret: SecretSnapshot) -> tuple[str, str]:
-    """Returns a chip for what is not normal: word and tone."""
+    """Returns a chip for an unusual state: word and tone."""
     if secret.is_stored is None:
         return tr("Not known"), "warning"
     if secret.kind == "own":
@@ -51,7 +51,7 @@ def about(stored: Sequence[SecretSnapshot]) -> str:
 
 
 def used_by(secret: SecretSnapshot) -> str:
-    """Returns which servers and files use it, in one line."""
+    """Returns which servers and files use a secret, in one line."""
     if secret.used_by:
         return ", ".join(user_name(user) for user in secret.used_by)
     if secret.perhaps_used_by:
@@ -60,7 +60,7 @@ def used_by(secret: SecretSnapshot) -> str:
 
 
 def user_name(user: str) -> str:
-    """Returns a server's name, or the last parts of a file's path."""
+    """Returns the name of a secret's user: a server's name, or the last parts of a file's path."""
     path = PurePath(user)
     return str(PurePath(*path.parts[-2:])) if path.is_absolute() else user
 

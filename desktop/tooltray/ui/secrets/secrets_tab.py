@@ -1,6 +1,5 @@
-"""The Secrets tab of the settings: what is missing on top, with a field for each; what is stored; what is kept elsewhere; and where. Draws
-frozen snapshots; no value of a secret is ever here.
-"""
+"""The Secrets tab of the settings: missing secrets at the top, with a field for each; stored secrets; secrets kept elsewhere; and the
+place. Draws frozen snapshots without values."""
 
 from functools import partial
 
@@ -114,7 +113,7 @@ class SecretsTab(Page):
         self._show_asked()
 
     def open_new(self) -> None:
-        """Opens the sheet that takes a name and a value."""
+        """Opens the sheet for a new secret."""
         if self._context.sheets.sheet is None:
             panel = NewSecretPanel(self._context)
             sheet = self._context.sheets.open(panel)

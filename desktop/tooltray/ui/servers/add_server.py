@@ -1,4 +1,4 @@
-"""Add a server: paste anything, see what will run, keep its secrets safe. One scroll, no wizard."""
+"""The sheet that adds a server: the user pastes anything, sees what will run, and secrets are stored safely. One scroll, no wizard."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -115,14 +115,14 @@ class AddServerPanel(Surface):
 
     @property
     def complaint(self) -> str:
-        """What is wrong with the text, as it is shown."""
+        """The error in the text, as shown."""
         return self._complaint.text()
 
     def show_failure(self, problem: Problem, backend: str) -> None:
-        """Shows why adding did not work; what was pasted and typed stays.
+        """Shows why adding failed; the user's input stays.
 
         Args:
-            backend: where secrets are kept, if they are the reason; else empty.
+            backend: the place of secrets, if it is the reason; else empty.
         """
         self._set_busy(False)
         if backend:
@@ -140,7 +140,7 @@ class AddServerPanel(Surface):
             preview.hide()
 
     def on_storing(self, is_storing: bool) -> None:
-        """Secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
+        """Shows that secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
         if is_storing:
             self._prompt_wait.start()
         else:
@@ -277,7 +277,7 @@ class AddServerPanel(Surface):
         self._test_panel.cancel_requested.connect(self._end_test)
 
     def _on_test(self) -> None:
-        """Tries what would be added, with the values of its secrets, none of which is stored for that."""
+        """Tests the new server with the values of its secrets, without storing them."""
         if self._asks_for_secret():
             return
         new = self._previews[0].new_server
@@ -333,6 +333,6 @@ class AddServerPanel(Surface):
 
 
 def _places(projects: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns where a new server can be written: the folder of a project's own file, or nothing for the settings; and its words."""
+    """Returns the places for a new server, with their names: the folder of a project's own file, or empty for the settings."""
     own = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
     return [("", tr("Your settings, for all clients")), *own]

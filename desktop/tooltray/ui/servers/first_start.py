@@ -16,13 +16,13 @@ from tooltray.ui.widgets.surface import column, row
 
 
 class StarterCommands(Commands):
-    """Adds a well-known server with one click, where it asks for nothing."""
+    """A command that adds a well-known server with one click, if it needs no input."""
 
     form_wanted = Signal(str)  # the id of one that asks for something
 
     @action(as_notice)
     async def add(self, id: str) -> None:
-        """Adds it under its own name, or `form_wanted`."""
+        """Adds a server under its own name; emits `form_wanted` if it needs input."""
         starters = await self._hub.discovery.get_starter_servers()
         starter = next((each for each in starters if each.id == id), None)
         if starter is None or any(field.is_required for field in starter.fields):

@@ -45,12 +45,12 @@ class FirstSteps(msgspec.Struct, frozen=True):
 
 
 def answering(servers: Sequence[ServerSnapshot]) -> str:
-    """Returns a server of the user's own that answers; empty: none does."""
+    """Returns one of the user's own servers that takes calls; empty without one."""
     return next((server.name for server in servers if not server.is_builtin and server.state in ANSWERING), "")
 
 
 def to_say(server: str) -> str:
-    """Returns what the user could ask an AI client for, so that it uses a server; empty: nothing comes to mind."""
+    """Returns a prompt for an AI client that would use a server; empty for an unknown server."""
     words = {
         "time": tr("What time is it in Tokyo?"),
         "fetch": tr("Read https://modelcontextprotocol.io and tell me what it is about."),
@@ -101,7 +101,7 @@ class FirstStepsCommands(Commands):
 
 
 class StepView(QWidget):
-    """One step: its number or a tick, what to do, and a button where it is the next one."""
+    """A view of one step: its number or a tick, what to do, and a button where it is the next one."""
 
     def __init__(self, theme: Theme, number: int) -> None:
         super().__init__()

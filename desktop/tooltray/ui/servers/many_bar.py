@@ -1,4 +1,4 @@
-"""What can be done with the servers that are selected in the table, all at once."""
+"""The actions on all servers that are selected in the table."""
 
 from functools import partial
 
@@ -55,7 +55,7 @@ class ManyBar(QWidget):
         self._all.setVisible(self.width() >= ROOM_FOR_ALL)
 
     def look(self) -> None:
-        """Follows what is selected, and how those servers are."""
+        """Updates the bar to the selection and the servers' states."""
         picked = self._table.picked_servers
         self.setVisible(len(picked) > 1)
         self._words.setText(tr("{count} selected", count=len(picked)))

@@ -1,4 +1,4 @@
-"""What the user does with several servers at once: each for itself, so that one that fails keeps no other; and back, by one Undo."""
+"""The user's actions on several servers at once: each separately, so that a failure stops no other; one Undo reverts all."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -140,7 +140,7 @@ class ManyServers(Commands):
         return [server for server in self._context.servers.servers if runs_everything(server)]
 
     def look_at_rules(self) -> None:
-        """Offers once that servers ask first which run everything without asking."""
+        """Offers once to make servers ask first that run everything without asking."""
         if self._context.hub.snapshot is None or self._context.local.memory.text(OFFERED):
             return
         names = [server.name for server in self._open_servers()]
@@ -216,10 +216,10 @@ class ManyServers(Commands):
             toast.passed.connect(undo.over)
 
     async def _each(self, names: Sequence[str], work: Work, failure: Callable[[int], str], *, at_once: int = AT_ONCE) -> list[str]:
-        """Does the work with each; returns with whom it worked, and shows of the others why not.
+        """Does the work with each server; returns the successes, and shows the failures.
 
         Args:
-            failure: the title of a notice about those, of whom there are so many.
+            failure: the title of a notice about a number of failures.
         """
         free = asyncio.Semaphore(at_once)
         problems: dict[str, Problem] = {}

@@ -1,6 +1,4 @@
-"""Opens the sheets that add what is brought along: bundles, servers that run inside Tooltray; and links to AI clients. An open sheet of
-another kind stays.
-"""
+"""Opens the sheets that add bundles and servers that run inside Tooltray; and links to AI clients. An open sheet of another kind stays."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -99,7 +97,7 @@ class OfferSheets(QObject):
         context.wishes.link_requested.connect(self.open_add_to)
 
     def complete(self, panel: AddServerPanel) -> None:
-        """Connects the ways that the sheet has beside pasting."""
+        """Connects the alternatives to pasting in the sheet that adds a server."""
         ways, links = panel.other_ways, self._context.links
         ways.file_requested.connect(self.choose_bundle)
         ways.inmemory_requested.connect(self.open_inmemory)
@@ -174,7 +172,7 @@ class OfferSheets(QObject):
         self._replace(panel, commands, commands.inmemory_added)
 
     def _replace(self, panel: OfferPanel, commands: Commands, over: SignalInstance) -> None:
-        """Opens a sheet in place of what led to it; `over` closes it."""
+        """Opens a sheet in place of the previous one; `over` closes it."""
         commands.refused.connect(panel.show_refusal)
         sheet = self._place.replace(panel)
         panel.close_requested.connect(sheet.dismiss)

@@ -1,6 +1,5 @@
-"""What will run or be reached, of one pasted server: its command, folder and variables, or its host, address and headers; name, secrets and
-start are for the user to change.
-"""
+"""A preview of one pasted server: its command, folder and variables, or its host, address and headers; the user can change name, secrets
+and start."""
 
 from collections.abc import Collection, Mapping
 
@@ -29,7 +28,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class SecretRow(QWidget):
-    """One variable that looks like a secret: its value, and whether the keyring keeps it."""
+    """A variable that looks like a secret: its value, and whether it is stored in the keyring."""
 
     changed = Signal()
 
@@ -194,22 +193,22 @@ class PastedPreview(Surface):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be added as it is."""
+        """Whether the server can be added."""
         return not self._complaint()
 
     @property
     def name(self) -> str:
-        """What the server is to be called."""
+        """The name for the server."""
         return self._name.text().strip()
 
     @property
     def missing(self) -> SecretRow | None:
-        """The first secret that still needs a value; None: none does."""
+        """The first secret that still needs a value, or None."""
         return next((row for row in self._rows if row.is_missing), None)
 
     @property
     def new_server(self) -> NewServer:
-        """Returns what is to be added. What looks like a secret in its arguments and address is stored with the other secrets."""
+        """Returns the server to add. Values in its arguments and address that look like secrets are stored with the other secrets."""
         name, rows = self.name, [row for row in self._rows if not row.is_left_out]
         entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in rows if row.is_kept and row.value})
         plain: dict[str, str | None] = {row.key: row.value for row in rows if not (row.is_kept and row.value)}

@@ -84,7 +84,7 @@ class ServerCard(GridCard):
         self._draw()
 
     def set_refusal(self, problem: Problem | None) -> None:
-        """Shows why what the user asked for did not work, and puts the switch back; None takes it away."""
+        """Shows why the user's action failed, and resets the switch; None removes it."""
         self._wanted, self._refusal = None, problem
         self._draw()
 
@@ -104,7 +104,7 @@ class ServerCard(GridCard):
             self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of the server's tools cost; None: not known."""
         if cost != self._cost:
             self._cost = cost
             self._draw()

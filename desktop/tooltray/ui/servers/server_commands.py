@@ -98,7 +98,7 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def start(self, name: str) -> None:
-        """Starts a server; one that is switched off in the settings is switched on first."""
+        """Starts a server; a disabled one is enabled first."""
         await self.started(name)
 
     async def started(self, name: str) -> None:
@@ -132,7 +132,7 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def set_default(self, name: str, is_default: bool) -> None:
-        """Decides whether a server starts with the hub."""
+        """Sets whether a server starts with the hub."""
         if is_default:
             await self._hub.servers.add_mcp_default_server(name)
             self.done.emit(tr("{name} starts with the hub from now on", name=name))
@@ -145,10 +145,10 @@ class ServerCommands(Commands):
         self.server_removed.emit(await self.taken_out(name))
 
     async def taken_out(self, name: str) -> NewServer:
-        """Removes a server; returns with what it can be brought back.
+        """Removes a server; returns what is needed to restore it.
 
         Raises:
-            TooltrayError: it is not removed; says why.
+            TooltrayError: it was not removed, with the reason.
         """
         server = self._servers.find(name)
         if server is not None and is_of_file(server):
@@ -162,7 +162,7 @@ class ServerCommands(Commands):
 
     @action(at_sheet)
     async def duplicate(self, name: str, new_name: str) -> None:
-        """Adds a copy of a server under another name: `duplicated`."""
+        """Adds a copy of a server under another name; emits `duplicated`."""
         self.duplicated.emit(await self._hub.servers.duplicate_mcp_server(name, new_name))
 
     @action(at_server)
@@ -186,19 +186,19 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def reset_projects(self) -> None:
-        """Stops all that runs for a project; it waits again."""
+        """Stops the copies of all servers for projects; these servers wait again."""
         await self._hub.projects.reset_deferred_state()
         self.done.emit(tr("Servers that ran for a project wait again"))
 
     @action(at_server)
     async def set_lazy(self, name: str, is_lazy: bool | None) -> None:
-        """Decides whether a server's tools are shown only after activation; None: as for all servers."""
+        """Sets whether a server's tools are listed only after activation; None: the default."""
         await self._hub.views.set_lazy_load(is_lazy, name)
         await self._read_entry(name)
 
     @action(at_server)
     async def set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
-        """Decides whether a server waits for a project, and with which arguments it starts for one; None: its `args`."""
+        """Sets whether a server waits for a project, and with which arguments it starts for one; None: its `args`."""
         await self._hub.projects.set_deferred(name, is_deferred, None if template is None else list(template))
         await self._read_entry(name)
 
@@ -267,7 +267,7 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def add(self, new: Sequence[NewServer]) -> None:
-        """Adds new servers, each with its secrets; emits `servers_added`, or `adding_failed` and has added none of the rest."""
+        """Adds new servers, each with its secrets; emits `servers_added`, or `adding_failed` without adding the rest."""
         try:
             for server in new:
                 await self._add(server)
@@ -342,7 +342,7 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def _check_unlocked(self) -> None:
-        """Secrets that were unlocked elsewhere, such as at a terminal, are no problem any more."""
+        """Drops the problem of locked secrets that were unlocked elsewhere, such as at a terminal."""
         if (await self._hub.secrets.get_secrets()).problem is None:
             self._are_secrets_closed = False
             self.secrets_closed.emit(None)
@@ -369,7 +369,7 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def switch_tool(self, server: str, tool: str, on: bool) -> None:
-        """Offers a tool to AI clients, or no longer; `tool` is the server's own name for it."""
+        """Enables or disables a tool for AI clients; `tool` is the server's own name for it."""
         try:
             await self._hub.tools.set_tool_enabled(server, tool, on)
         finally:
@@ -377,11 +377,11 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def word_tool(self, server: str, tool: str, override: Mapping[str, Any], limit: tuple[int | None] | None = None) -> None:
-        """Shows a tool to AI clients in other words: `tool_worded`.
+        """Renames a tool for AI clients; emits `tool_worded`.
 
         Args:
             tool: the server's own name for it.
-            limit: so many tokens of a result are given at once, in a tuple; None: that stays.
+            limit: the largest result in tokens, in a tuple; None: unchanged.
         """
         given = [override.get(word) for word in ("name", "description", "title", "annotations", "icons")]
         await self._hub.views.set_tool_override(server, tool, *given)

@@ -1,6 +1,5 @@
-"""Which servers the Servers page shows: the tabs by state, the words of the search, and beside them what all tools cost. Knows no card and
-no table.
-"""
+"""The filter of the Servers page: the tabs by state, the words of the search, and beside them what all tools cost. Knows no card and no
+table."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -60,7 +59,7 @@ class TokenSummary(QWidget):
         self._meter.setVisible(self._has_tokens and (self._has_room or not is_advised))
 
     def set_listing(self, listing: ClientModeSnapshot) -> None:
-        """Sets how tools are listed to clients that nothing else is chosen for; shown with the costs that follow."""
+        """Sets how tools are listed to clients by default; shown with the next costs."""
         self._listing = listing
 
     def show_costs(self, costs: ToolCosts) -> None:
@@ -130,16 +129,16 @@ class ServerFilter(QWidget):
 
     @property
     def has_state(self) -> bool:
-        """Whether a server's state decides."""
+        """Whether a tab other than the first is chosen, so that a server's state decides."""
         return self._state > 0
 
     @property
     def found(self) -> Mapping[str, Sequence[str]]:
-        """Which tools the search found, by server."""
+        """The tools that the search found, by server."""
         return self._found
 
     def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
-        """Counts what each tab lets through of those that the search lets through."""
+        """Counts the servers of each tab that fit the search."""
         self._servers = servers
         self._count()
 
@@ -152,7 +151,7 @@ class ServerFilter(QWidget):
         self._tabs.set_text(READY, tr("Paused") if is_paused else tr("Ready"))
 
     def set_width(self, width: int) -> None:
-        """Sets the width of the page: where it is narrow, the tokens are hidden."""
+        """Sets the width of the page: a narrow one hides the tokens."""
         self.tokens.setVisible(width >= ROOM_FOR_TOKENS)
         self.tokens.set_width(width)
 

@@ -1,8 +1,7 @@
-"""The servers that are there: a card for each, or a line of a table where there are many, as filter and search let them through.
+"""The list of servers that fit filter and search: a card for each, or a line of a table where there are many.
 
-A changed snapshot changes its card and nothing else; cards come, go and move only when neither the pointer nor the keyboard is among them,
-or when the user asked for it.
-"""
+A changed snapshot changes only its own card; cards are added, removed and moved only when neither the pointer nor the keyboard is among
+them, or when the user has requested it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -33,9 +32,8 @@ class ServerList(QStackedWidget):
     """
 
     def __init__(self, context: PageContext, shown: ServerFilter) -> None:
-        """
-        Args:
-            shown: the filter and search; says which servers pass.
+        """Args:
+        shown: the filter and search, which decide which servers pass.
         """
         super().__init__()
         self._theme, self._servers, self._wishes, self._filter = context.theme, context.servers, context.wishes, shown
@@ -63,9 +61,8 @@ class ServerList(QStackedWidget):
     # what servers are shown
 
     def set_servers(self, servers: Sequence[ServerSnapshot], *, is_new: bool) -> None:
-        """
-        Args:
-            is_new: something else was shown in its place before.
+        """Args:
+        is_new: something else was shown in place of the list before.
         """
         for server in servers:
             self._ranks.setdefault(server.name, len(self._ranks))
@@ -181,6 +178,6 @@ class ServerList(QStackedWidget):
             self._place_cards()
 
     def _matching(self) -> list[ServerSnapshot]:
-        """Returns the servers that filter and search let through; those that come with Tooltray are last."""
+        """Returns the servers that fit filter and search; servers that come with Tooltray are last."""
         shown = [server for server in self._servers.servers if self._filter.passes(server)]
         return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))

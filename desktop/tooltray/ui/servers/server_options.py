@@ -1,4 +1,4 @@
-"""When a server's tools are shown to AI clients, and whether it waits for a project. Choices apply at once."""
+"""When a server's tools are listed to AI clients, and whether it waits for a project. Choices apply at once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -79,7 +79,7 @@ class ServerOptionsPanel(SheetFrame):
         self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of the server's tools cost; None: not known."""
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
@@ -176,7 +176,7 @@ def _texts(value: object) -> list[str]:
 
 
 def own_lazy_load(entry: Mapping[str, object]) -> bool | None:
-    """Returns what a server's entry in the settings says of itself; None: what counts for all servers."""
+    """Returns the choice in a server's own entry; None: the default."""
     options = entry.get("options")
     inner = options.get("lazyLoad") if isinstance(options, Mapping) else None
     own = entry.get("lazyLoad", inner)

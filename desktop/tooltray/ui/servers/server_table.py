@@ -70,14 +70,14 @@ class ServerTable(Table):
         self.viewport().update()
 
     def set_found(self, found: Mapping[str, str]) -> None:
-        """Shows which tools a search has found, in the place of what runs: their names by server."""
+        """Shows the names of the tools that a search has found, by server, instead of what runs."""
         self._found = found
         self._give_room()
         self.viewport().update()
 
     @property
     def picked_servers(self) -> list[ServerSnapshot]:
-        """Those that are selected and that the user may act on."""
+        """The selected servers that the user may act on."""
         return [server for server in self.picked if not isinstance(server, Heading) and not server.is_builtin]
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:

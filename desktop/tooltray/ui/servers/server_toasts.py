@@ -1,4 +1,4 @@
-"""What can be undone for a while: a server that was removed, or stopped."""
+"""Toasts for actions that can be undone for a while: a server was removed, or stopped."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""How the servers are shown: as cards or as a table, in which order, under which headings."""
+"""The choice of how servers are shown: as cards or as a table, in which order, under which headings."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""The Servers page: filters, search, the list of servers, and the one that is open beside it."""
+"""The Servers page: filters, search, the list of servers, and the opened server beside it."""
 
 from collections.abc import Sequence
 from functools import cached_property, partial
@@ -132,7 +132,7 @@ class ServersPage(Page):
 
     @property
     def details(self) -> ServerDetails | None:
-        """What is open at the right of the table."""
+        """The open details at the right of the table."""
         details = self._split.details
         return details if isinstance(details, ServerDetails) else None
 
@@ -211,7 +211,7 @@ class ServersPage(Page):
         self.open_server(name, tab)
 
     def show_install(self, link: str) -> None:
-        """Opens the sheet that adds a server with what a link would add, as soon as there is a hub; what lies over the window stays."""
+        """Opens the sheet that adds a server with the content of a link, as soon as a hub runs; an open sheet stays."""
         self._install = "" if self.is_usable else link
         if self.is_usable and not self.sheets.open_add(link):
             self._context.say(tr("Close what is open, then open the link again."))
@@ -228,7 +228,7 @@ class ServersPage(Page):
 
     @cached_property
     def discover(self) -> DiscoverTab:
-        """The tab in which servers are found; built when it is wanted."""
+        """The tab Discover, built when it is first needed."""
         tab = DiscoverTab(self._context)
         tab.bundle_requested.connect(self.offers.open_bundle)
         self._parts.addWidget(tab)
@@ -236,10 +236,10 @@ class ServersPage(Page):
         return tab
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows the servers there are ("installed") or those to find ("discover"), or opens the sheet that adds one ("add": with a text to
-        begin with; "bundle": the text is a file or an address), or a server by its name ("server": at a glance; else the tab of that
-        name), a server's log ("log": its name, and on a second line the unix seconds of what is looked for), or Tooltray's own
-        ("hublog")."""
+        """Shows the installed servers ("installed") or the tab Discover ("discover"), or opens the sheet that adds a server ("add": with an
+        initial text; "bundle": the text is a file or an address), a server by its name ("server": its overview; else the tab of that name),
+        a server's log ("log": its name, and on a second line a time in unix seconds), or Tooltray's own log ("hublog").
+        """
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
@@ -262,14 +262,14 @@ class ServersPage(Page):
                 self.show_server(text, part)
 
     def _show_log(self, name: str, at: float) -> None:
-        """Opens a server at its log; `at`: when what is looked for was written, in unix seconds, 0: the newest lines are shown."""
+        """Opens a server's log; `at`: the time of the wanted lines, in unix seconds, 0: the newest lines."""
         self.show_server(name, LOG)
         view = self.details.view(LOG) if self.details is not None else None
         if at and isinstance(view, LogView):
             view.show_time(at)
 
     def show_tab(self, tab: int) -> None:
-        """Shows the servers there are, or those that can be found."""
+        """Shows the installed servers, or the tab Discover."""
         self._tabs.choose(tab)
         self._header.set_actions([self._search, self._add] if tab == INSTALLED else [self._add])
         if tab == DISCOVER:
@@ -446,7 +446,7 @@ class ServersPage(Page):
         self.add()
 
     def add(self, text: str = "") -> None:
-        """Opens the sheet that adds a server, if there is a hub that it could be added to."""
+        """Opens the sheet that adds a server, if a hub runs."""
         if self.is_usable:
             self.sheets.open_add(text)
 

@@ -1,4 +1,4 @@
-"""Why a server does not run: what was found out about it, and what can be done, most promising first."""
+"""The sheet about why a server does not run: the diagnosis, and the remedies, most promising first."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial

@@ -1,6 +1,5 @@
-"""What the journal keeps of calls, for how long and how much, and emptying it: a section of the general settings. A change applies at once;
-one that fails puts the control back.
-"""
+"""The section of the general settings about the journal: what it records of calls, for how long and how much, and emptying it. A change
+applies at once; a failed one resets the control."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +50,7 @@ class Retention(msgspec.Struct, frozen=True):
 
 
 def retention_of(settings: Mapping[str, object]) -> Retention:
-    """Reads it from a document that may hold anything; what cannot be used is as if it were not there."""
+    """Reads it from a document that may contain anything; invalid values are ignored."""
     given = settings.get("activity")
     given = given if isinstance(given, Mapping) else {}
 
@@ -89,7 +88,7 @@ class ActivityCommands(Commands):
 
     @action()
     async def clear(self) -> None:
-        """Empties the journal: `cleared`."""
+        """Empties the journal; emits `cleared`."""
         try:
             await self._hub.activity.clear_activity()
             self.cleared.emit()
@@ -109,7 +108,7 @@ class ActivityCommands(Commands):
 
 
 class ActivitySection(QWidget):
-    """Looks again whenever its tab does."""
+    """A section that is refreshed with its tab."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
@@ -222,6 +221,6 @@ def status_words(status: JournalStatus) -> str:
 
 
 def lost_words(status: JournalStatus) -> tuple[str, str]:
-    """Returns what the journal could not keep, and why."""
+    """Returns what the journal could not record, and why."""
     title = tr("{count} entries could not be kept", count=status.lost) if status.lost else tr("The journal was damaged")
     return title, whole(Problem(status.problem)) if status.problem else ""

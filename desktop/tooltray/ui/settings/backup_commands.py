@@ -1,4 +1,4 @@
-"""Carries out what the user asks for about backups, and says how it went. Knows no widget."""
+"""Carries out the user's actions on backups, and reports the outcome. Knows no widget."""
 
 import json
 from collections.abc import Coroutine, Mapping, Sequence
@@ -46,7 +46,7 @@ class BackupCommands(Commands):
 
     @action()
     async def preview_import(self, setup: Mapping[str, object], replace: bool) -> None:
-        """Shows what an import would do, for a sheet that is open: `previewed` or `setup_refused`."""
+        """Previews an import for an open sheet; emits `previewed` or `setup_refused`."""
         try:
             changes = await self._hub.setup.preview_import(setup, replace)
         except TooltrayError as error:
@@ -56,7 +56,7 @@ class BackupCommands(Commands):
 
     @action()
     async def open_import(self, path: str) -> None:
-        """Reads a file that the user chose; `previewed` says what it would do."""
+        """Reads a file that the user chose; emits `previewed` with the changes."""
         setup = await finish_in_thread(_read, Path(path))
         self.previewed.emit(SetupPreview(setup, False, tuple(await self._hub.setup.preview_import(setup, False))))
 

@@ -129,17 +129,17 @@ class BackupSheets(QObject):
 
     @property
     def has_waiting(self) -> bool:
-        """Whether something was asked for that another sheet keeps away."""
+        """Whether a preview waits for another sheet to be closed."""
         return self._preview is not None
 
     def _show_waiting(self) -> None:
-        """Shows what was asked for while another sheet was in its way."""
+        """Shows the preview that was waiting for another sheet."""
         if self._place.sheet is None and self._preview is not None:
             preview, self._preview = self._preview, None
             self._open_preview(preview)
 
     def _on_previewed(self, preview: SetupPreview) -> None:
-        """Shows what an import or a reset would do: in the sheet that asked, in a new one, or once no other is in its way."""
+        """Shows what an import or a reset would do: in the sheet that requested it, in a new one, or after another sheet is closed."""
         if self._place.sheet is None:
             self._open_preview(preview)
         elif not (isinstance(panel := self._place.panel, SetupChangesPanel) and panel.set_preview(preview)):

@@ -41,7 +41,7 @@ class BackupTab(Page):
         self._area.content.setEnabled(is_usable)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows above the rows what did not work; None takes it away."""
+        """Shows a failure above the rows; None removes it."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

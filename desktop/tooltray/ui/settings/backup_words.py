@@ -1,4 +1,4 @@
-"""What the Settings page and its sheets say. Pure functions of the engine's snapshots."""
+"""Texts of the Settings page and its sheets. Pure functions of the engine's snapshots."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from tooltray.ui.state_language import Look
 
 
 def change_look(change: SetupChange) -> Look:
-    """Returns what happens to one thing of the set-up: shape, colour and word."""
+    """Returns the look of a change: shape, colour and word."""
     match change.kind:
         case "add" if change.subject == "secret":
             return Look("state-waiting", "warning", tr("To be given"))

@@ -1,6 +1,5 @@
 """The tab of general settings: language and theme, how Tooltray starts and closes, which notifications it sends. A change applies at once;
-one that fails puts the control back and says why.
-"""
+a failed one resets the control and is explained."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -24,7 +24,7 @@ class PreferenceCommands(Commands):
 
     @action()
     async def change(self, changes: Mapping[str, object]) -> None:
-        """Changes settings (JSON Merge Patch): `preferences_changed`, and `failed` with the reason if they stay as they were."""
+        """Changes settings (JSON Merge Patch); emits `preferences_changed`, or `failed` with the reason."""
         try:
             await self._hub.settings.change_settings(changes)
         finally:
