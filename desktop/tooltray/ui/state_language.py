@@ -64,7 +64,7 @@ def unknown_look() -> Look:
 
 
 def server_look(server: ServerSnapshot) -> Look:
-    """Returns the look of a server, which may wait for what the user has begun, or be stopped until the user starts it."""
+    """Returns the look of a server, which may wait for an action of the user, or be stopped by the user."""
     if server.state is ServerState.NEEDS_SIGN_IN and server.has_sign_in_page:
         return Look("state-waiting", "warning", tr("Waiting"))
     if server.state is ServerState.STOPPED and not server.is_disabled:

@@ -1,4 +1,4 @@
-"""How the window looks and speaks, as the user has chosen: theme and language, followed while Tooltray runs."""
+"""The look and language of the window by the user's choices: theme and language, followed while Tooltray runs."""
 
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -32,7 +32,7 @@ class Appearance(QObject):
 
     @property
     def language(self) -> str:
-        """The one that is spoken, as its catalogue is called."""
+        """The current language, by the name of its catalogue."""
         return self._language
 
     def follow(self, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
@@ -42,7 +42,7 @@ class Appearance(QObject):
         hub.config_changed.connect(self._on_config_changed)
 
     def use(self, chosen: Preferences) -> None:
-        """Shows what is chosen by now."""
+        """Applies the current choices."""
         before, self.preferences = self.preferences, chosen
         if chosen.theme != before.theme:
             self._paint(chosen)
@@ -50,7 +50,7 @@ class Appearance(QObject):
             self.language_changed.emit()
 
     def _speak(self, chosen: Preferences) -> bool:
-        """Returns whether it is another language than before."""
+        """Changes the language; returns whether it was another one before."""
         language = spoken_language(chosen.language, QLocale.system().uiLanguages())
         if language == self._language:
             return False

@@ -13,7 +13,7 @@ from tooltray.foundation.errors import TooltrayError
 
 
 def bug_report(error: BaseException) -> str:
-    """Returns versions and the trace; nothing of the settings is in it."""
+    """Returns versions and the trace, without anything from the settings."""
     where = f"Tooltray {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}"
     return f"{where}\n\n{''.join(traceback.format_exception(error))}"
 

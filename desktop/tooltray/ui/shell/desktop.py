@@ -1,6 +1,5 @@
 """The desktop's life: from the first picture, through an engine that starts, fails or ends, to the exit code. Knows the engine only as
-something that can be started and asked to stop; lives in the GUI thread, on qasync.
-"""
+something that can be started and stopped; lives in the GUI thread, on qasync."""
 
 import asyncio
 import contextlib
@@ -65,11 +64,11 @@ class EngineHandle(Protocol):
     """An engine that was started in a thread of its own."""
 
     def request_stop(self, reason: str) -> None:
-        """Ends it, also while it starts; from any thread."""
+        """Ends the engine, also while it starts; from any thread."""
 
 
 class Windows(msgspec.Struct, frozen=True):
-    """All that the tray can do without: it is imported and built once the icon is there."""
+    """The windows that the tray does not need: they are imported and built after the icon is shown."""
 
     main: "MainWindow"
     approvals: "ApprovalPrompt"
@@ -100,7 +99,7 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class Desktop:
-    """Tray and windows over one engine at a time."""
+    """The tray and the windows over one engine at a time."""
 
     _window: "MainWindow"
     _approvals: "ApprovalPrompt"
@@ -156,7 +155,7 @@ class Desktop:
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
     def _connect_main(self, window: "MainWindow") -> None:
-        """Joins a main window; when another one takes its place, Qt ends what leads to it."""
+        """Connects a main window; when another one replaces it, Qt removes its connections."""
         self._window, tray = window, self._tray
         window.quit_requested.connect(self._on_quit)
         window.hidden_to_tray.connect(self._on_hidden)
@@ -186,14 +185,14 @@ class Desktop:
         self._hidden = False
 
     def _on_address_opened(self, link: str) -> None:
-        """macOS hands over what other systems give to a second start."""
+        """Handles an address from macOS, which other systems pass to a second start."""
         if self._is_built:
             self._window.open_link(link)
         else:
             self._asked_link = link
 
     async def run(self) -> int:
-        """Shows the tray's icon, then the window, then starts the engine; returns the exit code when all has ended."""
+        """Shows the tray's icon, then the window, then starts the engine; returns the exit code when everything has ended."""
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = self._loop.create_future()
         with self._ending_on_signals():
@@ -219,7 +218,7 @@ class Desktop:
         return code
 
     async def _show(self) -> None:
-        """Shows the window and waits until the user can see it: the engine's imports come after that."""
+        """Shows the window and waits until it is visible: the engine's imports come after that."""
         has_tray = Tray.is_available()
         if self._hidden and has_tray:
             return
@@ -320,7 +319,7 @@ class Desktop:
             self._tray.tell(tr("Tooltray stays in the tray"), text)
 
     def _end(self, reason: str) -> None:
-        """Ends the engine in order, and then the app; what asked for it first decides the exit code."""
+        """Ends the engine in order, and then the app; the first reason decides the exit code."""
         if self._reason:
             return
         self._reason = reason

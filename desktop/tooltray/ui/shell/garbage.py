@@ -14,7 +14,7 @@ FULL_EVERY = 120  # looks; two minutes
 
 
 class GarbageCollector(QObject):
-    """Collects until it is destroyed."""
+    """A collector that runs until it is destroyed."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The main window: a shell over its pages. It has the navigation, and the places for what lies over a page for a while."""
+"""The main window: a shell over its pages, with the navigation and the places for sheets, toasts and notices."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ from tooltray.ui.widgets.surface import row
 class HubCommands(Commands):
     @action(as_notice)
     async def pause(self, is_paused: bool, for_s: float | None = None) -> None:
-        """Refuses the calls of AI clients, or lets them through again; `for_s`: seconds after which they are by themselves."""
+        """Refuses the calls of AI clients, or ends the pause; `for_s`: seconds after which the pause ends automatically."""
         await self._hub.hub.set_mcp_enabled(not is_paused, for_s)
 
 
@@ -69,7 +69,7 @@ class QuitPanel(SheetFrame):
 
 
 def who(clients: Sequence[str]) -> str:
-    """Returns who is connected, as a sentence; the same client twice is named once."""
+    """Returns the connected clients, as a sentence; the same client twice is named once."""
     names = list(dict.fromkeys(clients))
     shown, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
     if more > 0:
@@ -82,7 +82,7 @@ FRAME = QSize(8, 40)  # px that a window's frame and title take at most; they ar
 
 
 class MainWindow(QMainWindow):
-    """The window.
+    """The main window.
 
     Args:
         hides_on_close: whether closing only hides it, since the tray stays; otherwise closing is `quit_requested`.
@@ -137,7 +137,7 @@ class MainWindow(QMainWindow):
         self._open([entry.name for entry in PAGES].index(name))
 
     def open_part(self, name: str, part: str, text: str = "") -> None:
-        """Shows a part of a page of the table; of a page that is not in it, nothing."""
+        """Shows a part of a page of the table; ignores an unknown page."""
         if name not in [entry.name for entry in PAGES]:
             return
         self.open_page(name)
@@ -151,11 +151,11 @@ class MainWindow(QMainWindow):
 
     @property
     def sheet(self) -> Sheet | None:
-        """What lies over the window now."""
+        """The open sheet."""
         return self.context.sheets.sheet
 
     def fit(self, room: QSize) -> None:
-        """Makes it no larger than a screen has room for, its frame included."""
+        """Limits the size to the screen, including the window's frame."""
         self.resize(self.size().boundedTo(room - FRAME))
 
     def take_place_of(self, other: "MainWindow") -> None:
@@ -174,7 +174,7 @@ class MainWindow(QMainWindow):
                 self.activateWindow()  # a person goes on with the keyboard
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
-        """Shows how far the hub is; `problem` is why it does not run."""
+        """Shows the phase of the hub; `problem` is why it does not run."""
         self._phase = phase
         for page in self._pages.values():
             page.set_phase(phase)

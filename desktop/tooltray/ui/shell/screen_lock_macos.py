@@ -1,6 +1,5 @@
-"""When the screen locks, on macOS: by the distributed notifications of the login window, and by what the clocks say of a sleep. Nothing
-says at the beginning whether the screen is locked; the user who starts an app has it open.
-"""
+"""When the screen locks, on macOS: by the distributed notifications of the login window, and by clocks that differ after a sleep. Nothing
+reports at the beginning whether the screen is locked; the user who starts an app has it open."""
 
 import ctypes
 import time

@@ -1,4 +1,4 @@
-"""Notifications of the system: of the kinds that the user wants, the same not twice within a minute, and a click leads to the thing."""
+"""Notifications of the system: of the kinds that the user wants, the same not twice within a minute, and a click opens the subject."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -64,6 +64,6 @@ class Notifications(QObject):
 
 
 def one_line(text: str, longest: int) -> str:
-    """Texts of servers are plain text of bounded length in there; some systems read markup."""
+    """Returns a server's text as plain text of bounded length, since some systems read markup."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text).replace("<", "‹").replace("&", "＆")
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

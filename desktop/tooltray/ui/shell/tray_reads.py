@@ -18,7 +18,7 @@ FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
 
 
 class TrayReadings(msgspec.Struct, frozen=True):
-    """As it was last read; None: it could not be read, or was not yet."""
+    """The values of the last read; None: not read yet, or the read failed."""
 
     calls: tuple[CallNow, ...] | None = None
     failures: tuple[ActivityEntry, ...] | None = None

@@ -1,4 +1,4 @@
-"""Lines for the arguments of a prompt or the variables of a template; the server proposes values while one types."""
+"""Lines for the arguments of a prompt or the variables of a template; the server proposes values while the user types."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -46,12 +46,12 @@ class ArgumentLines(QWidget):
 
     @property
     def values(self) -> dict[str, str]:
-        """What is written, without what is empty."""
+        """The typed values, without empty ones."""
         return {name: line.text() for name, line in self._lines.items() if line.text()}
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that is needed is there."""
+        """Whether all required values are typed."""
         return all(self._lines[each.name].text() for each in self._arguments if each.is_required and each.name in self._lines)
 
     def focus(self) -> None:
@@ -61,7 +61,7 @@ class ArgumentLines(QWidget):
             line.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def propose(self, argument: str, written: str, values: Sequence[str]) -> None:
-        """Shows what an argument could be, if it is still what was asked about."""
+        """Shows possible values of an argument, unless its text has changed since the request."""
         line = self._lines.get(argument)
         if line is None or line.text() != written:
             return

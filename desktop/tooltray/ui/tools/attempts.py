@@ -39,7 +39,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Attempts:
-    """The last ones, the newest first."""
+    """The last calls, the newest first."""
 
     def __init__(self) -> None:
         self._kept: deque[Attempt] = deque(maxlen=KEPT)
@@ -54,7 +54,7 @@ class Attempts:
 
 
 def outcome_words(outcome: str, seconds: float) -> str:
-    """Returns how a call ended, and how long it took."""
+    """Returns the outcome of a call, and how long it took."""
     duration = took(seconds)
     match outcome:
         case "ok":
@@ -67,7 +67,7 @@ def outcome_words(outcome: str, seconds: float) -> str:
 
 
 def title_of(attempt: Attempt) -> str:
-    """Returns an attempt as a line of a menu."""
+    """Returns the line of a call in a menu."""
     return f"{datetime.fromtimestamp(attempt.at):%H:%M:%S} · {outcome_words(attempt.outcome, attempt.duration_s)}"
 
 

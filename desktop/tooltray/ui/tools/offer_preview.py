@@ -1,4 +1,4 @@
-"""A prompt filled in, or what a resource holds: what it is, its arguments, and the answer of its server."""
+"""A preview of a prompt or a resource: its facts, its arguments, and the answer of its server."""
 
 from collections.abc import Mapping
 
@@ -71,7 +71,7 @@ class OfferPreview(Surface):
 
     @property
     def key(self) -> str:
-        """What is asked for: the prompt's name, or the address."""
+        """The prompt's name, or the address, of the request."""
         return expanded(self.offer.key, self._lines.values) if self.offer.kind == TEMPLATE else self.offer.key
 
     def leave(self) -> None:

@@ -1,6 +1,5 @@
 """Prompts, resources, templates and skills of servers as rows, and how a template becomes an address. Pure functions; definitions are
-servers' JSON, of which nothing is taken for granted.
-"""
+servers' JSON, which may have any form."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +50,7 @@ class Offered(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """In which words are looked for."""
+        """The text for searches."""
         return f"{self.key}\n{self.title}\n{self.server}\n{self.description}\n{self.mime}".casefold()
 
 
@@ -90,7 +89,7 @@ def template_of(server: str, definition: Mapping[str, object]) -> Offered:
 
 
 def skill_of(skill: SkillSnapshot) -> Offered:
-    """Reads what is known of a skill."""
+    """Reads a skill."""
     return Offered(
         SKILL,
         skill.server,
@@ -125,7 +124,7 @@ def variables(template: str) -> list[tuple[str, bool]]:
 
 
 def expanded(template: str, values: Mapping[str, str]) -> str:
-    """Returns the address that a template is with these values (RFC 6570, for texts)."""
+    """Returns the address of a template with these values (RFC 6570, for texts)."""
 
     def one(match: re.Match[str]) -> str:
         operator, names = match[1], [name.split(":")[0].rstrip("*").strip() for name in match[2].split(",")]
@@ -141,13 +140,13 @@ def expanded(template: str, values: Mapping[str, str]) -> str:
 
 
 def matching(offers: Iterable[Offered], text: str) -> list[Offered]:
-    """Returns those in which all words of a text are."""
+    """Returns the offers that contain all words of a text."""
     wanted = text.casefold().split()
     return [each for each in offers if all(word in each.text for word in wanted)]
 
 
 def by_server(offers: Sequence[Offered]) -> dict[str, list[Offered]]:
-    """Returns them by their servers, in the order of these names."""
+    """Returns the offers by their servers, in the order of these names."""
     found: dict[str, list[Offered]] = {}
     for each in sorted(offers, key=lambda offer: (offer.server.casefold(), offer.kind == TEMPLATE)):
         found.setdefault(each.server, []).append(each)

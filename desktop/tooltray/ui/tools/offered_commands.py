@@ -98,7 +98,7 @@ class OfferedCommands(Commands):
 
     @action()
     async def switch_skill(self, offer: Offered, on: bool) -> None:
-        """Offers a skill to AI clients or no longer."""
+        """Enables or disables a skill for AI clients."""
         try:
             await self._hub.skills.set_skill_enabled(offer.server, offer.own_key, on)
         finally:

@@ -1,4 +1,4 @@
-"""The prompts, the resources and templates, or the skills, of all servers or of one: a table, and what one of them holds."""
+"""The prompts, the resources and templates, or the skills, of all servers or of one: a table, and a preview of one of them."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The prompts, resources and skills of one server, for the pane in which it is opened."""
+"""The prompts, resources and skills of one server, for the server's pane."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The sheet that names a new profile of some tools. It makes nothing itself."""
+"""The sheet that names a new profile of some tools. It saves nothing itself."""
 
 from collections.abc import Sequence
 

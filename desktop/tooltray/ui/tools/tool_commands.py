@@ -79,7 +79,7 @@ class ToolCommands(Commands):
 
     @action()
     async def switch(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
-        """Offers tools to AI clients, or no longer: `switched` for those that could be; of the others it says why not."""
+        """Enables or disables tools for AI clients; emits `switched` with the successes, and reports why others failed."""
         done: list[ToolSnapshot] = []
         problem: Problem | None = None
         for tool in tools:
@@ -100,7 +100,7 @@ class ToolCommands(Commands):
 
     @action(at_sheet)
     async def make_profile(self, name: str, profile: Mapping[str, object]) -> None:
-        """Makes a profile that is not there yet: `profile_made`."""
+        """Makes a new profile; emits `profile_made`."""
         if any(each.name == name for each in await self._hub.views.get_profiles()):
             raise TooltrayError(tr("There is a profile {name} already", name=name), "", tr("Choose another name."))
         await self._hub.views.set_profile(name, dict(profile))
@@ -108,5 +108,5 @@ class ToolCommands(Commands):
 
     @action()
     async def remove_profile(self, name: str) -> None:
-        """Undoes that."""
+        """Undoes making a profile."""
         await self._hub.views.remove_profile(name)

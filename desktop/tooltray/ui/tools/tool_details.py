@@ -1,6 +1,5 @@
-"""One tool in full, at the right of the table: what it does and takes, whether it asks, how it was used. Draws frozen snapshots; all words
-of the server are plain text.
-"""
+"""The details of one tool, at the right of the table: what it does and takes, whether it asks, how it was used. Draws frozen snapshots; all
+words of the server are plain text."""
 
 import json
 from collections.abc import Mapping
@@ -58,18 +57,18 @@ class ToolDetails(DetailsPane):
         return self.row.key
 
     def set_row(self, row: ToolRow) -> None:
-        """Shows what is known now."""
+        """Shows a newer row."""
         if row != self.row:
             self.row = row
             self._draw()
 
     def set_definition(self, definition: Mapping[str, object] | None) -> None:
-        """Shows how AI clients see the tool; None: they do not."""
+        """Shows how AI clients see the tool; None if they do not."""
         self._definition, self._is_read = definition, True
         self._draw()
 
     def set_median(self, median_ms: float | None) -> None:
-        """Shows how long half of its calls took at most; None: not known."""
+        """Shows the median duration of its calls; None: not known."""
         self._median_ms = median_ms
         self._draw()
 

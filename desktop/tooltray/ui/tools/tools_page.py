@@ -1,4 +1,4 @@
-"""The page of all that servers offer: tools, prompts and resources; a tab each."""
+"""The page of everything that servers offer: tools, prompts and resources; a tab each."""
 
 from functools import cached_property
 from typing import TypeVar
@@ -72,7 +72,9 @@ class ToolsPage(Page):
         return tab
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tool ("tool", its name as AI clients see it), or tries it ("try", its name and below it the arguments as JSON)."""
+        """Shows a tool ("tool", its name as AI clients see it), or opens the sheet that calls it ("try", its name and on further lines the
+        arguments as JSON).
+        """
         if part in ("tool", "try"):
             self.show_tab(TOOLS)
         if part == "tool":

@@ -105,12 +105,12 @@ class ToolsTab(Page):
         self._bar.setEnabled(is_usable)
 
     def show_tool(self, name: str) -> None:
-        """Shows the details of a tool, by the name that AI clients see; as soon as it is known."""
+        """Shows the details of a tool, by the name that AI clients see, as soon as the tools are read."""
         self._wanted = name
         self._show_wanted()
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
+        """Shows a failure at the top; None removes it."""
         self._fault.show_fault(problem)
 
     # building

@@ -1,6 +1,5 @@
-"""Try: the arguments of a tool at the left, and at the right what becomes of a call, questions of its server in place. It calls nothing
-itself.
-"""
+"""The sheet that calls a tool: its arguments at the left, and at the right the call's progress and result, with questions of its server. It
+calls nothing itself."""
 
 import time
 import uuid
@@ -102,7 +101,7 @@ class TryPanel(Surface):
     # what happens
 
     def call(self) -> None:
-        """Makes the call, if the arguments can be used."""
+        """Makes the call, if the arguments are valid."""
         if self.attempt or not self.form.check() or (arguments := self.form.value) is None:
             return
         self.attempt, self._arguments, self._began_at = uuid.uuid4().hex, arguments, time.monotonic()

@@ -1,4 +1,4 @@
-"""Opens the sheet in which a tool is tried, and carries out what the user wants there. One sheet at a time; its call ends with it."""
+"""Opens the sheet that calls a tool, and carries out the user's actions in it. One sheet at a time; its call ends with it."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ class TrySheets(Commands):
 
     @property
     def panel(self) -> TryPanel | None:
-        """The one that is open."""
+        """The open sheet."""
         return self._panel
 
     @action(at_page)
@@ -112,7 +112,7 @@ class TrySheets(Commands):
 
     @action(as_notice, clears=False)
     async def answer(self, id: str, action: str, content: dict[str, object] | None) -> None:
-        """Sends the user's answer to the server that asked."""
+        """Sends the user's answer to the server with the question."""
         await self._hub.questions.answer_elicitation(id, action, content)
 
     def _on_closed(self, panel: TryPanel) -> None:
@@ -148,9 +148,8 @@ class TrySheets(Commands):
 
 
 def _arguments(text: str) -> dict[str, object] | None:
-    """
-    Raises:
-        TooltrayError: they are no object of JSON.
+    """Raises:
+    TooltrayError: the text is not a JSON object.
     """
     if not text.strip():
         return None

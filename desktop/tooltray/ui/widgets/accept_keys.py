@@ -1,4 +1,4 @@
-"""The keys that do what a sheet's first button does, from any of its fields: Ctrl+Enter, with either Enter key."""
+"""The keys of a sheet's first button, which work from any of its fields: Ctrl+Enter, with either Enter key."""
 
 from collections.abc import Callable
 

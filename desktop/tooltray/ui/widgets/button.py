@@ -1,4 +1,4 @@
-"""Buttons and switches. Focus rings are for people who use the keyboard: a click or a new window draws none. Enter presses, too."""
+"""Buttons and switches. Focus rings are for users of the keyboard: a click or a new window draws none. Enter presses, too."""
 
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPainter, QPaintEvent, QPen
@@ -28,7 +28,7 @@ def leave_focus(going: QWidget) -> None:
 
 
 class PaintedButton(QAbstractButton):
-    """A button that draws itself; `shows_focus` is true after a key brought the focus here, also by what it opened or closed."""
+    """A button that draws itself; `shows_focus` is true after a key moved the focus here, also by what it opened or closed."""
 
     shows_focus = False
 
@@ -103,7 +103,7 @@ class Button(QPushButton):
 
 
 class IconButton(Button):
-    """A square button with an icon; `name` is its tooltip and what screen readers say."""
+    """A square button with an icon; `name` is its tooltip and its name for screen readers."""
 
     def __init__(self, theme: Theme, icon: str, name: str, *, small: bool = False, variant: str = "ghost") -> None:
         super().__init__(theme, "", variant, icon, small=small)

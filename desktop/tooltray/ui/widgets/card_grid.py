@@ -17,10 +17,10 @@ ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 class GridCard(Surface):
-    """A surface that can lie in the grid."""
+    """A surface for the grid."""
 
     def controls(self) -> list[QWidget]:
-        """Returns its controls that the keyboard can reach, in order."""
+        """Returns its focusable controls, in order."""
         raise NotImplementedError
 
 
@@ -48,7 +48,7 @@ class CardGrid(PageScroll):
         return not self.underMouse() and not self._has_keyboard
 
     def set_cards(self, cards: Sequence[GridCard]) -> None:
-        """Shows these cards in this order; those shown before and not among them are hidden. None is made or deleted."""
+        """Shows these cards in this order, and hides the others. No card is made or deleted."""
         for card in self._cards:
             if card not in cards:
                 self._grid.removeWidget(card)
@@ -194,7 +194,7 @@ class FlowLayout(QLayout):
 
 
 class FlowArea(QScrollArea):
-    """As high as its widgets need, up to `most` logical pixels; more are scrolled to. Without widgets it is not there."""
+    """An area as high as its widgets need, up to `most` logical pixels; it scrolls beyond that. Without widgets it is hidden."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -26,7 +26,7 @@ FOCUS_BAR = 2  # height of the line below the current row of a table that has th
 
 
 class HoveredView(QTableView):
-    """A table that knows over which row the pointer is."""
+    """A table that knows which row is under the pointer."""
 
     def __init__(self) -> None:
         super().__init__()

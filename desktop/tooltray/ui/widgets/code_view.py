@@ -1,4 +1,4 @@
-"""Text in the font of code: to read, to write, with its secrets covered, and as the difference of two texts."""
+"""Text in the font of code: for reading, for writing, with its secrets covered, and as the difference of two texts."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -79,7 +79,7 @@ class CodeView(QPlainTextEdit):
         self.setFixedHeight(int(lines * QFontMetricsF(self.font()).lineSpacing()) + CHROME + BAR)
 
     def wrap(self, width: int, most_lines: int) -> None:
-        """Wraps long lines: for what must not be hidden beyond an edge. As high as its lines, up to `most_lines`; then it scrolls.
+        """Wraps long lines, so that nothing is hidden beyond an edge. As high as its lines, up to `most_lines`; then it scrolls.
 
         Args:
             width: px that the view will have.
@@ -203,10 +203,10 @@ LOOKS = {"+": ("diff.add", "success.text"), "-": ("diff.remove", "error.text")}
 
 
 class DiffView(CodeView):
-    """Lines that begin with "+", "-" or " "; long ones are wrapped.
+    """A view of lines that begin with "+", "-" or " "; long ones are wrapped.
 
     Args:
-        width: px that it will have; how high wrapped text is depends on it.
+        width: px that it will have; the height of wrapped text depends on it.
     """
 
     def __init__(self, theme: Theme, lines: Sequence[str], name: str, *, width: int) -> None:
@@ -238,7 +238,7 @@ class DiffView(CodeView):
         return [_selection(cursor, fill, ink, is_to_edge=True) for cursor in (whole, last)]
 
     def _cursor(self, place: int, length: int = 0) -> QTextCursor:
-        """Selects a line, or so many of its first characters."""
+        """Returns a cursor that selects a line, or so many of its first characters."""
         cursor = QTextCursor(self.document().findBlockByNumber(place))
         move = QTextCursor.MoveOperation.NextCharacter if length else QTextCursor.MoveOperation.EndOfBlock
         cursor.movePosition(move, QTextCursor.MoveMode.KeepAnchor, length or 1)

@@ -6,8 +6,7 @@ from PySide6.QtWidgets import QLineEdit
 
 
 def take_digits(field: QLineEdit, most: int) -> None:
-    """
-    Args:
-        most: the largest number that is of use; what is longer cannot be typed.
+    """Args:
+    most: the largest useful number; longer input cannot be typed.
     """
     field.setValidator(QRegularExpressionValidator(QRegularExpression(f"[0-9]{{0,{len(str(most))}}}"), field))

@@ -1,4 +1,4 @@
-"""What a page shows when there is nothing yet: why, and the ways to begin."""
+"""The content of an empty page: why it is empty, and the ways to begin."""
 
 from collections.abc import Sequence
 
@@ -105,7 +105,7 @@ class EmptyState(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Wraps words that have no room in one line."""
+        """Wraps words that do not fit into one line."""
         room = self.width() - 2 * MARGIN
         for label, always in ((self._title, False), (self._text, self._wraps)):
             wraps = always or label.fontMetrics().horizontalAdvance(label.text()) > room

@@ -33,7 +33,7 @@ class FilterTab(PaintedButton):
         return self._count
 
     def set_count(self, count: int | None) -> None:
-        """Shows a number; None: it is not known."""
+        """Shows a number; None: not known."""
         self._count = count
         has_words = self._has_count and count is not None
         self.setAccessibleName(f"{self.text()}, {self._number}" if has_words else self.text())
@@ -116,7 +116,7 @@ class FilterTabs(QWidget):
 
     @property
     def current(self) -> int:
-        """The one that is on."""
+        """The index of the current tab."""
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
     def set_text(self, index: int, text: str) -> None:

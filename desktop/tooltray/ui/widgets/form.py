@@ -27,12 +27,12 @@ ChoosePath = Callable[[str, bool, Callable[[str], None]], None]
 
 
 def number_text(value: float) -> str:
-    """Returns a number as the user writes it."""
+    """Returns a number in the user's notation."""
     return f"{value:.15g}"
 
 
 def field_fault(field: FormField, text: str) -> str:
-    """Returns what is wrong with what the user wrote, in words; empty: nothing.
+    """Returns what is wrong with the user's input, in words; empty if nothing is.
 
     Args:
         text: of a list, its lines.
@@ -62,7 +62,7 @@ def _number_fault(field: FormField, text: str) -> str:
 
 
 class FieldRow(QWidget):
-    """One field. `changed`: the user edited it."""
+    """A row for one field. `changed`: the user edited it."""
 
     changed = Signal()
 
@@ -97,7 +97,7 @@ class FieldRow(QWidget):
 
     @property
     def value(self) -> FieldValue | None:
-        """What the user gave; None: nothing. Only without `fault`."""
+        """The user's value, or None. Only without `fault`."""
         field, text = self._field, self._text.strip()
         if self._switch is not None:
             return self._switch.isChecked()
@@ -109,7 +109,7 @@ class FieldRow(QWidget):
 
     @property
     def fault(self) -> str:
-        """What is wrong with it, in words; empty: nothing."""
+        """What is wrong with the value, in words; empty if nothing is."""
         return "" if self._switch is not None else field_fault(self._field, self._text)
 
     def show_fault(self, fault: str = "") -> None:
@@ -251,7 +251,7 @@ class Form(QWidget):
     """Fields below each other, required ones first. `changed`: the user edited one of them.
 
     Args:
-        choose_path: asks for a file or a folder; by default with the system's dialog.
+        choose_path: prompts for a file or a folder; by default with the system's dialog.
     """
 
     changed = Signal()
@@ -273,13 +273,13 @@ class Form(QWidget):
 
     @property
     def values(self) -> dict[str, FieldValue]:
-        """What the user gave, by the fields' keys; what they left empty is not in it. Only if it `is_complete`."""
+        """The user's values, by the fields' keys, without empty ones. Only if it `is_complete`."""
         given = {each.field.key: each.value for each in self._rows}
         return {key: value for key, value in given.items() if value is not None}
 
     @property
     def is_complete(self) -> bool:
-        """Whether every field can be used as it is."""
+        """Whether all fields are valid."""
         return not any(each.fault for each in self._rows)
 
     def check(self) -> bool:

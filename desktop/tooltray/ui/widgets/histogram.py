@@ -66,14 +66,14 @@ class Histogram(QWidget):
 
     @property
     def chosen(self) -> tuple[int, int] | None:
-        """The first and the last bar of the stretch that is chosen."""
+        """The first and the last bar of the chosen stretch."""
         return self._chosen
 
     def sizeHint(self) -> QSize:
         return QSize(400, 96)
 
     def set_bars(self, bars: Sequence[Bar] | None) -> None:
-        """Shows bars, the oldest first; None: nothing is known of them."""
+        """Shows bars, the oldest first; None: not known."""
         shown = tuple(bars) if bars is not None else None
         if shown != self._bars:
             self._bars = shown

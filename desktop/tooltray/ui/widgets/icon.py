@@ -29,7 +29,7 @@ class Icon(QWidget):
 
 
 class IconTile(QWidget):
-    """A rounded tile with an icon or a few letters: how servers are recognised in lists."""
+    """A rounded tile with an icon or a few letters, which identifies servers in lists."""
 
     def __init__(self, theme: Theme, name: str = "", *, letter: str = "", tone: str = "neutral") -> None:
         super().__init__()

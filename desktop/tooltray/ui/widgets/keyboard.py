@@ -1,6 +1,5 @@
-"""Where Tab goes next, who used the keyboard last, and where the focus goes when its control is disabled. Qt's own order of Tab is the
-order in which widgets were made: a row that is added later would come last of the whole window.
-"""
+"""The order of Tab, the last use of the keyboard, and the focus after its control is disabled. Qt's own order of Tab is the order in which
+widgets were made: a row that is added later would be the last of the whole window."""
 
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -14,7 +13,9 @@ _after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
 
 
 class InputWatch(QObject):
-    """Knows whether the last input of a window was a key; installed on its QWindow, which sees all input before the widgets do."""
+    """A filter that knows whether the last input of a window was a key; installed on its QWindow, which sees all input before the widgets
+    do.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,14 +31,14 @@ last_input = InputWatch()
 
 
 def put_after(before: QWidget, control: QWidget) -> None:
-    """Makes Tab go from one control to another that lies elsewhere, as to a button that floats over the window."""
+    """Makes Tab move from one control to another that lies elsewhere, such as a button that floats over the window."""
     _after[control] = before
 
 
 def move_focus(root: QWidget, *, forwards: bool) -> bool:
     """Moves the focus to the next control inside `root`, in the order of its layouts and round at the end.
 
-    Qt also calls for it when what has the focus is hidden or disabled. It then stays near: Enter must not press something far away.
+    Qt also calls for it when the focused control is hidden or disabled. The focus then stays near: Enter must not press something far away.
 
     Returns:
         whether the focus moved.

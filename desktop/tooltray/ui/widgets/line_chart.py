@@ -1,4 +1,4 @@
-"""Lines over time with a grid; where nothing was measured, a line has a gap. Knows nothing of calls."""
+"""Lines over time with a grid; a line has a gap where nothing was measured. Knows nothing of calls."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""A list of things that one can have, two lines each, below headings: model/view, so that thousands cost as much as those in sight."""
+"""A list of offers, two lines each, below headings: model/view, so that thousands cost as much as the visible ones."""
 
 from collections.abc import Sequence
 
@@ -40,7 +40,7 @@ class Offer(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """For screen readers."""
+        """The text for screen readers."""
         return ". ".join(part for part in (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish) if part)
 
 
@@ -149,7 +149,7 @@ class OfferList(QListView):
         return self._model.offers
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
-        """Replaces what is offered; the same one stays current and the place in the list stays, as far as it is there."""
+        """Replaces the offers; the current one and the scroll position stay where possible."""
         if tuple(offers) == tuple(self._model.offers):
             return
         current = self.currentIndex()

@@ -31,11 +31,11 @@ class Kind(Enum):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column: its title, how to get its value from a row, how to draw it; `width` 0 takes what is left.
+    """A column: its title, how to get its value from a row, how to draw it; `width` 0 takes the remaining width.
 
     Attributes:
-        tip: what else there is to know of a cell.
-        order: what rows are sorted by when the user presses its title; None: not by this column.
+        tip: further details of a cell.
+        order: the sort key of rows when the user presses its title; None: not sortable.
         falls: the largest comes first when it is pressed once.
     """
 
@@ -49,7 +49,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Heading(msgspec.Struct, frozen=True):
-    """Among the rows: what those below it have in common, and how many they are."""
+    """A heading among the rows: what the rows below it have in common, and how many they are."""
 
     title: str
     count: int
@@ -67,7 +67,7 @@ class RowModel(QAbstractTableModel):
         self._places: dict[Hashable, int] = {}
 
     def set_rows(self, rows: Sequence[object]) -> bool:
-        """Replaces the rows; returns whether they are the same ones with, at most, other values."""
+        """Replaces the rows; returns whether only their values have changed."""
         keys = [self.key(row) for row in rows]
         if keys == list(self._places):
             for row in rows:
@@ -80,7 +80,7 @@ class RowModel(QAbstractTableModel):
         return False
 
     def replace(self, row: object) -> None:
-        """Shows a row's new values; does nothing for a row that is not there."""
+        """Shows a row's new values; ignores an unknown row."""
         place = self.find(self.key(row))
         if place >= 0 and row is not self.rows[place] and row != self.rows[place]:
             self.rows[place] = row
@@ -95,7 +95,7 @@ class RowModel(QAbstractTableModel):
         return self.rows[place]
 
     def find(self, key: Hashable) -> int:
-        """Returns a row's place, -1 if it is not there."""
+        """Returns a row's place; -1 for an unknown row."""
         return self._places.get(key, -1)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)

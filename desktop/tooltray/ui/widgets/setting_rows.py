@@ -1,4 +1,4 @@
-"""Rows of one question each, in groups: the form of a settings page."""
+"""Rows with one setting each, in groups: the form of a settings page."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
@@ -55,7 +55,7 @@ def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWid
 
 
 def group(theme: Theme, *rows: QWidget) -> Surface:
-    """Questions that belong together, in one box."""
+    """Returns a box with settings that belong together."""
     box = Surface(theme)
     layout = column(box, margins=(16, 0, 16, 0))
     for index, widget in enumerate(rows):

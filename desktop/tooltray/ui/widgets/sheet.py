@@ -1,4 +1,4 @@
-"""A sheet over the window with what lies in it: dimmed background, title, body, buttons; and how long a consent is guarded."""
+"""A sheet over the window with its content: dimmed background, title, body, buttons; and how long a consent is guarded."""
 
 from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
@@ -32,9 +32,9 @@ def paint_shadow(painter: QPainter, theme: Theme, box: QRectF, level: str, radiu
 
 
 class Sheet(QWidget):
-    """Covers `window` and shows `panel` in its middle; follows the window's size and keeps the keyboard inside.
+    """A sheet that covers `window` and shows `panel` in its middle; follows the window's size and keeps the keyboard inside.
 
-    It deletes itself when it closes, and gives the focus back to what had it.
+    It deletes itself when it closes, and returns the focus.
 
     Args:
         closes_outside: whether a click beside the panel closes it.
@@ -75,7 +75,7 @@ class Sheet(QWidget):
 
     @property
     def painted_box(self) -> QRect:
-        """Around what the shadow was last painted."""
+        """The box around which the shadow was last painted."""
         return self._painted_box
 
     def _get_progress(self) -> float:
@@ -192,7 +192,7 @@ class SheetFrame(Surface):
         layout.addLayout(self.buttons)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
+        """Shows a failure at the top; None removes it."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

@@ -1,4 +1,4 @@
-"""A table with details beside it: the view that is split, and the pane with a title and content that scrolls."""
+"""A table with details beside it: the split view, and the pane with a title and content that scrolls."""
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -39,7 +39,7 @@ class SplitView(QWidget):
         return self._details
 
     def open_details(self, details: QWidget) -> None:
-        """Shows `details` at the right, in place of those that are open."""
+        """Shows `details` at the right, in place of the open ones."""
         self.close_details()
         self._details = details
         details.setParent(self)
@@ -53,11 +53,11 @@ class SplitView(QWidget):
 
     @property
     def is_wide(self) -> bool:
-        """Whether the details lie over everything."""
+        """Whether the details cover everything."""
         return self._is_wide or (self._most > PANE and self.is_narrow)
 
     def set_wide(self, is_wide: bool) -> None:
-        """Lays the details over everything, or beside it; it stays so for the next ones."""
+        """Shows the details over everything, or beside the table; also applies to the next ones."""
         self._is_wide = is_wide
         self._place()
 

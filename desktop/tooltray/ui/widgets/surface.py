@@ -57,7 +57,7 @@ def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spaci
 
 
 def height_at(layout: QLayout, width: int) -> int:
-    """Returns how high a layout wants to be at a width; where nothing in it wraps, Qt knows no height for a width."""
+    """Returns the height that a layout needs at a width; without wrapping content Qt knows no height for a width."""
     return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
 
 

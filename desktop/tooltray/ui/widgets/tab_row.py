@@ -46,7 +46,7 @@ class TabRow(QWidget):
 
     @property
     def current(self) -> int:
-        """The one that is on."""
+        """The index of the current tab."""
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
     def choose(self, index: int) -> None:

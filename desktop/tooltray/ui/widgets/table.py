@@ -97,7 +97,7 @@ class Table(HoveredView):
 
     @property
     def picked(self) -> list[Any]:
-        """The rows that are selected, from above."""
+        """The selected rows, from the top."""
         selection = self.selectionModel().selection()
         ranges = [selection.at(place) for place in range(selection.size())]
         places = {place for each in ranges for place in range(each.top(), each.bottom() + 1)}  # `selectedRows` asks for flags 40,000 times
@@ -110,13 +110,13 @@ class Table(HoveredView):
         return self._model.sorted_by
 
     def sort_by(self, column: int, falls: bool) -> None:
-        """Sorts the rows by a column from now on; -1: as they are given."""
+        """Sorts the rows by a column from now on; -1: the given order."""
         self._model.sorted_by = (column, falls) if column >= 0 else None
         self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self._model.columns) - 1)
         self.set_rows(self.given)
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
-        """Returns rows in the order in which they are shown; headings are put among them here."""
+        """Returns rows in the order in which they are shown; subclasses add headings here."""
         if self._model.sorted_by is None:
             return list(rows)
         column, falls = self._model.sorted_by
@@ -124,7 +124,7 @@ class Table(HoveredView):
         return sorted(rows, key=order, reverse=falls) if order is not None else list(rows)
 
     def set_rows(self, rows: Sequence[object]) -> None:
-        """Replaces the rows; selection, focus and scroll position stay, as far as their rows do."""
+        """Replaces the rows; selection, focus and scroll position stay where possible."""
         self.given = rows
         current = self.currentIndex()
         key = self._model.key(self._model.row(current.row())) if current.isValid() else None
@@ -176,11 +176,11 @@ class Table(HoveredView):
         self.sort_changed.emit()
 
     def update_row(self, row: object) -> None:
-        """Shows a row's new values; does nothing for a row that is not there."""
+        """Shows a row's new values; ignores an unknown row."""
         self._model.replace(row)
 
     def fit_height(self) -> None:
-        """Makes the table as high as its rows: for tables inside something that scrolls itself."""
+        """Makes the table as high as its rows: for tables inside a scroll area."""
         rows = len(self._model.rows) * self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(self.horizontalHeader().height() + rows)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

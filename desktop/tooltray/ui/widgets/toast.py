@@ -1,4 +1,4 @@
-"""Toasts: what was done, in passing, with a button that takes it back; and the stack in the corner where they lie."""
+"""Toasts: a short message after an action, with a button that undoes it; and their stack in the corner."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -27,7 +27,7 @@ ABOVE = 8  # px between a toast and the buttons that it must not cover
 
 
 class Toast(QWidget):
-    """A line at the bottom of the page, or as many as its words need there; `action` is the word on its button, if it has one."""
+    """A line at the bottom of the page, or as many as its words need there; `action` is the text of its button, if it has one."""
 
     action_requested = Signal()
     passed = Signal()  # it is gone, and nobody has pressed its button
@@ -126,7 +126,7 @@ def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
 
 
 def show_toast(theme: Theme, window: QWidget, text: str, action: str = "") -> Toast:
-    """Shows a toast in place of the one that may be there."""
+    """Shows a toast in place of the current one."""
     for old in window.findChildren(Toast, options=Qt.FindChildOption.FindDirectChildrenOnly):
         old.dismiss()
     toast = Toast(theme, window, text, action)
@@ -141,7 +141,7 @@ LOWEST, HIGHEST = 56, 168  # px; what the notes are about has to stay in sight
 
 
 class NoteStack(QScrollArea):
-    """Has no height while it is empty."""
+    """A stack of toasts, without height while it is empty."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
