@@ -36,7 +36,7 @@ def network_text(network: str) -> str:
 
 
 def in_short(confinement: ConfinementSnapshot | None) -> str:
-    """Returns a server's confinement in a few words; empty if the server is not confined, or has no process."""
+    """Returns a server's confinement in a few words; empty if it is open, or if the server has no process."""
     if confinement is None or is_open(confinement):
         return ""
     if confinement.is_in_vain:

@@ -100,7 +100,7 @@ class ApprovalPrompt(QObject):
         self._line.set_diff(request.id, await disk_diff(self._hub, request))
 
     def _next(self) -> ApprovalSnapshot | None:
-        """Returns the request to show: the oldest one; while the user seems to be away, the oldest one that is not quiet."""
+        """Returns the request to show: the oldest that is not quiet, or the oldest of all once the user has come to answer."""
         waiting = self._line.waiting
         return next((each for each in waiting if self._is_sought or not each.is_quiet), None)
 

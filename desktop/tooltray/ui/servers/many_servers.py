@@ -28,7 +28,9 @@ Work = Callable[[str], Coroutine[object, object, None]]
 
 
 class Undo(msgspec.Struct, frozen=True):
-    """The content of a toast after an action: its words, and the function that undoes the action."""
+    """The content of a toast after an action: its words, the function that undoes the action, and the one that runs when it can no longer
+    be undone.
+    """
 
     words: str
     back: Callable[[], object] | None = None

@@ -302,7 +302,7 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def keep_secrets(self, kind: str, passphrase: str) -> None:
-        """Does what `SecretsHelp` asks for; `secrets_closed` says how it went.
+        """Carries out what `SecretsHelp` requests; emits `secrets_closed` with the outcome.
 
         Args:
             kind: another place: "keyring", "file" or "memory"; empty: the place stays.

@@ -70,7 +70,7 @@ class Sheet(QWidget):
         self._closes_outside = False
 
     def keep(self, is_kept: bool) -> None:
-        """Disables Escape while an operation is in progress."""
+        """Disables Escape while an operation is in progress, or enables it again."""
         self._is_kept = is_kept
 
     @property
