@@ -38,7 +38,7 @@ async def list_all(client: McpClient, method: str, member: str) -> list[Raw]:
 
     Raises:
         TooLong: there are more than MAX_DEFINITIONS, or they have more than MAX_DEFINITION_BYTES.
-        TooltrayError: the server answered with an error or nonsense, or lists without end; a server without such a list is no error.
+        TooltrayError: the server answered with an error or nonsense, or lists without end; a server without such a list raises nothing.
     """
     try:
         async with asyncio.timeout(LISTED_WITHIN_S):

@@ -74,7 +74,7 @@ class LinkedCaller(CallerBehind):
 
 
 def _values(text: bytes) -> Iterator[bytes]:
-    """Yields the strings after all names that could be those of a URI."""
+    """Yields the strings after all member names that may hold a URI."""
     for key in _KEYS:
         at = text.find(key)
         while at >= 0:

@@ -1,4 +1,4 @@
-"""The tools of instances for one session or for another era, which may differ from those of the first instance. These instances are asked
+"""The tools of instances for one session or for another era, which may differ from the first instance's tools. These instances are asked
 when a client that has them lists, and before a call that must not rely on an old list.
 """
 

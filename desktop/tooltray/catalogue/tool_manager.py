@@ -121,7 +121,7 @@ class ToolManager:
         return (await self._of_all(terms, era)).of(era).entries
 
     async def _of_all(self, terms: ListTerms, era: Era) -> Listed:
-        """Returns the tools of all servers, with those of the era's instances where these differ from the first ones."""
+        """Returns the tools of all servers; an era's instances contribute their own tools where these differ from the first instances'."""
         copies = {server.name: client for server in self._servers if (client := _shared_copy(server, era))}
         told = {name: tools for name, client in copies.items() if (tools := await self._copies.of_shared(client)) is not None}
         of_all = await self._joint.made(terms)
@@ -197,7 +197,7 @@ class ToolManager:
         return self._offered.get(server, NOTHING_OFFERED).routes
 
     def all_routes(self, server: str | None = None) -> Iterator[Route]:
-        """Yields the routes to all tools that are offered now, or to those of one server."""
+        """Yields the routes to all tools that are offered now, or to one server's tools."""
         for name, offered in self._offered.items():
             if server in (None, name):
                 yield from offered.routes.values()

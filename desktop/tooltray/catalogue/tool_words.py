@@ -1,7 +1,7 @@
 """How a user's override changes a tool's definition, and which of its hints the rules for approval believe. Pure. An override is for AI
 clients: a title, hints or icons in place of the server's own. For calls without asking, the server's own hints count, and a hint of an
-override counts only where it is the more careful one: a hint that the tool writes, destroys, repeats or reaches out makes it ask, whoever
-wrote the hint, and no hint makes a destroying tool run without asking.
+override counts only where it is the more careful one: a hint that the tool writes, destroys, repeats or reaches out makes it ask, no matter
+who wrote the hint, and no hint makes a destroying tool run without asking.
 """
 
 from collections.abc import Mapping

@@ -119,13 +119,13 @@ class RunningHub(Hub):
 
 
 def running_hub(home: Home) -> RunningHub | None:
-    """Returns the running hub; None if there is none."""
+    """Returns the running hub; None if no hub runs."""
     client = ControlClient.connect(home, is_at_terminal=is_at_terminal())
     return RunningHub(client) if client else None
 
 
 def any_hub(home: Home) -> Hub:
-    """Returns the running hub, or, if there is none, its API without one, holding the hub's lock until `close`.
+    """Returns the running hub, or, if no hub runs, its API without one, holding the hub's lock until `close`.
 
     Raises:
         TooltrayError: the home cannot be used, or something holds the lock and does not listen.
@@ -151,7 +151,7 @@ def any_hub(home: Home) -> Hub:
 
 
 def started_hub(home: Home) -> RunningHub:
-    """Returns the running hub; if there is none, starts one as the bridge does, which ends when it is unused for a while.
+    """Returns the running hub; if no hub runs, starts one as the bridge does, which ends when it is unused for a while.
 
     A bridge first checks that it may do that in this home; here the user has named the home.
 

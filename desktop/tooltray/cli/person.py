@@ -86,7 +86,7 @@ def ask_for_secret(name: str) -> str:
     """Asks for one secret; where no user can be asked, all of standard input is the value (keys in PEM form have many lines).
 
     Raises:
-        TooltrayError: there is no value.
+        TooltrayError: no value was given.
     """
     if is_person_there():
         return ask_for_secrets([name])[name]

@@ -14,12 +14,11 @@ from tooltray.foundation.regular_file import open_regular
 
 
 class NotificationKind(msgspec.Struct, frozen=True):
-    """
-    Attributes:
-        name: in the settings, as `"notifications": {NAME: false}`.
-        title: what has happened.
-        text: what else there is to know before one switches it off; may be empty.
-        is_on: unless the person has said otherwise.
+    """Attributes:
+    name: in the settings, as `"notifications": {NAME: false}`.
+    title: what has happened.
+    text: what the user should know before switching it off; may be empty.
+    is_on: the default, which the user's choice replaces.
     """
 
     name: str
@@ -47,11 +46,11 @@ KINDS = (
 
 
 def is_wanted(kind: str, chosen: Mapping[str, bool]) -> bool:
-    """Whether a notification of a kind is to be sent.
+    """Returns whether a notification of a kind should be sent.
 
     Args:
-        kind: the name of one of KINDS; what is none of them is always sent.
-        chosen: by the person, `notifications` of the settings.
+        kind: the name of one of KINDS; a notification of an unknown kind is always sent.
+        chosen: the user's choices, `notifications` of the settings.
     """
     by_default = next((each.is_on for each in KINDS if each.name == kind), True)
     return chosen.get(kind, by_default)
@@ -68,8 +67,8 @@ class Preferences(msgspec.Struct, frozen=True):
         language: the name of its catalogue, "en" or "zh_TW"; empty: the system's.
         theme: "light" or "dark"; empty: the system's.
         keeps_running: closing the window hides it, where there is a tray.
-        starts_hidden: the window stays away until somebody opens it from the tray.
-        notifications: whether each kind is sent, where the person has said so; see KINDS.
+        starts_hidden: the window stays away until the user opens it from the tray.
+        notifications: whether each kind is sent, where the user has chosen; see KINDS.
     """
 
     language: str = ""

@@ -1,7 +1,4 @@
-"""What a server's confinement comes to, in words: for cards, details, sheets and the tab where it is chosen. Pure.
-
-Above it: those views. Below it: snapshots.
-"""
+"""A server's confinement in words: for cards, details, sheets and the tab where it is chosen. Pure."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -39,7 +36,7 @@ def network_text(network: str) -> str:
 
 
 def in_short(confinement: ConfinementSnapshot | None) -> str:
-    """Returns a server's confinement in a few words; empty: it is open, or no process."""
+    """Returns a server's confinement in a few words; empty if it is open, or if the server has no process."""
     if confinement is None or is_open(confinement):
         return ""
     if confinement.is_in_vain:
@@ -53,7 +50,7 @@ def in_short(confinement: ConfinementSnapshot | None) -> str:
 
 
 def in_full(confinement: ConfinementSnapshot | None) -> str:
-    """Returns the same with what is missing of it."""
+    """Returns the short text, and what the confinement lacks."""
     if confinement is None:
         return ""
     short = in_short(confinement) or tr("Open: it can do all that you can")
@@ -61,13 +58,13 @@ def in_full(confinement: ConfinementSnapshot | None) -> str:
 
 
 def refused_in_short(confinement: ConfinementSnapshot | None) -> str:
-    """Returns how much was refused to a server since it started; empty: nothing."""
+    """Returns how much was refused to a server since it started; empty if nothing was."""
     count = len(confinement.refused) if confinement else 0
     return tr("{count} refused", count=count) if count else ""
 
 
 def refused_in_full(confinement: ConfinementSnapshot) -> str:
-    """Returns the latest of what was refused; empty: nothing was."""
+    """Returns the latest refusals; empty without any."""
     titles = [thing.name or tr("something else") for thing in confinement.refused[:MOST_REFUSED]]
     more = ["…"] if len(confinement.refused) > MOST_REFUSED else []
     return tr("Refused: {things}", things=", ".join([*titles, *more])) if titles else ""
@@ -78,14 +75,14 @@ def refused_title(thing: RefusedThing) -> str:
 
 
 def refused_details(thing: RefusedThing, now: datetime) -> str:
-    """Returns what was wanted of it, how often, and when last."""
+    """Returns what the server tried, how often, and when last."""
     what = {"host": tr("Connecting"), "path": tr("Changing") if thing.is_write else tr("Reading")}.get(thing.kind, "")
     often = tr("{count} times", count=thing.count) if thing.count > 1 else ""
     return " · ".join(filter(None, (what, often, moment(thing.at, now))))
 
 
 def entry_words(entry: Mapping[str, object]) -> str:
-    """Returns the same of an entry that is not stored yet, with what it means."""
+    """Returns the confinement of an entry that is not stored yet, with its meaning."""
     given = entry.get("confinement")
     members = given if isinstance(given, Mapping) else {"files": given}
     files: Files = next((each for each in FILES if each == members.get("files")), "open")

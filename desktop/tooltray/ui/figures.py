@@ -1,4 +1,4 @@
-"""Figures as a person reads them: times of the past and the future, and how many tokens definitions cost."""
+"""Times and token counts as text for the user."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ DAYS_BY_NAME = 6  # further back, a weekday's name could be misread as this week
 
 
 def moment(at: float, now: datetime) -> str:
-    """Returns a time of the past or the future as people say it.
+    """Returns a time of the past or the future as people write it.
 
     Args:
         at: unix seconds; 0: not known.
@@ -28,11 +28,11 @@ def moment(at: float, now: datetime) -> str:
 
 
 def since(seconds: float, now: datetime) -> str:
-    """Returns when something began, as one says it.
+    """Returns when something began, as people write it.
 
     Args:
         seconds: unix seconds; 0 where it is not known.
-        now: the person's local time.
+        now: the user's local time.
     """
     if not seconds:
         return ""
@@ -46,7 +46,7 @@ def since(seconds: float, now: datetime) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Returns how long something lasts, in the largest unit of which it is a whole number."""
+    """Returns a duration in the largest unit of which it is a whole number."""
     whole = round(seconds)
     if whole and whole % 86_400 == 0:
         return tr("1 day") if whole == 86_400 else tr("{count} days", count=whole // 86_400)
@@ -58,7 +58,9 @@ def duration(seconds: float) -> str:
 
 
 def tokens(shown: int, of: int) -> str:
-    """Returns what definitions cost: as a client gets them, and all of them; what finds tools can outweigh what is hidden."""
+    """Returns what definitions cost: as listed to a client, and all of them; the tools that find others can cost more than what
+    is hidden.
+    """
     if shown >= of:
         return tr("1 token") if shown == 1 else tr("{count} tokens", count=f"{shown:,}")
     return tr("{shown} of {count} tokens", shown=f"{shown:,}", count=f"{of:,}")

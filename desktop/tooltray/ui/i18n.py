@@ -1,7 +1,4 @@
-"""Translation in the window: `tr()` for every text a person sees, `say()` for the engine's.
-
-Above it: every view. Below it: languages, which has the catalogues, and phrases. Knows nothing of widgets.
-"""
+"""Translation in the window: `tr()` for every text the user sees, `say()` for the engine's. Knows nothing of widgets."""
 
 from collections.abc import Mapping
 
@@ -29,24 +26,24 @@ class JsonTranslator(QTranslator):
 
 
 def tr(text: str, **values: object) -> str:
-    """Returns `text` in the person's language, with its `{name}` fields filled in."""
+    """Returns `text` in the user's language, with its `{name}` fields filled in."""
     return _filled(text, values) if values else QCoreApplication.translate(CONTEXT, text)
 
 
 def say(text: str) -> str:
-    """Returns what the engine says in the person's language, where it can be said there; any other text as it is."""
+    """Returns a text of the engine in the user's language, if it can be translated; any other text unchanged."""
     if not isinstance(text, Phrase):
         return text
     return _filled(text.template, {name: say(value) if isinstance(value, str) else value for name, value in text.fields.items()})
 
 
 def shipped(text: str) -> str:
-    """Returns a text of the data that comes with Tooltray, such as what a well-known server is good for, in the person's language."""
+    """Returns a text of Tooltray's own data, such as the description of a well-known server, in the user's language."""
     return QCoreApplication.translate(CONTEXT, text)
 
 
 def install_language(app: QCoreApplication, language: str) -> None:
-    """Makes the application speak a language in place of another, Qt's own menus included; also called "", English has no catalogue."""
+    """Changes the language of the application, Qt's own menus included; English, also "", has no catalogue."""
     for old in app.findChildren(QTranslator):
         if isinstance(old, JsonTranslator) or old.objectName() == QT_TEXTS:
             app.removeTranslator(old)
@@ -62,7 +59,7 @@ def install_language(app: QCoreApplication, language: str) -> None:
 
 
 def locale_of(language: str) -> QLocale:
-    """Returns how numbers and dates are written in a language: as the system has it, where that is the system's."""
+    """Returns the locale for numbers and dates of a language: the system's own, if it has the same language."""
     system = QLocale.system()
     return system if QLocale(language).language() == system.language() else QLocale(language)
 

@@ -1,8 +1,5 @@
-"""Icons: our own stroke SVGs, tinted at run time.
-
-Above it: widgets, tray and menus. Below it: resources. A file's `currentColor` becomes the wanted colour, its `#fff` (cut-outs in filled
-state shapes, the mark in a tray icon) the second one.
-"""
+"""Icons: our own stroke SVGs, tinted at run time. A file's `currentColor` is replaced by the first colour, its `#fff` (cut-outs in filled
+state shapes, the mark in a tray icon) by the second one."""
 
 from functools import lru_cache
 
@@ -28,7 +25,7 @@ def draw(painter: QPainter, name: str, rect: QRectF, color: QColor, second: QCol
 
 
 def pixmap(name: str, size: int, color: QColor, *, second: QColor | None = None, scale: int = 1, gap: int = 0) -> QPixmap:
-    """Returns an icon of `size` logical pixels for a screen of `scale`, with `gap` empty pixels at its right. What was drawn is kept."""
+    """Returns an icon of `size` logical pixels for a screen of `scale`, with `gap` empty pixels at its right. Drawn icons are cached."""
     key = f"icon {name} {size} {scale} {gap} {color.name()} {second and second.name()}"
     result = QPixmap()
     if QPixmapCache.find(key, result):
@@ -43,7 +40,7 @@ def pixmap(name: str, size: int, color: QColor, *, second: QColor | None = None,
 
 
 def icon(name: str, color: QColor, size: int = 16, gap: int = 0, *, disabled: QColor | None = None) -> QIcon:
-    """Returns an icon for buttons and menus, for 1x, 2x and 3x screens; `disabled` is its colour where nothing can be pressed."""
+    """Returns an icon for buttons and menus, for 1x, 2x and 3x screens; `disabled` is its colour in disabled controls."""
     result = QIcon()
     for scale in SCALES:
         result.addPixmap(pixmap(name, size, color, scale=scale, gap=gap))

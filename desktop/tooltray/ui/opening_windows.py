@@ -1,7 +1,5 @@
-"""Opens addresses and files outside of the hub's job, on Windows: Qt would start a browser as a child of this process, which ends with it.
-
-Above it: app. Below it: Qt's handlers of URLs, through which every `QDesktopServices.openUrl` goes then, and win32/opening.
-"""
+"""Opens addresses and files outside of the hub's job, on Windows: Qt would start a browser as a child of this process, which ends
+with it."""
 
 import sys
 
@@ -25,7 +23,7 @@ class _Opener(QObject):
 
 
 def open_outside_of_job(parent: QObject) -> None:
-    """From here on every address is opened that way.
+    """Makes Qt open all addresses from now on outside of the job.
 
     Args:
         parent: lives as long as the app.

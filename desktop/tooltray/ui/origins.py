@@ -1,4 +1,4 @@
-"""Where a server's entry is, in words: the settings, or a file, which is called by its name and its folder. Pure functions of snapshots."""
+"""The place of a server's entry in words: the settings, or a file, named by its name and its folder. Pure functions of snapshots."""
 
 from pathlib import PurePath
 
@@ -9,23 +9,23 @@ LONGEST_CHIP = 18  # characters; a card has room for that beside its state and i
 
 
 def visible_path(path: str) -> str:
-    """Returns a path to be read: a sign that is not seen, or turns what follows it round, could make it look like another one."""
+    """Returns a path for display: invisible characters, or ones that reverse what follows, could make it look like another path."""
     return "".join(sign if sign.isprintable() else "?" for sign in path)
 
 
 def folder_name(path: str) -> str:
-    """Returns how people call a folder; the root has no name."""
+    """Returns the name of a folder; the root has none."""
     return visible_path(PurePath(path).name or path)
 
 
 def file_name(path: str, project: str) -> str:
-    """Returns how a file is called: many projects have one of the same name."""
+    """Returns the name of a file with its folder, since many projects have a file of the same name."""
     name = visible_path(PurePath(path).name)
     return tr("{file} of {folder}", file=name, folder=folder_name(project)) if project else name
 
 
 def origin(server: ServerSnapshot) -> str:
-    """Returns where a server's entry is, as a sentence's beginning."""
+    """Returns where a server's entry is, as the beginning of a sentence."""
     match server.origin:
         case "proposal":
             return tr("A program wants to add this server")
@@ -38,7 +38,7 @@ def origin(server: ServerSnapshot) -> str:
 
 
 def origin_chip(server: ServerSnapshot) -> str:
-    """Returns the same in one or two words, for what is not the normal case; empty: from the settings."""
+    """Returns where a server's entry is in one or two words; empty for the settings, the normal case."""
     if not is_of_file(server):
         return ""
     name = folder_name(project_of(server)) if project_of(server) else PurePath(server.file).name
@@ -52,12 +52,12 @@ def project_of(server: ServerSnapshot) -> str:
 
 
 def is_of_file(server: ServerSnapshot) -> bool:
-    """Whether its entry is in another file than the settings."""
+    """Returns whether the server's entry is in another file than the settings."""
     return server.origin in ("project", "served")
 
 
 def change_there(server: ServerSnapshot) -> str:
-    """Returns where what a server is can be changed."""
+    """Returns where a server's entry can be changed."""
     file = file_name(server.file, project_of(server))
     if server.origin == "project":
         return tr("Its name, command and variables are in {file}. Changes there apply at once.", file=file)

@@ -1,4 +1,4 @@
-"""How a Problem is written where a person reads it."""
+"""The text of a Problem for the user."""
 
 import re
 import unicodedata
@@ -22,12 +22,12 @@ def sentences(problem: Problem) -> str:
 
 
 def whole(problem: Problem) -> str:
-    """Returns everything that is known of it."""
+    """Returns the full text of a problem."""
     return in_a_row(*(_sentence(part) for part in (problem.title, problem.message, problem.hint) if part.strip()))
 
 
 def in_a_row(*texts: str) -> str:
-    """Returns whole sentences one behind the other, as their scripts want it."""
+    """Joins sentences by the rules of their scripts."""
     row = ""
     for text in filter(None, texts):
         row += f" {text}" if row and not _is_wide(row[-1]) else text
@@ -44,7 +44,7 @@ def _sentence(text: str) -> str:
 
 
 def _begins_with_name(text: str) -> bool:
-    """Whether a value comes first, as a host or a program: npx is not Npx."""
+    """Returns whether a text begins with a value such as a host or a program, whose case must stay: npx is not Npx."""
     first = re.match(r"{(\w+)}", text.template) if isinstance(text, Phrase) else None
     return first is not None and isinstance(text, Phrase) and not isinstance(text.fields.get(first[1]), Phrase)
 

@@ -1,7 +1,4 @@
-"""What a server's card, its line in the table and its details say. Pure functions of its snapshot.
-
-Above it: those views. Below it: events, errors and the language of states.
-"""
+"""Texts about a server for its card, its line in the table and its details. Pure functions of its snapshot."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +25,7 @@ SECONDS_BELOW_S = 120  # a shorter time is said in seconds
 
 
 class Action(Enum):
-    """What the button at a card's foot does."""
+    """The actions of the button at a card's foot."""
 
     NONE = "none"
     EXPAND = "expand"
@@ -43,7 +40,7 @@ class Action(Enum):
 
 
 class Foot(msgspec.Struct, frozen=True):
-    """The last line of a card: how busy it is, what happens now, or what to do next."""
+    """The last line of a card: its activity, what happens now, or what to do next."""
 
     action: Action
     headline: str = ""
@@ -54,16 +51,16 @@ class Foot(msgspec.Struct, frozen=True):
 
     @property
     def has_why(self) -> bool:
-        """Whether there may be more to find out about what is wrong; not while a person is signing in."""
+        """Whether there may be more to learn about the problem; not while the user is signing in."""
         return self.tone == "error" and self.action is not Action.CANCEL_SIGN_IN
 
 
 def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot:
-    """Returns what stands at the foot of a card.
+    """Returns the content for the foot of a card.
 
     Args:
-        refusal: why the last thing that a person asked for did not work; None if it did.
-        now: the person's local time.
+        refusal: why the user's last action failed; None if it did not.
+        now: the user's local time.
     """
     action, detail = Action.TRUST if server.waiting else own_action(server), say(server.detail)
     if refusal is not None:
@@ -104,14 +101,14 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
 
 
 def missing_secret(problem: Problem | None) -> str:
-    """Returns the name of a secret for want of which a server does not run; empty: that is not why."""
+    """Returns the name of the missing secret that keeps a server from running; empty if that is not the reason."""
     if problem is None or problem.code != SECRET_MISSING or not isinstance(problem.title, Phrase):
         return ""
     return str(problem.title.fields["name"])
 
 
 def _waiting(server: ServerSnapshot) -> Foot:
-    """What a program has proposed, and a person has not answered."""
+    """Returns the text about a program's proposal that waits for approval."""
     if server.origin == "proposal":
         text = tr("It runs only after you have seen what it starts, and allowed it.")
         return Foot(Action.TRUST, tr("A program wants to add this server"), text, "warning")
@@ -120,14 +117,14 @@ def _waiting(server: ServerSnapshot) -> Foot:
 
 
 def _next_step(problem: Problem) -> str:
-    """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
+    """Returns what to do, then the facts, so that the facts are cut off first."""
     if missing_secret(problem):
         return sentences(Problem("", tr("Enter it here, and the server starts."), problem.message))
     return sentences(Problem("", problem.hint, problem.message))
 
 
 def own_action(server: ServerSnapshot) -> Action:
-    """Returns what is next for a server itself, also while a change of it waits for a yes."""
+    """Returns the next action for a server itself, also while a change of it waits for approval."""
     if server.origin == "proposal":
         return Action.TRUST
     match server.state:
@@ -169,7 +166,7 @@ def button_face(action: Action) -> tuple[str, str]:
 
 
 def stopped(server: ServerSnapshot, now: datetime) -> str:
-    """Returns who stopped a server, and when."""
+    """Returns by whom and when a server was stopped."""
     if server.is_disabled:
         return tr("Switched off in the settings")
     if not server.since:
@@ -185,7 +182,7 @@ def stopped(server: ServerSnapshot, now: datetime) -> str:
 
 
 def stops_after(server: ServerSnapshot) -> str:
-    """Returns when an on-demand server that nobody uses is stopped; empty if it stays."""
+    """Returns after how long without a call an on-demand server is stopped; empty if it stays."""
     if server.is_default or server.idle_stop_s is None:
         return ""
     if server.idle_stop_s < SECONDS_BELOW_S:
@@ -203,12 +200,12 @@ def traffic(server: ServerSnapshot) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Returns a duration in whole milliseconds, so that numbers below each other can be compared."""
+    """Returns a duration in whole milliseconds, so that numbers in a column can be compared."""
     return "< 1" if 0 < value < 1 else f"{value:,.0f}"
 
 
 def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
-    """Returns how many tools a server has; one that has not listed them yet may have any number. `cost`: knows which are switched on."""
+    """Returns how many tools a server has, or that they are not known yet. `cost`: contains which tools are enabled."""
     if not server.is_listed and not server.tool_count:
         return tr("Tools not known yet")
     if not server.tool_count:
@@ -220,7 +217,7 @@ def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
 
 
 def flaw_words(server: ServerSnapshot) -> str:
-    """Returns how many of a server's definitions AI clients get mended or not at all; empty: they get all as they are."""
+    """Returns how many of a server's definitions are repaired or left out for AI clients; empty if none are."""
     left_out, mended = (server.flaw_counts.get(code, 0) for code in (LEFT_OUT, MENDED))
     words = (tr("{count} left out", count=left_out) if left_out else "", tr("{count} mended", count=mended) if mended else "")
     return " · ".join(filter(None, words))
@@ -230,7 +227,7 @@ MOST_FLAWS = 8  # sentences; more are no tooltip
 
 
 def flaws_in_full(server: ServerSnapshot) -> str:
-    """Returns the same with the reasons."""
+    """Returns the repaired and omitted definitions with the reasons."""
     if not server.flaw_counts:
         return ""
     left = len(server.flaws) - MOST_FLAWS
@@ -243,30 +240,30 @@ LABEL_TONES = {"blue": "info", "green": "success", "amber": "warning", "red": "e
 
 
 def label_tone(server: ServerSnapshot) -> str:
-    """Returns the tone of a server's label: which of a person's accounts it is."""
+    """Returns the tone of a server's label, which distinguishes the user's accounts."""
     return LABEL_TONES.get(server.color, "neutral")
 
 
 def label_words(server: ServerSnapshot) -> str:
-    """Returns what its label says at length, with the folders that alone have it."""
+    """Returns a server's label in full, with the folders of the only projects that have the server."""
     where = tr("Only for {folders}", folders=", ".join(visible_path(folder) for folder in server.projects)) if server.projects else ""
     return " · ".join(filter(None, (shown_label(server), where)))
 
 
 def titled(server: ServerSnapshot) -> str:
-    """Returns a server's name, with its label where a line is all there is."""
+    """Returns a server's name with its label, for places with a single line."""
     label = shown_label(server)
     return f"{server.name} · {label}" if label else server.name
 
 
 def shown_label(server: ServerSnapshot) -> str:
-    """Returns a server's label as it is shown where there is little room."""
+    """Returns a server's label, shortened for narrow places."""
     label = visible_path(server.label.strip())
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
 def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
-    """Returns what there is to know of a server besides its state: titles and values; none of one that comes with Tooltray."""
+    """Returns the facts about a server besides its state: titles and values; empty for one that comes with Tooltray."""
     if server.is_builtin:
         return []
     by_itself = tr("With the hub") if server.is_default else tr("When a client needs it")
@@ -285,7 +282,7 @@ OPEN = frozenset(("all", "*"))  # rules that let every call run without asking
 
 
 def runs_everything(server: ServerSnapshot) -> bool:
-    """Returns whether every call of a server that a person has added runs without asking."""
+    """Returns whether every call of a server that the user has added runs without asking."""
     return not server.is_builtin and not OPEN.isdisjoint(server.auto_approve)
 
 
@@ -310,14 +307,14 @@ def found_words(tools: Sequence[str]) -> str:
 
 
 def reached(server: ServerSnapshot) -> str:
-    """Returns how a server is reached, and where."""
+    """Returns the transport and the address or command of a server."""
     if server.is_builtin:
         return tr("Comes with Tooltray")
     return f"{server.transport} · {server.target}" if server.target else server.transport
 
 
 def reached_shortly(server: ServerSnapshot) -> str:
-    """Returns the same for where there is little room: without what most commands have in common."""
+    """Returns the transport and the address or command for narrow places: without the common parts of commands."""
     words = server.target.split(" ")
     if not words or words[0].rpartition("/")[2] not in LAUNCHERS:
         return reached(server)
@@ -326,13 +323,13 @@ def reached_shortly(server: ServerSnapshot) -> str:
 
 
 def run_shortly(server: ServerSnapshot) -> str:
-    """Returns the same for a narrow column: only the command, without its program's folder, or the address."""
+    """Returns the address or command for a narrow column: without the program's folder."""
     program, space, arguments = reached_shortly(server).removeprefix(f"{server.transport} · ").partition(" ")
     return program + space + arguments if "://" in program else re.split(r"[/\\]", program)[-1] + space + arguments
 
 
 def saved_processes(server: ServerSnapshot) -> str:
-    """Returns what starting a server without its launcher has spared."""
+    """Returns how many processes were saved by starting a server without its launcher."""
     if server.saved_processes == 1:
         return tr("Started directly: 1 process saved")
     return tr("Started directly: {count} processes saved", count=server.saved_processes)
@@ -358,7 +355,7 @@ ICONS = (
 
 
 def sign(server: ServerSnapshot) -> tuple[str, str]:
-    """Returns the icon's file and the letters of a server's tile; one of them is empty."""
+    """Returns the icon's file and the letters for a server's tile; one of them is empty."""
     if server.is_builtin:
         return "server", ""
     if server.icon and len(server.icon) <= LONGEST_SIGN:

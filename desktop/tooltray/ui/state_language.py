@@ -1,7 +1,4 @@
-"""How each state is said: shape, colour and word. Cards, table, tray and menus all ask here.
-
-Above it: every view that shows a state. Below it: events. Pure functions of the state.
-"""
+"""The shape, colour and word of each state, for cards, table, tray and menus. Pure functions of the state."""
 
 import msgspec
 from msgspec.structs import replace
@@ -67,7 +64,7 @@ def unknown_look() -> Look:
 
 
 def server_look(server: ServerSnapshot) -> Look:
-    """Returns the look of a server, which may wait for what a person has begun, or be stopped until a person starts it."""
+    """Returns the look of a server, which may wait for an action of the user, or be stopped by the user."""
     if server.state is ServerState.NEEDS_SIGN_IN and server.has_sign_in_page:
         return Look("state-waiting", "warning", tr("Waiting"))
     if server.state is ServerState.STOPPED and not server.is_disabled:
@@ -76,12 +73,12 @@ def server_look(server: ServerSnapshot) -> Look:
 
 
 def paused_look(server: ServerSnapshot) -> Look:
-    """Returns the look of a server while everything is paused: nothing has colour, and none is said to be ready for calls."""
+    """Returns the look of a server while everything is paused: nothing has colour, and none looks ready for calls."""
     if server.state in (ServerState.RUNNING, ServerState.ON_DEMAND):
         return Look("state-waiting", "neutral", tr("Paused"))
     return replace(server_look(server), tone="neutral", turns=False)
 
 
 def needs_person(server: ServerSnapshot) -> bool:
-    """Whether nothing goes on until somebody acts."""
+    """Returns whether a server does not run until the user acts."""
     return server.state in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN)

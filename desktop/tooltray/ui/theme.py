@@ -1,8 +1,4 @@
-"""The theme: reads `tokens.json` and turns it into colours, fonts, a palette and a style sheet.
-
-Above it: every widget, which gets a `Theme` by its constructor and asks it for tokens by name; no widget knows a colour value. Below it:
-resources.
-"""
+"""The theme: reads `tokens.json` and turns it into colours, fonts, a palette and a style sheet."""
 
 import json
 import re
@@ -20,7 +16,7 @@ TURN_MS, STEPS = 1200, 24
 
 
 class SpinClock(QObject):
-    """Widgets `join` when shown and `leave` when hidden; `ticked` asks them to repaint with the new `angle`."""
+    """A clock for spinning icons: widgets `join` when shown and `leave` when hidden; `ticked` makes them repaint with the new `angle`."""
 
     ticked = Signal()
 
@@ -59,7 +55,7 @@ PLACEHOLDER = re.compile(r"@([a-z0-9_.]+)@")
 
 
 class Theme(QObject):
-    """Light or dark tokens. `changed` is emitted after the application's style sheet was replaced."""
+    """The light or dark tokens. `changed` is emitted after the application's style sheet was replaced."""
 
     changed = Signal()
 
@@ -78,13 +74,13 @@ class Theme(QObject):
         }
 
     def set_reduced_motion(self, reduced: bool) -> None:
-        """Decides whether things move, from now on."""
+        """Sets whether animations are reduced."""
         if reduced != self.reduced_motion:
             self.reduced_motion = reduced
             self.changed.emit()
 
     def duration(self, name: str) -> int:
-        """Returns a motion duration in milliseconds; 0 for people who asked for less motion."""
+        """Returns a motion duration in milliseconds; 0 for users who want less motion."""
         return int(self._tokens["motion"]["reduced" if self.reduced_motion else name])
 
     def hex(self, name: str) -> str:
@@ -92,7 +88,7 @@ class Theme(QObject):
         return str(self._tokens["color"][self.mode][name])
 
     def color(self, name: str, alpha: float = 1.0) -> QColor:
-        """Returns a colour token, optionally see-through (`alpha` from 0 to 1)."""
+        """Returns a colour token, optionally transparent (`alpha` from 0 to 1)."""
         color = QColor(self.hex(name))
         color.setAlphaF(alpha)
         return color
@@ -127,7 +123,7 @@ class Theme(QObject):
         return font
 
     def apply(self, app: QApplication, mode: str | None = None) -> None:
-        """Puts the tokens on the application; call again with another `mode` to switch at run time."""
+        """Applies the tokens to the application; call again with another `mode` to switch at run time."""
         self.mode = mode or self.mode
         app.setStyle("Fusion")
         app.setFont(self.font())
@@ -155,17 +151,17 @@ class Theme(QObject):
 
 
 def _add_shipped_fonts() -> None:
-    """Packages bring the fonts that the design is drawn with; a checkout uses those of the system."""
+    """Adds the design's fonts, which packages contain; a checkout uses the system's."""
     for file in sorted((find_resources() / "fonts").glob("*.[ot]tf")):
         QFontDatabase.addApplicationFont(str(file))
 
 
 def _families(wanted: Sequence[str], system: QFontDatabase.SystemFont) -> list[str]:
-    """Returns the wanted families; where the first is not installed, the system's own font stands in for it."""
+    """Returns the wanted families; the system's own font replaces the first one where that is not installed."""
     first, *others = wanted
     return [first if QFontDatabase.hasFamily(first) else QFontDatabase.systemFont(system).family(), *others]
 
 
 def system_mode(app: QApplication) -> str:
-    """Returns the mode that the desktop asks for; light where it does not say."""
+    """Returns the mode of the desktop; light where it is not known."""
     return "dark" if app.styleHints().colorScheme() is Qt.ColorScheme.Dark else "light"

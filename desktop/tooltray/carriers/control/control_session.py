@@ -34,7 +34,7 @@ class HubControl:
 
     Attributes:
         hand_over: finishes calls and frees the hub's place; returns when calls are finished.
-        raise_window: called with the address that a second start was given, or ""; None where there is no window.
+        raise_window: called with the address that a second start was given, or ""; None without a window.
     """
 
     def __init__(

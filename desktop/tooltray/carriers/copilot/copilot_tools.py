@@ -66,7 +66,7 @@ async def copilot_tools(
         may_start: whether a hub is started where none runs, now and when a tool is called; it leaves again when no AI client uses it.
 
     Raises:
-        TooltrayError: github-copilot-sdk is not installed, there is no hub and none can be started, or there is no such server.
+        TooltrayError: github-copilot-sdk is not installed, no hub runs and none can be started, or a server is unknown.
     """
     sdk = _sdk()
     hub = HubCalls(find_home(os.fspath(home) if home is not None else None), may_start=may_start)

@@ -1,6 +1,6 @@
 """Streamable HTTP for modern clients (2026-07-28): each POST is independent, and its response is the whole answer.
 
-There is no session id and nothing to resume: a client that closes the response has cancelled its request. Between two requests only a
+Responses have no session id and cannot be resumed: a client that closes the response has cancelled its request. Between two requests only a
 client's held calls last. Callers have authenticated the request.
 """
 
@@ -69,10 +69,10 @@ class ModernHttp:
     def __init__(
         self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, nobody: str = ""
     ) -> None:
-        """
+        """Serves requests without a token as the client that the last argument names; empty: each of them is a client of its own.
+
         Args:
             held_calls_of: returns a client's held calls, by the name of its token.
-            nobody: the client that all requests without a token belong to; empty: nothing ties them together.
         """
         self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
         self._exchanges: dict[Dispatcher, str] = {}  # and whose they are

@@ -168,7 +168,7 @@ class HttpSession:
             self._complete(stream)
 
     def resume(self, event_id: str, cut: Cut = None) -> Stream | None:
-        """Returns the stream of an event, with a queue for a new response that begins after the event; None if there is no such stream."""
+        """Returns the stream of an event, with a queue for a new response that begins after the event; None if the stream is unknown."""
         stream_number, _, event_number = event_id.partition("-")
         if not (stream_number.isdecimal() and event_number.isdecimal()):
             return None

@@ -21,7 +21,7 @@ def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, 
     """Accepts connections of this user only.
 
     Args:
-        too_many: sent to peers for which there is no descriptor left.
+        too_many: sent to peers for which no descriptor is left.
         kept: see Acceptor.
 
     Raises:

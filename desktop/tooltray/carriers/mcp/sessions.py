@@ -80,10 +80,9 @@ class Sessions:
         return self._open(SessionTerms(server, is_lasting=is_lasting, client=client, held=held))
 
     def _open(self, terms: SessionTerms, *, folder: str = "", profile: str = "", key: Hashable = None) -> ClientSession:
-        """
-        Args:
-            folder, profile: see SessionState.
-            key: identifies the client's next connection, which continues with this one's state; None: there is none.
+        """Args:
+        folder, profile: see SessionState.
+        key: identifies the client's next connection, which continues with this one's state; None: nothing is continued.
         """
         number = next(self._numbers)
         is_passing = not (terms.is_lasting or terms.client or key)

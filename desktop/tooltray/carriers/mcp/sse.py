@@ -68,9 +68,8 @@ class SseHttp:
             session.queue.discard()
 
     async def post(self, request: web.Request, owner: str, server: str) -> web.StreamResponse:
-        """
-        Raises:
-            Refused: there is no such session, or the body is not a message.
+        """Raises:
+        Refused: the session is unknown, or the body is not a message.
         """
         session = self._sessions.get(request.query.get("sessionId", ""))
         if session is None or (session.owner, session.server) != (owner, server):

@@ -151,7 +151,7 @@ class _Writer(threading.Thread):
 
 
 def _read(stdin: int) -> bytes:
-    """Returns the next bytes; empty at the end, or where there is no standard input."""
+    """Returns the next bytes; empty at the end, or without a standard input."""
     while True:
         try:
             return os.read(stdin, CHUNK_BYTES)

@@ -110,9 +110,8 @@ class StreamableHttp:
         return await self._stream(request, session, stream, last_event)
 
     async def delete(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
-        """
-        Raises:
-            Refused: there is no such session.
+        """Raises:
+        Refused: the session is unknown.
         """
         self._sessions.end(self._find(request, owner, server))
         return web.Response(status=204)

@@ -130,7 +130,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def body(self) -> Kind:
-        """The type of the body; None where there is none."""
+        """The type of the body; None without a body."""
         if self.whole:
             return mirror(self._hints[self.whole], is_given=True)
         return self._struct("Body", self._others) if self._others and not self._has_others_in_query else None
@@ -152,7 +152,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def result(self) -> Kind:
-        """The type of the result in JSON; None if there is none."""
+        """The type of the result in JSON; None without a result."""
         return None if self.status == 204 else mirror(self._hints.get("return"))
 
     @cached_property

@@ -190,7 +190,7 @@ def page(items: Sequence[T], paging: Mapping[str, str], key: Callable[[T], str])
         key: returns the unique key of a member.
 
     Returns:
-        The page, and the cursor of the next page; empty if there is none.
+        The page, and the cursor of the next page; empty after the last one.
 
     Raises:
         Failed: limit or cursor is invalid.

@@ -66,7 +66,7 @@ class ProgramAccess(msgspec.Struct, frozen=True):
     """The tokens that give access to the interface.
 
     Attributes:
-        tokens, trusted: the valid tokens, and those of them that may consent in a person's place.
+        tokens, trusted: the valid tokens, and the ones among them that may consent in a person's place.
         trail: records what trusted programs decide.
     """
 

@@ -58,7 +58,7 @@ class _Reader:
         return value
 
     def _next(self) -> str:
-        """Returns the next character that is no blank; empty at the end."""
+        """Returns the next character after any blanks; empty at the end."""
         blank = _BLANK.match(self._text, self._at)
         self._at = blank.end() if blank else self._at
         return self._text[self._at : self._at + 1]

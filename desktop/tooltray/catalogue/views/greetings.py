@@ -39,11 +39,10 @@ READ_CHARACTERS = 65_536  # of a text without measure; secrets are looked for in
 
 
 class Introduced(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of the `instructions` for a session.
+    """The contents of the `instructions` for a session, with the instructions that each server wrote, by its name.
 
     Attributes:
         servers: names, in the order of the text.
-        said: each server's own instructions, by name; servers without instructions are left out.
         on_demand: the servers whose tools are listed after activation, with the names of the tools that activate them.
         find, call: the names of the tools that find and call others; empty where they are not listed.
         is_search: no tools of servers are listed.

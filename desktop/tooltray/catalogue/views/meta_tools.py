@@ -258,7 +258,7 @@ class HubTools:
         return tuple(self._given.items())
 
     async def give_names(self, view: SessionView) -> bool:
-        """Gives the tools of a view their names, after those of the servers' tools; returns whether any of them had none."""
+        """Gives the tools of a view their names, after the servers' tools have theirs; returns whether any of them had none."""
         keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ()), *((READ_KEY,) if view.reads_results else ())]
         if all(self._names.target(self._given.get(key, "")) == key for key in keys):
             return False

@@ -68,7 +68,7 @@ class SessionView(msgspec.Struct, frozen=True):
         profile: the name of its profile; empty: no profile.
         included: the contents of the profile, to detect changes.
         lazy: the servers that show one tool until they are activated, and beside the others from then on.
-        hidden: those of the lazy servers that are not activated.
+        hidden: the lazy servers that are not activated.
         has_search: the tools that find and call others are listed.
         own: the servers that it has because of its project.
         lacks_any: some servers do not exist for it.
@@ -296,7 +296,7 @@ class Modes:
         return replace(shown, lazy_by_default=by_default, is_automatic=mode == "automatic")
 
     def _lazy(self, key: _Key, by_default: bool | None) -> list[str]:
-        """Returns those of a session's servers that are shown only after activation."""
+        """Returns the servers of a session whose tools are listed only after activation."""
         servers, profile = self._config.settings.mcp_servers.items(), self._profile(key)
         lazy = (name for name, config in servers if not config.disable and _is_lazy(config, by_default))
         return sorted(name for name in lazy if key.server in (None, name) and self._has(key, profile, name))

@@ -54,7 +54,7 @@ _FITS_NOWHERE = re.compile(r"(?!)")
 
 
 def without_accents(text: str) -> str:
-    """Removes accents, and turns letters into those of usual width."""
+    """Removes accents, and replaces full-width and half-width letters by ordinary ones."""
     return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
 
 

@@ -99,7 +99,7 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
     """Applies one of the remedies that were shown for a server, and waits for the outcome.
 
     Raises:
-        TooltrayError: there is no such remedy, it cannot be carried out, or the server does not run with it either.
+        TooltrayError: the remedy does not exist, it cannot be carried out, or the server does not run with it either.
     """
     with started_hub(home) as hub:
         [diagnosis] = hub.ask(hub.api.hub.diagnose(server=args.server), timeout_s=START_TIMEOUT_S)

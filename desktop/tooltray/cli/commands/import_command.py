@@ -168,9 +168,8 @@ def _all_values(chosen: Sequence[ImportCandidate], home: Home) -> tuple[dict[str
 
 
 def _values(candidate: ImportCandidate, place: SecretPlace) -> dict[str, str]:
-    """
-    Raises:
-        TooltrayError: a value is missing, or there is no place for a secret.
+    """Raises:
+    TooltrayError: a value is missing, or no place can store a secret.
     """
     print_note(tr("{name} needs {count}:", name=candidate.name, count=count(len(candidate.asks), "value")))
     labels = {field.label: field.key for field in candidate.asks if field.is_secret}

@@ -1,4 +1,4 @@
-"""`tooltray passphrase ...`: the passphrase that confirms commands where there is no window. It is never an argument of a command."""
+"""`tooltray passphrase ...`: the passphrase that confirms commands on computers without a window. It is never an argument of a command."""
 
 import argparse
 

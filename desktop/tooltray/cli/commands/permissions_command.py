@@ -51,7 +51,7 @@ def list_permissions(args: argparse.Namespace, home: Home) -> int:
 
 
 def _on_arguments(servers: list[ServerPermissions], clients: list[ClientModeSnapshot]) -> Iterator[str]:
-    """Yields the rules on arguments, a line each: those of servers, and those that replace them for AI clients."""
+    """Yields the rules on arguments, a line each: the servers' rules, and the rules that replace them for AI clients."""
     for server in servers:
         for rule in server.call_rules:
             yield tr("{server}: {calls}", server=clean_line(server.server), calls=clean_line(say(rule)))

@@ -44,7 +44,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     """Adds a server; with a hub running, a default server starts at once.
 
     Returns:
-        1 if it was added but does not start, so that a script notices. Waiting for a sign-in is no failure.
+        1 if it was added but does not start, so that a script notices. A server that waits for a sign-in has not failed.
     """
     rules = [auto_approve.READ] if args.ask else auto_approve.checked(args.name, args.approve)
     args.server, args.is_approval_chosen = args.name, bool(rules)
@@ -194,7 +194,7 @@ def _rules_so_far(hub: Hub, name: str) -> list[str]:
 
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
-    """Returns the server of another name that runs the same program in the same way; empty if there is none."""
+    """Returns the server of another name that runs the same program in the same way; empty without one."""
     from tooltray.config.settings.given_entries import read_entry
     from tooltray.config.settings.server_config import config_hash
 
@@ -295,9 +295,8 @@ def _inside_entry(args: argparse.Namespace) -> Entry:
 
 
 def _confirm_inside(args: argparse.Namespace) -> None:
-    """
-    Raises:
-        TooltrayError: no person is at a terminal to read the sentence, or the answer is no.
+    """Raises:
+    TooltrayError: no person is at a terminal to read the sentence, or the user declines.
     """
     from tooltray.sources.project_files.trust_requests import INSIDE
 

@@ -49,7 +49,7 @@ def changed(entry: Mapping[str, Any], args: argparse.Namespace) -> Entry:
 
     Raises:
         TooltrayError: a change does not fit a server of that kind.
-        NotFound: there is no variable or header of a name that is to be removed.
+        NotFound: a variable or header that is to be removed does not exist.
     """
     url = next((spelling for spelling in SPELLINGS["base_url"] if entry.get(spelling)), "")
     if url and (args.env or args.secret or args.arg or args.cwd):

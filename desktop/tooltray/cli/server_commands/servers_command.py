@@ -174,9 +174,8 @@ def server_snapshot(hub: Hub, name: str) -> ServerSnapshot | None:
 
 
 def present_server(hub: Hub, name: str) -> ServerSnapshot:
-    """
-    Raises:
-        NotFound: there is no such server.
+    """Raises:
+    NotFound: the server does not exist.
     """
     server = server_snapshot(hub, name)
     if server is None:

@@ -95,7 +95,7 @@ class ToolsApi:
         """Returns the definitions of tools that AI clients see, with the names that they see.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         check_exists(self._servers, server)
         return [envelope.load(route.published(name)) for name, route in await self._tools.published(server)]
@@ -104,7 +104,7 @@ class ToolsApi:
         """Returns all known tools, also disabled ones.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         if server and self._proposals.is_new(server):
             return []
@@ -116,7 +116,7 @@ class ToolsApi:
         """Enables or disables a tool for AI clients. `tool`: the server's own name for it.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
             TooltrayError: it comes with Tooltray, or the settings cannot be written.
         """
         check_is_in_settings(self._servers, server)
@@ -132,7 +132,7 @@ class ToolsApi:
             project: the folder of the project for which a server that waits for one answers; one that is allowed.
 
         Raises:
-            TooltrayError: there is no such tool, it is not approved, its server failed, or the folder may be no project.
+            TooltrayError: the tool does not exist, it is not approved, its server failed, or the folder may be no project.
         """
         reply = await self._calls.call(name, arguments, project=project)
         if reply.error:
@@ -175,7 +175,7 @@ class PromptsApi:
         """Returns the definitions of prompts as AI clients see them; with `server` only that server's.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         check_exists(self._servers, server)
         prompts = listed(await self._prompts.listing(), "prompts")
@@ -187,7 +187,7 @@ class PromptsApi:
         """Returns a filled-in prompt, by the name that AI clients see, as the result object.
 
         Raises:
-            TooltrayError: there is no such prompt, or its server failed.
+            TooltrayError: the prompt does not exist, or its server failed.
         """
         request = Envelope(method="prompts/get", params=dump({"name": name, "arguments": dict(arguments or {})}))
         exchange = Exchange(request, Head(name=name), self._caller, self._held, None, self._caller.name)
@@ -203,7 +203,7 @@ class PromptsApi:
             given: the values of its other arguments.
 
         Raises:
-            TooltrayError: there is no such prompt, or its server failed.
+            TooltrayError: the prompt does not exist, or its server failed.
         """
         params = completion_params({"type": PROMPT, "name": name}, argument, value, given or {})
         exchange = Exchange(params, Head(), self._caller, self._held, None, self._caller.name)
@@ -229,7 +229,7 @@ class ResourcesApi:
         """Returns the resources as AI clients see them; with `server` only that server's.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         check_exists(self._servers, server)
         resources = listed(await self._resources.listing(), "resources")
@@ -239,7 +239,7 @@ class ResourcesApi:
         """Returns the templates of resources as AI clients see them; with `server` only that server's.
 
         Raises:
-            NotFound: there is no such server.
+            NotFound: the server does not exist.
         """
         check_exists(self._servers, server)
         templates = listed(await self._resources.templates(), "resourceTemplates")
@@ -250,7 +250,7 @@ class ResourcesApi:
         """Returns the content of a resource, by the URI that AI clients see, as the result object.
 
         Raises:
-            TooltrayError: there is no such resource, or its server failed.
+            TooltrayError: the resource does not exist, or its server failed.
         """
         request = Envelope(method="resources/read", params=dump({"uri": uri}))
         exchange = Exchange(request, Head(), self._caller, self._held, None, self._caller.name)
@@ -266,7 +266,7 @@ class ResourcesApi:
             given: the values of its other variables.
 
         Raises:
-            TooltrayError: there is no such template, or its server failed.
+            TooltrayError: the template does not exist, or its server failed.
         """
         params = completion_params({"type": RESOURCE, "uri": template}, variable, value, given or {})
         exchange = Exchange(params, Head(), self._caller, self._held, None, self._caller.name)
@@ -277,7 +277,7 @@ class ResourcesApi:
         """Subscribes to a resource: each change is an event `ResourceUpdated`. One `unsubscribe_resource` ends one subscription.
 
         Raises:
-            TooltrayError: there is no such resource, or its server sends no updates.
+            TooltrayError: the resource does not exist, or its server sends no updates.
         """
         await self._followed.follow(uri)
 

@@ -162,7 +162,7 @@ class FollowedResources:
         """Subscribes to a resource.
 
         Raises:
-            TooltrayError: there is no such resource, or its server sends no updates.
+            TooltrayError: the resource does not exist, or its server sends no updates.
         """
         owner = await self._resources.owner(uri)
         if owner is None:

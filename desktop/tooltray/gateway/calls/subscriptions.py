@@ -175,7 +175,7 @@ class Subscriptions:
             await self._settle(managed, client)
 
     async def _settle(self, managed: ManagedServer, client: McpClient) -> None:
-        """Makes the subscriptions at one copy equal to those of the sessions."""
+        """Makes the subscriptions at one copy equal to the ones that the sessions have."""
         placed = self._placed.get(client)
         has = placed.uris if placed else set()
         wanted = self._wanted_at(managed, client)

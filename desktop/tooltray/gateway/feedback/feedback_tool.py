@@ -85,7 +85,7 @@ def read_arguments(arguments: object) -> FeedbackArguments:
     """Parses the arguments; wrong types are ignored with a remark.
 
     Raises:
-        BadArguments: there is no summary.
+        BadArguments: the summary is missing.
     """
     given: Mapping[str, object] = arguments if isinstance(arguments, dict) else {}
     remarks: list[str] = []

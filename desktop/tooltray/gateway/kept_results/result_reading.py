@@ -102,7 +102,7 @@ class ResultReading:
         """Reads the requested part, line or byte range; blocks.
 
         Raises:
-            TooltrayError: there is no such part, line or byte; in words for a model.
+            TooltrayError: the result has no such part, line or byte; in words for a model.
         """
         if not 1 <= arguments.part <= len(kept.parts):
             raise TooltrayError(f"this result has no part {arguments.part}", f"it has {len(kept.parts)}, from 1")

@@ -295,7 +295,7 @@ class ServerTasksApi:
             id: as `get_server_tasks` has it.
 
         Raises:
-            NotFound: there is no such task.
+            NotFound: the task does not exist.
             TooltrayError: it has ended, or its server does not run or refuses.
         """
         task = self._book.find(id)

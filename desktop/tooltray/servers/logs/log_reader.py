@@ -238,7 +238,7 @@ class LogPages:
         """Returns a page, as `LogsApi.get_log` gives it; empty where nothing is kept.
 
         Raises:
-            NotFound: there is no such log.
+            NotFound: the log does not exist.
             TooltrayError: the place or a level is invalid, or the log cannot be read.
         """
         check_levels(wanted)

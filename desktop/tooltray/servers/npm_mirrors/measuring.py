@@ -65,7 +65,7 @@ def probed_packages(servers: Iterable[MCPServerConfig], *, scopes_elsewhere: Col
     """Returns the packages that are requested from registries.
 
     Args:
-        servers: those of the settings that are not switched off.
+        servers: of the settings, without the disabled ones.
         scopes_elsewhere: npm gets the packages of these scopes (`@company`) from their own registries; their names are sent to no other.
         may_name_own: whether the user's packages may be named; not where they come from a registry that the user chose, which may
             have packages whose names must stay private.

@@ -121,7 +121,7 @@ def code_in(server: str, pending: PendingSignIn, params: Mapping[str, str]) -> s
 
     Raises:
         SignInRefused: the user declined.
-        AuthorizationRefused: the authorization server refused, or there is no code.
+        AuthorizationRefused: the authorization server refused, or the code is missing.
     """
     hidden = (pending.state, pending.verifier, params.get("code", ""))
     if words := error_text(params, hidden):

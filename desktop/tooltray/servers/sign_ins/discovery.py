@@ -71,7 +71,7 @@ class Challenge(msgspec.Struct, frozen=True):
 
 
 def read_challenge(text: str | None) -> Challenge:
-    """Returns the first Bearer challenge; an empty one if there is none.
+    """Returns the first Bearer challenge; an empty one if the text has none.
 
     Args:
         text: the value of the header; the values of several headers are joined by commas.

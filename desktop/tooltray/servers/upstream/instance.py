@@ -186,7 +186,8 @@ class Instance:
             await asyncio.wait({owner})
 
     def start_stopping(self, *, then: ServerState) -> "asyncio.Task[None] | None":
-        """Starts to stop without waiting: from now on there is no connection, and a caller that wants one waits for the next process.
+        """Starts to stop without waiting: from now on the instance has no connection, and a caller that wants one waits for the next
+        process.
 
         Returns:
             The task that ends with the process; None if no process runs.

@@ -64,7 +64,7 @@ class Status(msgspec.Struct, frozen=True):
         since: when the state was entered; None: unknown.
         problem: why the server does not run.
         detail: a text for the user about the state; empty: none.
-        retry_after_s: RESTARTING, ERROR: the pause before the next attempt; None: there is none until a caller starts the instance.
+        retry_after_s: RESTARTING, ERROR: the pause before the next attempt; None: no attempt is made until a caller starts the instance.
         then: STOPPING: the idle state that follows.
         starts_again: a caller wants the next process as soon as this one has ended.
         is_era_refused: ERROR: the server does not speak the era that it was to be opened in.

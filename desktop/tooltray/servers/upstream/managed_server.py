@@ -73,11 +73,10 @@ class ManagedServer:
         make_idle_stop: Callable[["ManagedServer"], IdleStop],
         project: SessionProject | None = None,
     ) -> None:
-        """
-        Args:
-            idle_state: the server's state while it does not run and the user has not stopped it.
-            make_idle_stop: makes the IdleStop that ends idle instances.
-            project: the project for which the server runs, whoever uses it; None: there is none.
+        """Args:
+        idle_state: the server's state while it does not run and the user has not stopped it.
+        make_idle_stop: makes the IdleStop that ends idle instances.
+        project: the project for which the server runs, no matter which client uses it; None: no project.
         """
         self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
         self.file, self.is_builtin, self.project = entry.file, entry.is_builtin, project

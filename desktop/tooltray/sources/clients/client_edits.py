@@ -192,7 +192,9 @@ class ClientEdits:
         return _shown(record, "exact", edit.kind)
 
     async def _made_by_command(self, edit: "FileEdit", look: "ClientLook", key: "CopyKey | None") -> "ChangeRecord | None":
-        """Has the client make an edit; returns None if it has no command for the edit, or if the command did not make it."""
+        """Makes the client apply an edit by its own command; returns None if it has no command for the edit, or if the command did not
+        apply it.
+        """
         from tooltray.sources.clients.change_writer import command_for, run
 
         command = await asyncio.to_thread(command_for, edit, look)

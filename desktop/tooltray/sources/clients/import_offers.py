@@ -76,7 +76,7 @@ def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Seq
         kinds: of clients; the name of a file shows which client it belongs to.
 
     Raises:
-        TooltrayError: there is no server in it, with the reason.
+        TooltrayError: no server was found in it, with the reason.
     """
     if len(text) > MAX_TEXT:
         raise TooltrayError(Phrase("This is too long to be imported"), Phrase("it has {number} characters", number=len(text)))
@@ -93,7 +93,7 @@ def of_file(path: str, *, own_url: str | None = None, kinds: Sequence[ClientKind
     """Returns the servers of a file.
 
     Raises:
-        TooltrayError: it cannot be read, or there is no server in it, with the reason.
+        TooltrayError: it cannot be read, or no server was found in it, with the reason.
     """
     try:
         file = read_text(Path(path))

@@ -337,7 +337,7 @@ def _of_clients(look: "ClientLook", clients: Sequence[str]) -> "tuple[list[Found
     """Returns the servers in the files of some clients, or of all; blocks on the disk.
 
     Raises:
-        NotFound: there is no client of such a name.
+        NotFound: a client is unknown.
     """
     from tooltray.sources.clients.client_kinds import read_client_kinds
     from tooltray.sources.clients.import_offers import of_clients

@@ -116,8 +116,8 @@ class EntryWidenings:
         self._removed[name] = entry
 
     async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> bool:
-        """Has a person confirm what a new server may do beyond the last server of its name, or else beyond a new server's defaults. Returns
-        whether anything had to be confirmed.
+        """Requests the user's approval for what a new server may do beyond the last server of its name, or else beyond a new server's
+        defaults. Returns whether anything had to be confirmed.
 
         Args:
             like: the server that the new one copies; if given, the entry is compared with this server.
@@ -132,7 +132,8 @@ class EntryWidenings:
         return bool(found)
 
     async def confirm(self, name: str, entry: Mapping[str, object], revision: str) -> str:
-        """Has a person confirm what a server may do by its new entry and not by the existing one; without an existing one as `confirm_new`.
+        """Requests the user's approval for what a server may do by its new entry and not by the existing one; without an existing one as
+        `confirm_new`.
 
         Args:
             revision: of the entry to replace; empty: the revision at the time of the question.

@@ -44,7 +44,7 @@ class ServerStarts:
             self._tools.list_unknown_servers()
 
     def start_new(self, servers: Iterable[str]) -> None:
-        """Starts those of the new servers that start with the hub, and once every server whose tools were never listed; does not wait."""
+        """Starts the new servers that start with the hub, and once every server whose tools were never listed; does not wait."""
         self._servers.start_defaults(servers)
         self._tools.list_unknown_servers()
 

@@ -76,7 +76,7 @@ class ProjectEdits:
             revision: the expected revision of the existing entry; empty for any.
 
         Raises:
-            NotFound: there is no such entry.
+            NotFound: the entry does not exist.
             Conflict: the entry has another revision.
             TooltrayError: as `add`.
         """

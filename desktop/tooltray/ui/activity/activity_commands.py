@@ -1,7 +1,4 @@
-"""Carries out what a person asks for on the Activity page, and brings what it shows beside the list.
-
-Above it: the page. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out the user's actions on the Activity page, and reads what it shows beside the list. Knows no widget."""
 
 import time
 
@@ -22,11 +19,11 @@ BAR_S = DAY_S / BARS
 
 
 class Glance(msgspec.Struct, frozen=True):
-    """What stands above the list.
+    """The numbers above the list.
 
     Attributes:
         bars: the last 24 hours.
-        whole: all of the stretch that the list shows; None: without calls nothing is known of it.
+        whole: the numbers of the stretch that the list shows; None without calls, since nothing is known then.
     """
 
     bars: tuple[ActivityPoint, ...]
@@ -34,7 +31,7 @@ class Glance(msgspec.Struct, frozen=True):
 
 
 class ActivityCommands(Commands):
-    """What is read comes by a signal, and None where it could not be read."""
+    """The commands of the page. Each read emits its result by a signal, None where it failed."""
 
     read_failed = Signal(object)  # Problem, or None once a glance can be had again
     glance_changed = Signal(object)  # Glance | None
@@ -54,22 +51,22 @@ class ActivityCommands(Commands):
         self._status = CoalescedRead(self._read_status, tasks=tasks, name="status of the journal")
 
     def look(self, filter: ActivityFilter) -> None:
-        """Asks for what stands above the list."""
+        """Reads the numbers above the list."""
         self._filter = filter
         self._glance.ask()
         self._status.ask()
 
     def look_now(self) -> None:
-        """Asks who is working."""
+        """Reads which clients are working."""
         self._now.ask()
 
     @action(clears=False)
     async def look_choices(self) -> None:
-        """Asks what the list could be filtered by."""
+        """Reads the values that the list can be filtered by."""
         self.choices_changed.emit(await self._hub.activity.get_activity_choices())
 
     def read_entry(self, id: int) -> None:
-        """Asks for an entry in full: `entry_read` or `entry_missing`."""
+        """Reads an entry in full; emits `entry_read` or `entry_missing`."""
         self.tasks.spawn(self._read_entry(id), name="entry of activity")
 
     @action()
@@ -80,13 +77,13 @@ class ActivityCommands(Commands):
 
     @action()
     async def clear(self) -> None:
-        """Throws all entries away: `cleared`."""
+        """Deletes all entries; emits `cleared`."""
         await self._hub.activity.clear_activity()
         self.cleared.emit()
 
     @action()
     async def undo_clear(self) -> None:
-        """Brings them back."""
+        """Restores the entries that were cleared."""
         await self._hub.activity.undo_clear_activity()
         self.done.emit(tr("They are back"))
 

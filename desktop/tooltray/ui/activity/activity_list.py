@@ -1,8 +1,5 @@
-"""The list of what happened, with its tabs for calls, failed and refused ones, and all: on the Activity page, and in a server's details.
-
-Above it: ActivityPage, and views of other pages that embed it. Below it: ActivityTable and the verb that reads the journal. It asks for
-nothing while nobody sees it.
-"""
+"""The list of journal entries, with tabs for calls, failed calls, refused calls and everything; used on the Activity page and in a server's
+details. It reads nothing while it is hidden."""
 
 import time
 
@@ -33,11 +30,12 @@ NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of
 
 
 class ActivityList(QWidget):
-    """`entry_chosen` carries the ActivityRow that a person wants to see; an embedded list opens the Activity page by itself.
+    """A list of journal entries. `entry_chosen` carries the ActivityRow that the user opens; an embedded list then opens the Activity page
+    itself.
 
     Args:
         filter: which entries it shows, besides what its tabs leave out.
-        is_embedded: it stands in another page's details.
+        is_embedded: the list is part of another page's details.
     """
 
     entry_chosen = Signal(object)
@@ -95,12 +93,12 @@ class ActivityList(QWidget):
 
     @property
     def filter(self) -> ActivityFilter:
-        """What it shows, besides the tab."""
+        """The filter of the entries, without the tab."""
         return self._filter
 
     @property
     def shown_filter(self) -> ActivityFilter:
-        """What it shows, the tab included."""
+        """The filter of the entries, including the tab."""
         tab = self._tabs.current
         return self._filter if tab == ALL else replace(self._filter, kinds=OF_CALLS, outcomes=OUTCOMES[tab])
 
@@ -120,15 +118,15 @@ class ActivityList(QWidget):
 
     @property
     def is_held(self) -> bool:
-        """Whether new rows wait until a person wants to see them."""
+        """Whether new rows are held back until the user wants to see them."""
         return self._is_held
 
     def show_below_tabs(self, widget: QWidget) -> None:
-        """Puts something between the tabs and the table; it hides itself while it has nothing to say."""
+        """Adds a widget between the tabs and the table; the widget hides itself while it is empty."""
         self._below.addWidget(widget)
 
     def set_filter(self, filter: ActivityFilter) -> None:
-        """Shows other entries; what stands there stays until they are known."""
+        """Shows other entries; the current ones stay until the new ones are read."""
         if filter != self._filter:
             self._filter = filter
             self._ask()
@@ -140,13 +138,13 @@ class ActivityList(QWidget):
             self._ask()
 
     def set_collapsed(self, is_collapsed: bool) -> None:
-        """Shows repeats as one row, or each for itself."""
+        """Shows repeats as one row, or as separate rows."""
         if is_collapsed != self._is_collapsed:
             self._is_collapsed = is_collapsed
             self._ask()
 
     def hold(self, is_held: bool) -> None:
-        """Keeps new rows away until it is released."""
+        """Holds new rows back until it is released."""
         self._is_held = is_held
         if not is_held:
             self._on_show_new()
@@ -160,7 +158,7 @@ class ActivityList(QWidget):
         self._place_new()
 
     def look_again(self) -> None:
-        """Something may have happened."""
+        """Reads new entries now if visible, and counts them soon."""
         if not self.isVisible():
             return
         if self._is_held:
@@ -185,14 +183,14 @@ class ActivityList(QWidget):
             self._ask()
 
     def _on_hub_changed(self) -> None:
-        """It is there, or gone; what was read stays in sight."""
+        """Reads the journal once the hub is connected; rows that were read stay visible when it disconnects."""
         if self._context.hub.snapshot is None:
             self._is_asked_for = False
         elif not self._is_asked_for:
             self._ask()
 
     async def _read_counts(self) -> None:
-        """Counts the calls that each tab of calls lists: what the head of the page counts, too."""
+        """Counts the calls of each tab, as the head of the page does."""
         filter, begun = self._filter, time.monotonic()
         try:
             found = await self._context.hub.activity.count_activity(replace(filter, kinds=OF_CALLS))
@@ -232,7 +230,7 @@ class ActivityList(QWidget):
         self._stack.setCurrentWidget(self._nothing)
 
     def _words(self, has_failed: bool) -> str:
-        """What stands there in the place of rows; what could not be read is not said to be nothing."""
+        """Returns the text in place of rows: why there are none, or that the journal could not be read."""
         if has_failed:
             return tr("Not known: the journal could not be read.")
         if not self.table.activity.is_known:
@@ -250,7 +248,7 @@ class ActivityList(QWidget):
             self._wait(0)
 
     def _wait(self, count: int) -> None:
-        """Says that there are new rows above."""
+        """Shows how many new rows wait above."""
         self._waiting += count
         many = tr("1 new") if self._waiting == 1 else tr("{count} new", count=f"{self._waiting:,}")
         self._new.set_face(many if self._waiting else tr("Show new"), "chevron-up")

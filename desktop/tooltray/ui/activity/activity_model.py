@@ -1,7 +1,5 @@
-"""The list of what happened as a model of Qt: it reads pages of the journal while one scrolls, and puts what is new on top.
-
-Above it: ActivityTable. Below it: RowPages, and the verb that reads the journal. Answers to what nobody asks any more are dropped.
-"""
+"""A Qt model of the journal's entries: reads pages while the user scrolls, and inserts new entries at the top. Replies to outdated requests
+are dropped."""
 
 from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,8 +28,9 @@ class ReadActivity(Protocol):
 
 
 class ActivityModel(RowModel):
-    """`failed` carries the Problem of a read, None once one has worked; `grown` how many rows have come on top; `reset_done`: another list
-    stands there; `fell_behind`: there are more new rows than could be put on top."""
+    """A model of journal entries. `failed` carries the Problem of a read, None after a success; `grown` how many rows were inserted at the
+    top; `reset_done`: all rows were replaced; `fell_behind`: there are more new rows than could be inserted at the top.
+    """
 
     failed = Signal(object)
     grown = Signal(int)
@@ -51,7 +50,7 @@ class ActivityModel(RowModel):
 
     @property
     def is_known(self) -> bool:
-        """Whether the journal has answered."""
+        """Whether the journal has been read."""
         return self._shown is not None
 
     @property
@@ -65,7 +64,7 @@ class ActivityModel(RowModel):
 
     @property
     def is_whole(self) -> bool:
-        """Whether there is nothing below the last row."""
+        """Whether the last row is the journal's oldest entry."""
         return self._pages.is_whole
 
     def row(self, place: int) -> ShownRow:
@@ -86,23 +85,23 @@ class ActivityModel(RowModel):
         return ROW_FLAGS
 
     def show_filter(self, filter: ActivityFilter, *, is_collapsed: bool) -> None:
-        """Lists something else; what stands there stays until that is known."""
+        """Lists other entries; the current ones stay until the new ones are read."""
         self._filter, self._is_collapsed = filter, is_collapsed
         self._head.ask()
 
     def begin_anew(self) -> None:
-        """Lists the newest rows anew."""
+        """Replaces all rows by the newest ones."""
         self._head.ask()
 
     def look_for_new(self) -> None:
-        """The journal has new entries."""
+        """Reads the journal's new entries."""
         if self._shown is None or not len(self._pages):
             self._head.ask()
         else:
             self._top.ask()
 
     def look_at(self, first: int, last: int) -> None:
-        """A person sees the rows between these places: they are read, and so is what comes below."""
+        """Reads missing rows between these visible places, and the next page when the end is near."""
         for page in self._pages.look(first, last):
             self._begin(page.before, partial(self._reload, page))
         before = self._pages.next_before
@@ -205,7 +204,7 @@ class ActivityModel(RowModel):
 
     @contextmanager
     def _coming(self, span: Span) -> Iterator[None]:
-        """Tells the view of rows that come; there may be none."""
+        """Notifies the view of inserted rows, if there are any."""
         if span.count > 0:
             self.beginInsertRows(QModelIndex(), span.first, span.first + span.count - 1)
         yield
@@ -214,7 +213,7 @@ class ActivityModel(RowModel):
 
     @contextmanager
     def _going(self, span: Span) -> Iterator[None]:
-        """Tells the view of rows that go; there may be none."""
+        """Notifies the view of removed rows, if there are any."""
         if span.count > 0:
             self.beginRemoveRows(QModelIndex(), span.first, span.first + span.count - 1)
         yield
@@ -227,10 +226,12 @@ class ActivityModel(RowModel):
 
 
 def shown_key(shown: ShownRow) -> int:
-    """Tells which row is which: by the newest entry of it."""
+    """Returns the key of a row: the id of its newest entry."""
     return shown.row.entry.id if shown.row is not None else 0
 
 
 def _is_end(rows: Sequence[ActivityRow], limit: int, is_collapsed: bool) -> bool:
-    """Whether there is nothing below these rows; where long repeats are joined, a page may have fewer rows than it was asked for."""
+    """Returns whether the list ends with these rows. With repeats collapsed a page may have fewer rows than requested; only an empty one
+    ends it.
+    """
     return not rows if is_collapsed else len(rows) < limit

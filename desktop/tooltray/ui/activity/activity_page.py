@@ -1,7 +1,4 @@
-"""The Activity page: what happened, and figures about it; a tab each.
-
-Above it: the window. Below it: the tabs, which are pages of their own; each is built when it is wanted.
-"""
+"""The Activity page: the log and the statistics; a tab each."""
 
 from functools import cached_property
 from typing import TypeVar
@@ -53,7 +50,7 @@ class ActivityPage(Page):
             tab.set_phase(phase)
 
     def enable(self, is_usable: bool) -> None:
-        """Each tab is told itself."""
+        """Does nothing: each tab is enabled separately."""
 
     def show_tab(self, index: int) -> None:
         """Shows one of the tabs."""
@@ -63,8 +60,9 @@ class ActivityPage(Page):
         self._header.set_actions(tab.header_actions)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what happened: the entries that the JSON of an ActivityFilter means ("filter"), or one entry ("entry", its id); or figures
-        ("figures")."""
+        """Shows the log with the entries of an ActivityFilter in JSON ("filter"), or with one entry ("entry", its id); or the statistics
+        ("figures").
+        """
         self.show_tab(FIGURES if part == "figures" else CALLS)
         self.calls.show_part(part, text)
 

@@ -1,7 +1,5 @@
-"""The table of what happened: its columns, how its cells are drawn, and how it stays where a person reads while rows come on top.
-
-Above it: ActivityList. Below it: ActivityModel, which has the rows.
-"""
+"""The table of journal entries: its columns, the drawing of its cells, and its scroll position, which stays when rows are inserted at the
+top."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -53,7 +51,7 @@ NOT_READ = 60, 8  # px of the bar in a cell that is being read
 
 
 class ToolCell(msgspec.Struct, frozen=True):
-    """What the column of tools draws."""
+    """The value of a cell in the column of tools."""
 
     name: str
     is_code: bool
@@ -91,7 +89,7 @@ def _columns() -> list[Column]:
 
 
 def _of(value: Callable[[ActivityRow], object]) -> Callable[[ShownRow], object]:
-    """A cell's value; None while its row has to be read."""
+    """Returns a function for a cell's value, which is None until the row has been read."""
     return lambda shown: value(shown.row) if shown.row is not None else None
 
 
@@ -100,8 +98,9 @@ def _tip(words: Callable[[ActivityRow], str]) -> Callable[[ShownRow], str]:
 
 
 class ActivityDelegate(CellDelegate):
-    """Draws names with the number of their repeats, and rows that are not read yet. Fonts are made once: a list
-    that scrolls asks for them a thousand times."""
+    """The painter of names with the number of their repeats, and of rows that are not read yet. Fonts are made once: scrolling requests
+    them a thousand times.
+    """
 
     def __init__(self, theme: Theme, columns: Sequence[Column], parent: "ActivityTable", row_height: int) -> None:
         super().__init__(theme, columns, parent, PAGE_INSET, row_height)
@@ -111,7 +110,7 @@ class ActivityDelegate(CellDelegate):
         theme.changed.connect(self._colors.clear)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """As the other tables' cells, with less work for each: a screen of a large window has 300 of them."""
+        """Paints a cell like other tables' cells, with less work for each: a large window shows 300 of them."""
         rect, view, place = option.rect, self._table, index.row()
         left, top, width, height = rect.left(), rect.top(), rect.width(), rect.height()
         self._chip_fill = SELECTED_CHIP if QStyle.StateFlag.State_Selected in option.state else ""
@@ -179,7 +178,9 @@ class ActivityDelegate(CellDelegate):
 
 
 class ActivityTable(Table):
-    """`entry_chosen` carries the ActivityRow that a person wants to see; `left_top`: rows have come above what is in sight."""
+    """The table of journal entries. `entry_chosen` carries the ActivityRow that the user opens; `left_top`: rows were inserted above the
+    visible ones.
+    """
 
     entry_chosen = Signal(object)
     left_top = Signal(int)
@@ -239,7 +240,7 @@ class ActivityTable(Table):
             self.activity.toggle(index.row())
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """A second click opens a group; the first has shown its newest entry."""
+        """Opens a group at the second click; the first one has shown its newest entry."""
         index = self.indexAt(event.position().toPoint())
         if index.isValid():
             self.activity.toggle(index.row())
@@ -268,7 +269,7 @@ class ActivityTable(Table):
             self.at_top.emit()
 
     def _on_grown(self, count: int) -> None:
-        """What a person reads stays where it is; who is at the top and does nothing there sees the newest rows."""
+        """Keeps the visible rows in place when rows are inserted; an idle table at its top shows the newest rows instead."""
         is_busy = self.hasFocus() or self.viewport().underMouse()
         if self.is_at_top and not is_busy:
             return

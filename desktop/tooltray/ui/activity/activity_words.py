@@ -1,7 +1,4 @@
-"""What the list of activity, its details and its charts say. Pure functions of snapshots.
-
-Above it: those views. Below it: figures and the language of states.
-"""
+"""The texts of the list of activity, its details and its charts. Pure functions of snapshots."""
 
 from datetime import datetime
 from functools import lru_cache
@@ -50,7 +47,7 @@ def milliseconds(value: float | None) -> str:
 
 
 def at(seconds: float, now: datetime) -> str:
-    """Returns when something happened: with seconds today, else as people say it."""
+    """Returns when something happened: with seconds today, else as a date."""
     return _at(int(seconds), now.toordinal())
 
 
@@ -67,7 +64,7 @@ def whole_time(seconds: float) -> str:
 
 
 def client_of(entry: ActivityEntry) -> str:
-    """Returns who had to do with it."""
+    """Returns who acted: an AI client, or the user."""
     return client_words(entry.client)
 
 
@@ -76,7 +73,7 @@ def client_words(client: str) -> str:
 
 
 def subject(entry: ActivityEntry) -> str:
-    """Returns what it is about: the tool, or what happened to a server."""
+    """Returns the subject of an entry: the tool, or what happened to a server."""
     match entry.kind:
         case "start":
             return tr("Server started") if entry.outcome == "ok" else tr("Server did not start")
@@ -93,12 +90,12 @@ def subject(entry: ActivityEntry) -> str:
 
 
 def touched(entry: ActivityEntry) -> str:
-    """Returns what a call touched: a path, a host, or the first words of a command; of what happened to a server, why."""
+    """Returns the target of a call: a path, a host, or the first words of a command; for a server's event the reason."""
     return one_line(entry.touched or (reason(entry) if entry.kind in OF_SERVERS else ""), LONGEST)
 
 
 def is_named(entry: ActivityEntry) -> bool:
-    """Whether `subject` gives a name from code."""
+    """Returns whether `subject` is a name from code."""
     return entry.kind in ("call", "approval") and bool(entry.tool or entry.published)
 
 
@@ -110,7 +107,7 @@ ICONS = {"call": "", "question": "message", "approval": "shield", "start": "play
 
 
 def kind_name(kind: str) -> str:
-    """Returns what a kind of entries is called, as a filter."""
+    """Returns the name of a kind of entries, for a filter."""
     match kind:
         case "call":
             return tr("Calls")
@@ -127,7 +124,7 @@ def kind_name(kind: str) -> str:
 
 
 def outcome_name(outcome: str) -> str:
-    """Returns what an outcome is called."""
+    """Returns the name of an outcome."""
     match outcome:
         case "ok":
             return tr("Done")
@@ -140,7 +137,7 @@ def outcome_name(outcome: str) -> str:
 
 
 def outcome_look(entry: ActivityEntry) -> Look:
-    """Returns how it ended. Only what failed or was refused has a shape and a colour."""
+    """Returns the look of an outcome. Only failures and refusals have a shape and a colour."""
     if entry.kind == "approval":
         return _approval_look(entry.outcome)
     if entry.kind == "question":
@@ -194,7 +191,7 @@ def row_time(row: ActivityRow) -> str:
 
 
 def spoken(row: ActivityRow) -> str:
-    """Returns what a screen reader says of the subject of a row."""
+    """Returns the text of a row's subject for screen readers."""
     name = subject(row.entry)
     return tr("{name}, {count} times", name=name, count=f"{row.count:,}") if row.count > 1 else name
 
@@ -238,7 +235,9 @@ def waits(call: CallNow) -> str:
 
 
 def reason(entry: ActivityEntry) -> str:
-    """Returns why it failed, was refused, or happened to a server; the engine's own sentences in the person's language."""
+    """Returns why a call failed or was refused, or why something happened to a server; the engine's own sentences in the user's
+    language.
+    """
     if entry.outcome == "ok" and entry.kind in ("start", "stop"):
         return _cause(entry)
     if entry.kind == "approval":
@@ -292,7 +291,7 @@ def stretch(since: float, until: float, now: datetime) -> str:
 
 
 class FilterChip(msgspec.Struct, frozen=True):
-    """A value that a list is filtered by: the field of ActivityFilter, the value, and what the chip says."""
+    """A filter: the field of ActivityFilter, the value, and the text of the chip."""
 
     field: str
     value: str
@@ -300,7 +299,7 @@ class FilterChip(msgspec.Struct, frozen=True):
 
 
 def chips(filter: ActivityFilter, now: datetime) -> list[FilterChip]:
-    """Returns what a list is filtered by, besides text and the outcome of a tab, which have controls of their own."""
+    """Returns the filters of a list without text and outcome, which have controls of their own."""
     found = [FilterChip("kinds", kind, kind_name(kind)) for kind in filter.kinds]
     found += [FilterChip("outcomes", outcome, outcome_name(outcome)) for outcome in filter.outcomes]
     found += [FilterChip("clients", client, tr("Client: {name}", name=one_line(client_words(client), SHORT))) for client in filter.clients]

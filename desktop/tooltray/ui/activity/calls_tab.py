@@ -1,7 +1,4 @@
-"""The tab of what happened: a glance at the last 24 hours, the calls that wait, and the list, with one entry in full beside it.
-
-Above it: ActivityPage. Below it: ActivityList, ActivityCommands and the details of an entry.
-"""
+"""The tab of the log: an overview of the last 24 hours, the calls that wait, and the list, with one entry in full beside it."""
 
 from datetime import datetime
 from functools import partial
@@ -35,7 +32,7 @@ NOW_EVERY_MS = 1000  # who is working
 
 
 class CallsTab(Page):
-    """The list and everything around it."""
+    """A tab with the list and everything around it."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
@@ -127,7 +124,7 @@ class CallsTab(Page):
 
     @property
     def details(self) -> EntryDetails | None:
-        """The entry that is open."""
+        """The details of the open entry."""
         return self._split.details if isinstance(self._split.details, EntryDetails) else None
 
     def enable(self, is_usable: bool) -> None:
@@ -135,7 +132,7 @@ class CallsTab(Page):
         self.waiting.setEnabled(is_usable)
 
     def set_filter(self, filter: ActivityFilter) -> None:
-        """Shows other entries; outcomes are the tabs' business."""
+        """Shows other entries; outcomes are left to the tabs."""
         if filter.kinds:
             self.list.show_tab(ALL)
         elif filter.outcomes:
@@ -156,7 +153,7 @@ class CallsTab(Page):
         self.commands.read_entry(id)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what is meant by the JSON of a filter ("filter"), or one entry ("entry", an id)."""
+        """Shows the entries of a filter in JSON ("filter"), or one entry ("entry", an id)."""
         if part == "entry" and text.isdecimal():
             self.show_entry(int(text))
         elif part == "filter":

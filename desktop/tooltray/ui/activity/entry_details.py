@@ -1,7 +1,5 @@
-"""One entry of the journal in full: who did what and when, where its time went, what it was given and what came back.
-
-Above it: CallsTab. Below it: the waterfall, the view of results. Draws one frozen snapshot; what is not known says so.
-"""
+"""One entry of the journal in full: who did what and when, where its time went, its arguments and its result. Draws one frozen snapshot,
+and names what is not known."""
 
 import json
 from collections.abc import Mapping
@@ -48,7 +46,7 @@ LONGEST_NAME, LONGEST_REASON = 300, 2_000  # characters
 
 
 class EntryDetails(DetailsPane):
-    """`only_requested` carries a field of ActivityFilter and the value that a person wants to see alone."""
+    """The details of an entry. `only_requested` carries a field of ActivityFilter and the only value that the list should show."""
 
     only_requested = Signal(str, str)
 
@@ -103,16 +101,16 @@ class EntryDetails(DetailsPane):
             self._fact(tr("Sizes"), Label(self._theme, sizes(entry), wrap=True, tabular=True))
 
     def _add_trace(self, id: str) -> None:
-        """By this it is found where traces are kept, so it can be copied."""
+        """Adds the trace ID, which finds the call in a tracing system, with a button that copies it."""
         copy = IconButton(self._theme, "copy", tr("Copy the trace ID"), small=True)
         copy.clicked.connect(partial(self._on_copy, id, tr("The trace ID is copied")))
         self._fact(tr("Trace"), self._name(id), button=copy)
 
     def _fact(self, name: str, value: QWidget, field: str = "", wanted: str = "", *, button: QWidget | None = None) -> None:
-        """A line of the facts; with a field, a button lists only what has this value.
+        """Adds a line to the facts; with a field, a button filters the list by this value.
 
         Args:
-            button: stands at the end of the line.
+            button: a widget for the end of the line.
         """
         line = row(spacing=8)
         label = Label(self._theme, name, "caption", "muted")
@@ -206,7 +204,7 @@ class EntryDetails(DetailsPane):
             self.body.addLayout(line)
 
     def _arguments(self) -> str:
-        """What it was called with, if all of that is known."""
+        """Returns the arguments of the call if they were recorded in full, else an empty text."""
         return self.shown.arguments if not self.shown.is_cut and _read(self.shown.arguments) is not None else ""
 
     def _command(self) -> str:
@@ -233,7 +231,7 @@ class EntryDetails(DetailsPane):
 
 
 def sizes(entry: ActivityEntry) -> str:
-    """Returns how much went to the server and came back."""
+    """Returns the sizes of a call's request and response."""
     sent, came = (_size(count) for count in (entry.argument_bytes, entry.result_bytes))
     return tr("{sent} sent, {came} back, about {tokens} tokens", sent=sent, came=came, tokens=f"{entry.tokens:,}")
 
@@ -249,7 +247,7 @@ def _spent(seconds: float | None) -> str:
 
 
 def _read(text: str) -> Mapping[str, object] | None:
-    """An object of JSON; None: it is something else, or cut."""
+    """Returns the JSON object in a text; None if it is something else, or truncated."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

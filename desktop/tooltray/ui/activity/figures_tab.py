@@ -1,7 +1,4 @@
-"""The tab of figures: calls, failures, tokens and times of each server, client or tool, and a chart of the one that is chosen.
-
-Above it: ActivityPage. Below it: the verbs of the journal, and charts of our own.
-"""
+"""The tab of statistics: calls, failures, tokens and times of each server, client or tool, and a chart of the chosen one."""
 
 import time
 from collections.abc import Sequence
@@ -60,7 +57,7 @@ class FiguresTable(Table):
         super().__init__(theme, columns, tr("Figures"), lambda each: each.name)
 
     def set_figures(self, figures: Sequence[ActivityFigures]) -> None:
-        """Shows rows; the bars compare them with the one that was called most."""
+        """Shows rows; the bars compare them with the most called one."""
         self._most = max((each.calls for each in figures), default=1) or 1
         self.set_rows(figures)
         self.viewport().update()
@@ -90,7 +87,7 @@ def _tokens_each(each: ActivityFigures) -> str:
 
 
 class FiguresTab(Page):
-    """`filter_requested` carries the JSON of an ActivityFilter: a person wants to see these calls."""
+    """A tab with statistics. `filter_requested` carries the JSON of an ActivityFilter: the user wants to see these calls."""
 
     filter_requested = Signal(str)
 
@@ -152,7 +149,7 @@ class FiguresTab(Page):
 
     @property
     def by(self) -> str:
-        """Whose figures are shown: those of each server, client or tool."""
+        """The kind of rows in the table: servers, clients or tools."""
         return BY[self._by.current]
 
     def enable(self, is_usable: bool) -> None:
@@ -167,7 +164,7 @@ class FiguresTab(Page):
         return ActivityFilter(since=time.time() - SPANS[self._span.current])
 
     def _of_chosen(self) -> ActivityFilter:
-        """The calls of the one whose chart is shown, or all."""
+        """Returns the filter for the calls of the selected row, or for all calls."""
         filter = self._filter()
         if not self._chosen:
             return filter
@@ -243,7 +240,7 @@ class FiguresTab(Page):
 
 
 class Legend(QWidget):
-    """What a line of a chart is."""
+    """The name of a line in a chart."""
 
     def __init__(self, theme: Theme, word: str, tone: str) -> None:
         super().__init__()

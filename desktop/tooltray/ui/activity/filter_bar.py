@@ -1,7 +1,4 @@
-"""What the list is filtered by, as chips that can be taken away, and the menu that adds some.
-
-Above it: CallsTab. Below it: the filter of the journal. Knows no verb.
-"""
+"""The filters of the list as chips that can be removed, and the menu that adds some. Knows no verb."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -25,8 +22,9 @@ HEIGHT = 36  # px
 
 
 class FilterBar(QScrollArea):
-    """`filter_changed` carries the filter that a person wants; text and outcome are not its business and stay. `menu_opened`: the choices
-    should be known now."""
+    """A row of filters. `filter_changed` carries the new filter, whose text and outcome the bar leaves unchanged. `menu_opened` requests
+    the choices.
+    """
 
     filter_changed = Signal(object)
     menu_opened = Signal()
@@ -53,7 +51,7 @@ class FilterBar(QScrollArea):
         self.show_filter(self._filter)
 
     def show_filter(self, filter: ActivityFilter) -> None:
-        """Shows what a list is filtered by."""
+        """Shows a filter as chips."""
         self._filter = filter
         shown = chips(filter, datetime.now())
         if shown == self._shown:
@@ -74,7 +72,7 @@ class FilterBar(QScrollArea):
         self.setVisible(bool(shown))
 
     def set_choices(self, choices: ActivityChoices) -> None:
-        """Sets what the menu offers."""
+        """Sets the choices of the menu."""
         self._choices = choices
 
     def _on_remove(self, chip: FilterChip, *_: object) -> None:
@@ -115,13 +113,13 @@ class FilterBar(QScrollArea):
 
 
 def with_value(filter: ActivityFilter, field: str, value: str) -> ActivityFilter:
-    """Returns a filter that lets also this value of a field through."""
+    """Returns a filter that also accepts this value of a field."""
     known: tuple[str, ...] = getattr(filter, field)
     return replace(filter, **{field: known if value in known else (*known, value)})
 
 
 def without(filter: ActivityFilter, chip: FilterChip) -> ActivityFilter:
-    """Returns a filter without what a chip says."""
+    """Returns a filter without the value of a chip."""
     if chip.field == "since":
         return replace(filter, since=0.0, until=0.0)
     return replace(filter, **{chip.field: tuple(each for each in getattr(filter, chip.field) if each != chip.value)})

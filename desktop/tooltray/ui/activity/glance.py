@@ -1,7 +1,5 @@
-"""What one sees first: the last 24 hours as bars, the numbers of the stretch that is listed, and who is working now.
-
-Above it: ActivityPage. Below it: the histogram. Draws frozen snapshots; what is not known is not drawn as nothing.
-"""
+"""The overview above the list: the last 24 hours as bars, the numbers of the listed stretch, and who is working now. Draws frozen
+snapshots; unknown values are not drawn as zero."""
 
 import time
 from collections.abc import Sequence
@@ -48,7 +46,7 @@ class Figure(QWidget):
 
 
 class WorkingNow(QWidget):
-    """Which calls are under way."""
+    """The calls that run now."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -85,7 +83,9 @@ def _working(call: CallNow) -> str:
 
 
 class GlancePanel(Surface):
-    """`stretch_chosen` carries a stretch that a person wants to see alone, in unix seconds: since, until; both 0: all again."""
+    """An overview of calls. `stretch_chosen` carries the only stretch that the list should show, in unix seconds: since, until; both 0:
+    everything.
+    """
 
     stretch_chosen = Signal(float, float)
 
@@ -119,7 +119,7 @@ class GlancePanel(Surface):
         self.show_stretch(0.0, 0.0)
 
     def set_low(self, is_low: bool) -> None:
-        """Takes less room."""
+        """Makes the chart lower."""
         self.chart.setFixedHeight(LOW_HEIGHT if is_low else HEIGHT)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -147,7 +147,7 @@ class GlancePanel(Surface):
         self._tokens.set_value(f"{whole.tokens:,}")
 
     def show_stretch(self, since: float, until: float) -> None:
-        """Marks the stretch that the list shows; both 0: all of it."""
+        """Marks the stretch that the list shows; both 0: everything."""
         self._stretch = (since, until)
         self._when.setText(tr("the stretch that you chose") if since or until else tr("the last 24 hours"))
         self._mark()

@@ -1,7 +1,5 @@
-"""What is wrong with the journal, above the list: it cannot be read, was damaged, or has lost entries.
-
-Above it: CallsTab. Below it: banners. It has no height while nothing is wrong.
-"""
+"""The journal's problem, above the list: it cannot be read, was damaged, or has lost entries. The notice has no height without a
+problem."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
@@ -16,7 +14,7 @@ from tooltray.ui.widgets.surface import clear, column
 
 
 class JournalNotice(QWidget):
-    """Shows what failed just now, else what the journal says of itself."""
+    """A banner with the latest failure, else with the journal's own problem."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -30,10 +28,10 @@ class JournalNotice(QWidget):
         self.hide()
 
     def show_fault(self, of: str, problem: Problem | None) -> None:
-        """Shows what failed; None: it works again.
+        """Shows a failure; None ends it.
 
         Args:
-            of: what that is; what works says nothing of what else has failed.
+            of: what failed; a success of something else leaves the failure in place.
         """
         self._faults.pop(of, None)
         if problem is not None:
@@ -41,7 +39,7 @@ class JournalNotice(QWidget):
         self._draw()
 
     def show_status(self, status: JournalStatus | None) -> None:
-        """Shows what the journal says of itself; None: nobody could ask it."""
+        """Shows the journal's status; None if the status could not be read."""
         if status is not None:
             self._status = status
         self._draw()
@@ -61,7 +59,7 @@ class JournalNotice(QWidget):
 
 
 def _words(status: JournalStatus) -> tuple[str, str, str] | None:
-    """Tone, title and text of what is wrong with a journal."""
+    """Returns tone, title and text of the journal's problem, or None."""
     problem = whole(Problem(say(status.problem))) if status.problem else ""
     if status.lost:
         name = tr("1 entry is missing") if status.lost == 1 else tr("{count} entries are missing", count=f"{status.lost:,}")

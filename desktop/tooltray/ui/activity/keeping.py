@@ -1,7 +1,4 @@
-"""Why an entry has no arguments and no result, and the button that keeps those of the calls to come for a while.
-
-Above it: EntryDetails. Below it: the settings of the journal.
-"""
+"""Why an entry has no arguments and no result, and the button that records these for later calls for a while."""
 
 import time
 from datetime import datetime
@@ -21,9 +18,10 @@ HOUR_S = 3600.0
 
 
 class KeepContents(QWidget):
-    """
+    """The reason why contents are missing, and the button that records them.
+
     Args:
-        has_kept: they were kept, and are gone by now.
+        has_kept: they were recorded, and have been deleted since.
     """
 
     def __init__(self, context: PageContext, *, has_kept: bool) -> None:

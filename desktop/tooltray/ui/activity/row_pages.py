@@ -1,7 +1,4 @@
-"""The rows of a list that may be as long as the journal; in memory are those near the ones that a person looks at.
-
-Above it: ActivityModel, which tells the view, and reads what is missing. Below it: snapshots. Knows no Qt and asks nobody.
-"""
+"""The rows of a list that may be as long as the journal; only rows near the visible ones are in memory. Knows no Qt and reads nothing."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -22,9 +19,9 @@ class ShownRow(msgspec.Struct, frozen=True):
     """A row of the list.
 
     Attributes:
-        row: what it shows; None: it has to be read first.
+        row: its content; None: it has to be read first.
         is_inside: it belongs to the group above it, which is open.
-        is_open: the entries of this group stand below it.
+        is_open: the entries of this group follow it.
     """
 
     row: ActivityRow | None
@@ -33,12 +30,12 @@ class ShownRow(msgspec.Struct, frozen=True):
 
 
 class Page:
-    """Rows in a row, which are read together.
+    """Consecutive rows, which are read together.
 
     Attributes:
         before: all of them are older than this id.
         count: how many there are, also while they are not in memory.
-        rows: None while they are not.
+        rows: None while they are not in memory.
     """
 
     def __init__(self, rows: Sequence[ActivityRow], *, is_inside: bool = False) -> None:
@@ -48,21 +45,21 @@ class Page:
 
 
 class Span(msgspec.Struct, frozen=True):
-    """Places of a list that come or go: the first, and how many."""
+    """Places of inserted or removed rows: the first, and how many."""
 
     first: int
     count: int
 
 
 class Growth(msgspec.Struct, frozen=True):
-    """New rows for the top of a list; `top` takes the place of its first row, which has grown."""
+    """New rows for the top of a list; `top` replaces its first row, which has grown."""
 
     rows: tuple[ActivityRow, ...]
     top: ActivityRow | None
 
 
 class RowPages:
-    """Pages of a list, the newest rows first. The first page is always in memory: what comes is compared with it."""
+    """Pages of a list, the newest rows first. The first page is always in memory: new rows are compared with it."""
 
     def __init__(self) -> None:
         self._pages: list[Page] = []
@@ -81,12 +78,12 @@ class RowPages:
 
     @property
     def newest_id(self) -> int:
-        """0: there is no row."""
+        """The id of the newest entry; 0 without rows."""
         return self._pages[0].before - 1 if self._pages else 0
 
     @property
     def next_before(self) -> int:
-        """From where a list goes on below its last row; 0 where that is not known yet."""
+        """The id before which the rows after the last one begin; 0 where that is not known yet."""
         rows = self._pages[-1].rows if self._pages else None
         return rows[-1].first_id if rows else 0
 
@@ -108,7 +105,7 @@ class RowPages:
         return -1
 
     def reset(self, rows: Sequence[ActivityRow], *, is_whole: bool) -> None:
-        """Begins anew with the newest rows; `is_whole`: there are no others."""
+        """Replaces all rows by the newest ones; `is_whole`: the journal has no others."""
         self._pages = [Page(rows)] if rows else []
         self._open.clear()
         self.is_whole = is_whole
@@ -122,7 +119,7 @@ class RowPages:
         self._count()
 
     def look(self, first: int, last: int) -> list[Page]:
-        """Somebody looks at the rows between these places; returns the pages that have to be read for it."""
+        """Marks the rows between these places as visible; returns their pages that have to be read."""
         self._clock += 1
         if not self._pages:
             return []
@@ -133,19 +130,19 @@ class RowPages:
         return [page for page in seen if page.rows is None]
 
     def fill(self, page: Page, rows: Sequence[ActivityRow]) -> None:
-        """Puts rows that were read again into their page, which may have become shorter: entries are thrown away at last."""
+        """Fills a page with rows that were read again; there may be fewer of them, since old entries are deleted."""
         _set(page, tuple(rows[: page.count]))
         self._clean()
 
     def place_of(self, page: Page) -> int:
-        """Returns the place of a page's first row; -1: it is not there any more."""
+        """Returns the place of a page's first row; -1 if the page was removed."""
         return self._starts[self._pages.index(page)] if page in self._pages else -1
 
     def growth(self, newest: Sequence[ActivityRow]) -> Growth | None:
-        """Compares what stands on top with the newest rows.
+        """Compares the rows at the top with the newest rows.
 
         Returns:
-            What has to be put on top; None: there are more new rows than these, and the list has to begin anew.
+            The rows to insert at the top; None: there are more new rows than these, and the list has to be reset.
         """
         top = self._pages[0].rows if self._pages else None
         if not top:
@@ -162,7 +159,7 @@ class RowPages:
         return None
 
     def grow(self, growth: Growth) -> None:
-        """Puts new rows on top."""
+        """Inserts new rows at the top."""
         first = self._pages[0]
         assert first.rows is not None
         kept = (growth.top, *first.rows[1:]) if growth.top is not None else first.rows
@@ -175,11 +172,11 @@ class RowPages:
         self._count()
 
     def span_to_open(self, place: int, rows: Sequence[ActivityRow]) -> Span:
-        """Returns the places that come when a group is opened; a rest inside a group gives its own place to its first entry."""
+        """Returns the places that opening a group inserts; the rest of a group inside a group is replaced by its first entry."""
         return Span(place + 1, min(len(rows), MOST_INSIDE + 1) - self.row(place).is_inside)
 
     def open(self, place: int, rows: Sequence[ActivityRow]) -> None:
-        """Shows the entries of a group below it; those of a rest that is itself inside a group stand in its place.
+        """Inserts the entries of a group below it; the rest of a group that is itself inside a group is replaced by its entries.
 
         Args:
             rows: the entries, at most one more than `MOST_INSIDE`.
@@ -201,7 +198,7 @@ class RowPages:
         return Span(place + 1, sum(page.count for page in inside))
 
     def close(self, place: int) -> None:
-        """Takes the entries of a group away again."""
+        """Removes the entries of a group from the list."""
         page, at = self._at(place)
         assert page.rows is not None
         self._open.discard(page.rows[at].first_id)
@@ -211,7 +208,7 @@ class RowPages:
         self._count()
 
     def _inside(self, page: Page, at: int, id: int) -> int:
-        """The place of an entry of an open group; -1: there is none."""
+        """Returns the place of an entry of an open group; -1 if the group is closed or lacks the entry."""
         number = self._pages.index(page) + 1
         assert page.rows is not None
         if page.is_inside or page.rows[at].first_id not in self._open:
@@ -224,7 +221,7 @@ class RowPages:
         return -1
 
     def _forget(self) -> None:
-        """Forgets the rows of pages at which nobody has looked for the longest time."""
+        """Drops the rows of the pages that have been out of sight for the longest time."""
         large = [page for page in self._pages[1:] if page.rows is not None and page.count > SMALL]
         for page in sorted(large, key=lambda page: page.looked_at)[: max(0, len(large) - MOST_KEPT)]:
             if page is not self._pages[-1]:  # below it the list goes on
@@ -250,7 +247,7 @@ def _set(page: Page, rows: tuple[ActivityRow, ...]) -> None:
 
 
 def _with_rest(group: ActivityRow, rows: Sequence[ActivityRow]) -> list[ActivityRow]:
-    """The entries of a group, and what is too much of it as a group below them."""
+    """Returns the entries of a group; the entries beyond `MOST_INSIDE` are a group at the end."""
     if len(rows) <= MOST_INSIDE:
         return list(rows)
     rest = replace(group, entry=rows[MOST_INSIDE].entry, count=max(1, group.count - MOST_INSIDE))

@@ -1,8 +1,5 @@
-"""The calls that wait for a person's yes, pinned above the list, with the answers that need no second look.
-
-Above it: CallsTab. Below it: the line of approvals and their verb. What is odd, or allowed for longer than once, is answered in the window
-that asks, where all of it can be read.
-"""
+"""The calls that wait for the user's approval, pinned above the list, with the answers that need no second look. Unusual calls, and
+approvals for longer than once, are left to the window for approval, which shows everything."""
 
 import json
 from functools import partial
@@ -31,7 +28,7 @@ ROW = 44  # px
 
 
 class ApprovalAnswers(Commands):
-    """Brings answers to the engine."""
+    """The sender of answers to the engine."""
 
     @action(at_page)
     async def answer(self, id: str, answer: str) -> None:
@@ -39,7 +36,9 @@ class ApprovalAnswers(Commands):
 
 
 class WaitingCall(QWidget):
-    """One call: who wants what, and the answers. Until `guard_ms` have passed it takes none: it came under somebody's pointer."""
+    """A pending call: who wants what, and the answers. It takes no answer until `guard_ms` have passed, since it may have appeared under
+    the pointer.
+    """
 
     def __init__(self, theme: Theme, request: ApprovalSnapshot, *, guard_ms: int) -> None:
         super().__init__()
@@ -72,7 +71,7 @@ class WaitingCall(QWidget):
         self._guard.start()
 
     def set_busy(self, is_busy: bool) -> None:
-        """An answer is on its way, or did not count."""
+        """Disables the answers while one is being sent, and enables them again if it was not accepted."""
         self._is_guarded = is_busy
         self._draw()
 
@@ -88,7 +87,7 @@ class WaitingCall(QWidget):
 
 
 class WaitingCalls(QWidget):
-    """Has no height while nothing waits."""
+    """The pinned rows of waiting calls, without height while nothing waits."""
 
     def __init__(self, context: PageContext, *, guard_ms: int = GUARD_MS) -> None:
         super().__init__()
@@ -169,7 +168,7 @@ class WaitingCalls(QWidget):
 
 
 def _arguments(request: ApprovalSnapshot) -> str:
-    """The arguments on one line."""
+    """Returns the arguments on one line."""
     try:
         return one_line(json.dumps(json.loads(request.arguments), ensure_ascii=False), LONGEST)
     except ValueError:  # cut, since they are very long

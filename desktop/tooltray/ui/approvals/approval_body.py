@@ -1,4 +1,4 @@
-"""What a waiting tool call is: who wants what, with which arguments, what it would change, and why somebody is asked."""
+"""What a waiting tool call is: who wants what, with which arguments, what it would change, and why it needs approval."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ SOON_S = 7 * DAY_S  # what ends later is said by its day
 
 
 def question(request: ApprovalSnapshot) -> str:
-    """Returns who wants what, as a question."""
+    """Returns which client wants what, as a question."""
     client = request.client or tr("An AI client")
     if request.diff:
         return tr("Let {client} make this change?", client=client)
@@ -38,12 +38,12 @@ def wish(request: ApprovalSnapshot) -> str:
 
 
 def because(request: ApprovalSnapshot) -> str:
-    """Returns why somebody is asked, as a sentence."""
+    """Returns why approval is needed, as a sentence."""
     return whole(Problem(request.why))
 
 
 def warnings(found: Sequence[str]) -> str:
-    """Returns what is odd in a definition, a sentence on each line."""
+    """Returns what is unusual in a definition, a sentence on each line."""
     return "\n".join(whole(Problem(warning)) for warning in found)
 
 
@@ -80,7 +80,7 @@ def granted(grant: GrantSnapshot) -> str:
 
 
 def granted_to(grant: GrantSnapshot) -> str:
-    """Returns for whom."""
+    """Returns the clients of a grant."""
     if grant.session:
         return grant.client or tr("One session")
     return grant.client or tr("All clients")
@@ -97,7 +97,7 @@ def granted_until(grant: GrantSnapshot, now: datetime) -> str:
 
 
 def time_left(seconds: float) -> str:
-    """Returns how long something lasts on, rounded up: what lasts never has nothing left."""
+    """Returns how long a grant still lasts, rounded up to at least 1 s."""
     whole = max(1, math.ceil(seconds))
     if whole < 60:
         return tr("{count} s left", count=whole)
@@ -109,7 +109,7 @@ def time_left(seconds: float) -> str:
 
 
 def ends(grant: GrantSnapshot, now: datetime) -> tuple[str, str]:
-    """Returns the chip of a grant: how long it lasts on, or that it is held, which is what matters more."""
+    """Returns the chip of a grant: how long it still lasts, or that it is blocked, which matters more."""
     if grant.is_held:
         return tr("Held"), "warning"
     left_s = grant.expires_at - now.timestamp()
@@ -117,7 +117,7 @@ def ends(grant: GrantSnapshot, now: datetime) -> tuple[str, str]:
 
 
 def details(grant: GrantSnapshot, now: datetime) -> str:
-    """Returns what else there is to know of how long it lasts."""
+    """Returns further details about how long a grant lasts."""
     until = tr("Until: {when}", when=granted_until(grant, now))
     if not grant.is_held:
         return until
@@ -126,10 +126,10 @@ def details(grant: GrantSnapshot, now: datetime) -> str:
 
 
 def own_permissions(count: int) -> str:
-    """Returns what a person reads who has allowed nothing for longer than one call.
+    """Returns the text for a user who has allowed nothing for longer than one call.
 
     Args:
-        count: of servers whose own settings let every call through.
+        count: of servers whose own settings allow every call.
     """
     if not count:
         return tr("No standing permissions beyond each server's own")
@@ -146,11 +146,11 @@ LONGEST_DESCRIPTION = 400  # characters; what matters is above, and servers writ
 
 
 class ApprovalBody(QWidget):
-    """Draws one frozen request; another request is another body.
+    """A view of one frozen request; another request gets another body.
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.
-        has_margins: it stands in a window of its own; a sheet has margins itself.
+        has_margins: it is in a window of its own; a sheet has margins itself.
     """
 
     def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, *, has_margins: bool = True) -> None:

@@ -1,7 +1,4 @@
-"""Shows the tool calls that wait for a person's yes, one at a time, and brings the answers to the engine.
-
-Above it: the desktop's life and the tray. Below it: the approval window and the Qt presenter layer. Decides nothing.
-"""
+"""Shows the tool calls that wait for the user's approval, one at a time, and brings the answers to the engine. Decides nothing."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -17,7 +14,7 @@ from tooltray.ui.widgets.sheet import GUARD_MS
 
 
 class ApprovalPrompt(QObject):
-    """`waiting_changed` carries tuple[ApprovalSnapshot]: these calls wait now.
+    """The owner of the approval window. `waiting_changed` carries the waiting calls as tuple[ApprovalSnapshot].
 
     Args:
         guard_ms: how long the window takes no answer after each change.
@@ -40,11 +37,11 @@ class ApprovalPrompt(QObject):
 
     @property
     def window(self) -> ApprovalWindow | None:
-        """What a person sees of it now."""
+        """The window that is open now, or None."""
         return self._window
 
     def go_there(self) -> None:
-        """Gives the window the keyboard, if a call waits: the person came from somewhere else of Tooltray."""
+        """Gives the window the keyboard if a call waits, since the user came from somewhere else of Tooltray."""
         self._is_sought = len(self._line) > 0
         if self._is_sought and not self._answering:
             self._show()
@@ -52,12 +49,12 @@ class ApprovalPrompt(QObject):
             self._window.go_there()
 
     def answer(self, id: str, answer: str) -> None:
-        """Brings an answer that was given elsewhere, "once" or "refuse", to the engine; a call that waits no longer has none."""
+        """Sends an answer that was given elsewhere, "once" or "refuse", to the engine; ignores a call that no longer waits."""
         if id in self._line and not self._answering:
             self._on_answered(id, answer)
 
     def close(self) -> None:
-        """Takes the window away; the calls wait on."""
+        """Closes the window; its calls keep waiting."""
         if self._window is not None:
             self._window.hide()
             self._window.deleteLater()
@@ -103,7 +100,7 @@ class ApprovalPrompt(QObject):
         self._line.set_diff(request.id, await disk_diff(self._hub, request))
 
     def _next(self) -> ApprovalSnapshot | None:
-        """What is asked now: the oldest, and while nobody seems to be there the oldest that calls a person."""
+        """Returns the request to show: the oldest that is not quiet, or the oldest of all once the user has come to answer."""
         waiting = self._line.waiting
         return next((each for each in waiting if self._is_sought or not each.is_quiet), None)
 

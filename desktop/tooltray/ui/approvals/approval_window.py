@@ -1,7 +1,4 @@
-"""A tool call asks for a person's yes, in a window of its own.
-
-Above it: ApprovalPrompt. Below it: AskingWindow, which takes no keyboard and no hasty answer, ApprovalBody, and RuleChoice.
-"""
+"""The window for a tool call that waits for the user's approval."""
 
 from collections.abc import Iterable
 
@@ -23,8 +20,8 @@ MAKE_RULE = "make a rule"  # in the menu of lasting answers
 
 
 class ApprovalWindow(AskingWindow):
-    """`answered` carries the request's id and one of its choices, that of a rule, or "refuse"; `preview_requested` carries a server and an
-    OfferedRule: what would it have covered?
+    """A window with a call that waits for approval. `answered` carries the request's id and one of its choices, the choice of a rule, or
+    "refuse"; `preview_requested` carries a server and an OfferedRule, to find the calls that the rule would have covered.
 
     Args:
         guard_ms: how long it takes no answer after each change.
@@ -41,11 +38,11 @@ class ApprovalWindow(AskingWindow):
 
     @property
     def request(self) -> ApprovalSnapshot | None:
-        """What is asked now; None after it has ended."""
+        """The call that is shown; None after it has ended."""
         return self._request
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
-        """Shows a call, one of `count` that wait; what is shown already stays as it is."""
+        """Shows a call, one of `count` that wait; does nothing if it is shown already."""
         self._count = count
         if request == self._request and self._rule is not None:
             return
@@ -154,7 +151,7 @@ class ApprovalWindow(AskingWindow):
             self._send(choice)
 
     def _begin_rule(self, request: ApprovalSnapshot) -> None:
-        """Shows the rules that could be made of the call, in the place of what it is."""
+        """Shows the possible rules in place of the call."""
         rule = self._rule = RuleChoice(self._theme, request, margin=MARGIN)
         rule.preview_requested.connect(self.preview_requested)
         self._session.hide()
@@ -166,7 +163,7 @@ class ApprovalWindow(AskingWindow):
         rule.ask_for_preview()
 
     def _end_rule(self) -> None:
-        """Back to the call."""
+        """Returns from the choice of a rule to the call."""
         self._rule = None
         if (request := self._request) is not None:
             self.ask(request, self._count)

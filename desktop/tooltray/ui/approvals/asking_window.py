@@ -1,10 +1,8 @@
-"""A small window of its own in which a person is asked, since the main window may be closed.
+"""A small window that requests approval, since the main window may be closed.
 
-Above it: the windows of calls that wait, and of what commands want to allow. It never takes the keyboard from another program: it is
-shown without being activated, and until it can be answered it cannot be activated at all. For a moment after it is shown, and after each
-change of what it asks, it takes no answer, so that a click or a key meant for something else is none. Once the person goes there, "no"
-has the focus; Enter does nothing.
-"""
+It never takes the keyboard from another program: it is shown without being activated, and cannot be activated before it can be answered.
+For a moment after it is shown, and after each change of its request, it takes no answer, so that a click or a key meant for something else
+is ignored. Once the user activates it, the refusing button has the focus; Enter does nothing."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -33,7 +31,8 @@ FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowTyp
 
 
 class AskingWindow(QWidget):
-    """`put_away`: what has ended was read. A subclass makes the buttons and the body, and says what its answers are.
+    """The base of the windows that request approval. `put_away`: the user has read that a request has ended. A subclass makes the buttons
+    and the body, and defines the answers.
 
     Args:
         guard_ms: how long it takes no answer after each change.
@@ -72,13 +71,13 @@ class AskingWindow(QWidget):
         return not (self._guard.isActive() or self._is_busy)
 
     def set_busy(self) -> None:
-        """An answer is on its way."""
+        """Disables the buttons while an answer is being sent."""
         self._clear_fault()
         self._is_busy = True
         self._set_usable(False)
 
     def show_fault(self, problem: Problem) -> None:
-        """Shows what became of an answer that did not count; the same waits on, or another one stands below."""
+        """Shows why an answer was not accepted; the same request keeps waiting, or another one is shown below."""
         if problem == self._fault:
             return
         self._clear_fault()
@@ -104,7 +103,7 @@ class AskingWindow(QWidget):
         self._fit()
 
     def go_there(self) -> None:
-        """Gives it the keyboard: the person wants to answer."""
+        """Gives the window the keyboard, since the user wants to answer."""
         self._accept_focus()
         self.show()
         self.raise_()
@@ -116,27 +115,27 @@ class AskingWindow(QWidget):
         raise NotImplementedError
 
     def _yes_buttons(self) -> Iterable[QPushButton]:
-        """All but the one that says no."""
+        """Returns all buttons but the refusing one."""
         raise NotImplementedError
 
     def _no_button(self) -> QPushButton:
         raise NotImplementedError
 
     def _ends_at(self) -> float | None:
-        """When the question refuses by itself, unix seconds; None: nothing is asked."""
+        """Returns when the request is refused automatically, in unix seconds; None without a request."""
         raise NotImplementedError
 
     def _forget_question(self) -> None:
         raise NotImplementedError
 
     def _answer(self, is_yes: bool) -> None:
-        """By a key, or by closing the window: the plain yes, or no."""
+        """Answers by a key, or by closing the window: approves once, or refuses."""
         raise NotImplementedError
 
     # the parts
 
     def _show_body(self, body: QWidget) -> None:
-        """Another question stands there from now on."""
+        """Shows another request."""
         self._body, self._is_busy = body, False
         self._scroll.setWidget(body)
         self._scroll.show()
@@ -162,7 +161,7 @@ class AskingWindow(QWidget):
         return line
 
     def _fit(self) -> None:
-        """As high as what it says, as far as the screen allows; at the screen's upper right, out of the way."""
+        """Makes the window as high as its content, as far as the screen allows, and opens it at the upper right of the screen."""
         room = self.screen().availableGeometry()
         self.setFixedWidth(min(WIDTH, room.width()))
         self.setFixedHeight(min(_height(self.layout(), self.width()), room.height() - 2 * GAP))
@@ -193,7 +192,7 @@ class AskingWindow(QWidget):
             button.setEnabled(is_usable)
 
     def _accept_focus(self) -> None:
-        """From now on a person can go there, by a click or from the list of windows; that gives it nothing by itself."""
+        """Allows activating the window, by a click or from the list of windows; this does not activate it."""
         no_focus = Qt.WindowType.WindowDoesNotAcceptFocus
         if self.windowFlags() & no_focus:
             self.overrideWindowFlags(self.windowFlags() & ~no_focus)
@@ -235,7 +234,7 @@ def _timer(parent: QWidget, interval_ms: int, slot: Callable[[], None] | None = 
 
 
 def _height(layout: QLayout | None, width: int) -> int:
-    """How high its content is now."""
+    """Returns the height of the current content."""
     assert layout is not None
     layout.invalidate()
     layout.activate()

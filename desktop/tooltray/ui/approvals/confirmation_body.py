@@ -1,4 +1,4 @@
-"""What a command wants to allow: what that is, what it is about, and from which programs the command comes."""
+"""The request of a command: what it wants to allow, the details, and the programs that started the command."""
 
 import re
 from collections.abc import Iterator
@@ -30,12 +30,12 @@ def heading() -> str:
 
 
 def wish(request: ConfirmationSnapshot) -> str:
-    """Returns what it wants, as a sentence."""
+    """Returns what a command wants, as a sentence."""
     return whole(Problem(request.what))
 
 
 def fact_name(name: str) -> str:
-    """Returns how a person calls what a fact is about; of one without a name here, its own."""
+    """Returns the name of a detail for the user; an unknown one keeps its own."""
     names = {
         "server": tr("Server"),
         "tool": tr("Tool"),
@@ -71,7 +71,7 @@ def fact_name(name: str) -> str:
 
 
 def fact_value(name: str, value: str) -> str:
-    """Returns a fact as a person reads it; what has no words here is as it was given."""
+    """Returns the value of a detail for the user; an unknown one stays unchanged."""
     if name == "files" and value in FILES:
         return files_title(value)
     if name == "network" and value in NETWORKS:
@@ -88,7 +88,7 @@ def fact_value(name: str, value: str) -> str:
 
 
 def origin(request: ConfirmationSnapshot) -> str:
-    """Returns from which programs it comes, as a sentence."""
+    """Returns which programs started a command, as a sentence."""
     if not request.origin:
         return tr("The system does not say which program asks.")
     first, *others = request.origin
@@ -98,7 +98,7 @@ def origin(request: ConfirmationSnapshot) -> str:
 
 
 class ConfirmationBody(QWidget):
-    """Draws one frozen request.
+    """A view of one frozen request.
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.

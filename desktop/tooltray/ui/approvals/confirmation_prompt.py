@@ -1,7 +1,4 @@
-"""Shows what commands want to allow, one at a time, and brings the answers to the engine.
-
-Above it: the desktop's life and the tray. Below it: the confirmation window and the Qt presenter layer. Decides nothing.
-"""
+"""Shows what commands want to allow, one at a time, and brings the answers to the engine. Decides nothing."""
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -16,7 +13,8 @@ from tooltray.ui.widgets.sheet import GUARD_MS
 
 
 class ConfirmationPrompt(QObject):
-    """`waiting_changed` carries tuple[ConfirmationSnapshot]: these wait now, the oldest first.
+    """The owner of the window for commands' requests. `waiting_changed` carries the waiting requests as tuple[ConfirmationSnapshot], the
+    oldest first.
 
     Args:
         guard_ms: how long the window takes no answer after each change.
@@ -37,16 +35,16 @@ class ConfirmationPrompt(QObject):
 
     @property
     def window(self) -> ConfirmationWindow | None:
-        """What a person sees of it now."""
+        """The window that is open now, or None."""
         return self._window
 
     def go_there(self) -> None:
-        """Gives the window the keyboard, if something waits: the person came from somewhere else of Tooltray."""
+        """Gives the window the keyboard if a request waits, since the user came from somewhere else of Tooltray."""
         if self._window is not None:
             self._window.go_there()
 
     def close(self) -> None:
-        """Takes the window away; what waits waits on."""
+        """Closes the window; its requests keep waiting."""
         if self._window is not None:
             self._window.hide()
             self._window.deleteLater()

@@ -1,7 +1,4 @@
-"""A command asks for a person's yes, in a window of its own.
-
-Above it: ConfirmationPrompt. Below it: AskingWindow, which takes no keyboard and no hasty answer, and ConfirmationBody.
-"""
+"""The window for a command that waits for the user's approval."""
 
 from collections.abc import Iterable
 
@@ -20,7 +17,7 @@ from tooltray.ui.widgets.surface import row
 
 
 class ConfirmationWindow(AskingWindow):
-    """`answered` carries the request's id, and whether it is a yes.
+    """A window with a command's request. `answered` carries the request's id, and whether it is approved.
 
     Args:
         guard_ms: how long it takes no answer after each change.
@@ -34,11 +31,11 @@ class ConfirmationWindow(AskingWindow):
 
     @property
     def request(self) -> ConfirmationSnapshot | None:
-        """What is asked now; None after it has ended."""
+        """The request that is shown; None after it has ended."""
         return self._request
 
     def ask(self, request: ConfirmationSnapshot, count: int) -> None:
-        """Shows what a command wants, one of `count` that wait; what is shown already stays as it is."""
+        """Shows a request, one of `count` that wait; does nothing if it is shown already."""
         place = tr("1 of {count}", count=count) if count > 1 else ""
         before = self._request
         if before is not None and isinstance(self._body, ConfirmationBody) and replace(before, count=request.count) == request:

@@ -1,7 +1,5 @@
-"""Which rule is made of a call that waits: choices from narrow to wide, all words of the chosen one, and what it would have covered.
-
-Above it: the window and the sheet of a call. Below it: widgets. Emits what it wants to know and shows what comes.
-"""
+"""The choice of the rule to make from a waiting call: choices from narrow to wide, the full text of the chosen one, and the calls that it
+would have covered. Emits a request for these calls and shows them."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -17,7 +15,9 @@ from tooltray.ui.widgets.surface import Surface, clear, column
 
 
 class RuleChoice(QWidget):
-    """`preview_requested` carries the server and the OfferedRule that is chosen; whoever knows calls `show_preview`."""
+    """A choice of the rule to make from a call. `preview_requested` carries the server and the chosen OfferedRule; its receiver calls
+    `show_preview`.
+    """
 
     preview_requested = Signal(str, object)
 
@@ -52,11 +52,11 @@ class RuleChoice(QWidget):
 
     @property
     def first(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         return self._options.first
 
     def ask_for_preview(self) -> None:
-        """Wants to know what the chosen rule would have covered."""
+        """Requests the calls that the chosen rule would have covered."""
         self.preview_requested.emit(self._request.server, self.chosen)
 
     def show_preview(self, rule: OfferedRule, preview: RulePreview) -> None:

@@ -1,7 +1,4 @@
-"""What a rule on arguments lets through and what it would have covered, as a person reads it.
-
-Above it: RuleChoice, the Permissions page. Below it: i18n. The rule's own words are the engine's.
-"""
+"""Sentences about what a rule on arguments covers and would have covered. The rule's own text is the engine's."""
 
 from tooltray.foundation.snapshots.approvals import JudgedCall, RulePreview, tried_in_words
 from tooltray.ui.approvals.approval_body import warnings
@@ -12,20 +9,20 @@ MOST_CALLS = 6  # of each kind that are shown
 
 
 def covered(words: str) -> str:
-    """Returns what goes through by a rule, as a sentence; `words`: of the rule."""
+    """Returns which calls run without asking by a rule, as a sentence; `words`: of the rule."""
     return tr("Runs without asking: {calls}.", calls=say(words))
 
 
 def of_late(preview: RulePreview) -> str:
-    """Returns how many calls of late it would have covered."""
+    """Returns how many recent calls a rule would have covered."""
     return in_a_row(*map(say, tried_in_words(preview)))
 
 
 def cautions(preview: RulePreview) -> str:
-    """Returns what a person should know of it, a sentence on each line."""
+    """Returns what the user should know about a rule, a sentence on each line."""
     return warnings((*preview.problems, *preview.cautions))
 
 
 def calls(preview: RulePreview, *, is_covered: bool) -> list[JudgedCall]:
-    """Returns some of the calls of late that it covers, or does not."""
+    """Returns some recent calls that a rule covers, or does not cover."""
     return [each for each in preview.calls if each.is_covered is is_covered][:MOST_CALLS]

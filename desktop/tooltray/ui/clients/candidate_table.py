@@ -1,7 +1,5 @@
-"""The candidates of an import: a line for each, and all that is known of the one that a person looks at.
-
-Above it: ImportPanel. Below it: tables. Hundreds of candidates cost as much as those in sight.
-"""
+"""The candidates of an import: a line for each, and the details of the current one. Hundreds of candidates cost as much as the visible
+ones."""
 
 from collections.abc import Callable, Mapping
 
@@ -22,7 +20,9 @@ MOST_LINES = 8  # of sources, in full
 
 
 class CandidateTable(Table):
-    """`switched` carries a candidate and whether it is to be moved; `looked_at` the one that the keyboard or the pointer is at."""
+    """A table of candidates. `switched` carries a candidate and whether to import it; `looked_at` the candidate with the keyboard or the
+    pointer.
+    """
 
     looked_at = Signal(object)
 
@@ -42,7 +42,7 @@ class CandidateTable(Table):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
 
     def make_room(self, rows: int) -> None:
-        """Makes it as high as so many lines, up to `MOST_ROWS`; then it scrolls."""
+        """Sets the height to so many lines, up to `MOST_ROWS`; more of them scroll."""
         self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_ROWS) * ROW + 2)
 
     def currentChanged(self, current: Index, previous: Index) -> None:
@@ -56,7 +56,7 @@ def _tip(names: Mapping[str, str]) -> Callable[[ImportCandidate], str]:
 
 
 class CandidateDetails(QWidget):
-    """All that is known of the candidate that a person looks at."""
+    """The details of the current candidate."""
 
     def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""Carries out what a person asks for on the page of AI clients, and asks what it shows.
-
-Above it: ClientsPage. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out the user's actions on the page of AI clients, and reads what it shows. Knows no widget."""
 
 from collections.abc import Sequence
 
@@ -23,7 +20,7 @@ class ClientCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for sessions, kinds of clients, and the profiles that they can have."""
+        """Reads sessions, kinds of clients, and their possible profiles."""
         self._reading.ask()
 
     async def _look(self) -> None:
@@ -33,12 +30,12 @@ class ClientCommands(Commands):
 
     @action(clears=False)
     async def look_costs(self, client: str) -> None:
-        """Asks what the definitions of all tools cost in the context of one kind of client."""
+        """Reads what the definitions of all tools cost in the context of one kind of client."""
         self.client_costs_changed.emit(client, await self._hub.views.get_tool_costs(client or None))
 
     @action()
     async def set_mode(self, client: str, mode: str) -> None:
-        """Chooses how tools are shown to one kind of client; "" for the servers' settings."""
+        """Sets how tools are listed to one kind of client; "" for the servers' settings."""
         try:
             await self._hub.views.set_client_mode(client, mode)
         finally:
@@ -46,7 +43,7 @@ class ClientCommands(Commands):
 
     @action()
     async def set_profile(self, client: str, profile: str) -> None:
-        """Chooses the profile of one kind of client; "" for none."""
+        """Sets the profile of one kind of client; "" for none."""
         try:
             await self._hub.views.set_client_profile(client, profile)
         finally:
@@ -54,7 +51,7 @@ class ClientCommands(Commands):
 
     @action()
     async def set_auto_approve(self, client: str, rules: Sequence[str] | None) -> None:
-        """Chooses which calls of one kind of client go through unasked; None for the servers' own rules."""
+        """Sets which calls of one kind of client run without asking; None for the servers' own rules."""
         try:
             await self._hub.views.set_client_auto_approve(client, None if rules is None else list(rules))
         finally:
@@ -62,7 +59,7 @@ class ClientCommands(Commands):
 
     @action()
     async def set_result_limit(self, client: str, tokens: int | None) -> None:
-        """Chooses how many tokens of a result one kind of client gets at once; None for all."""
+        """Sets the largest result in tokens for one kind of client; None for no limit."""
         try:
             await self._hub.views.set_result_limit(tokens=tokens, client=client)
         finally:
@@ -70,6 +67,6 @@ class ClientCommands(Commands):
 
     @action()
     async def set_project(self, session: str, folder: str) -> None:
-        """Chooses on which folder a session works."""
+        """Sets the folder of a session."""
         await self._hub.projects.set_session_project(session, folder)
         self.look()

@@ -1,4 +1,4 @@
-"""What is known of a kind of client or of one session, beside the tables; and which calls of a client go through unasked."""
+"""The details of a kind of client or of one session, beside the tables; and which calls of a client run without asking."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -35,7 +35,7 @@ BY_SERVERS, BY_RULES = "servers", "rules"
 
 
 class UnaskedCalls(QWidget):
-    """`chosen` carries the rules, None for the servers' own. Rules count when a person saves them."""
+    """A choice of what runs without asking. `chosen` carries the rules, None for the servers' own; rules apply when the user saves them."""
 
     chosen = Signal(object)
 
@@ -67,7 +67,7 @@ class UnaskedCalls(QWidget):
         self._show()
 
     def set_rules(self, rules: tuple[str, ...] | None) -> None:
-        """Shows what counts now; what a person is writing stays while nothing has changed."""
+        """Shows the current rules; what the user is writing stays while they are unchanged."""
         if rules != self._rules:
             self._rules = rules
             self._show()
@@ -101,8 +101,9 @@ class UnaskedCalls(QWidget):
 
 
 class ClientDetails(DetailsPane):
-    """`mode_requested`, `profile_requested` and `auto_approve_requested` carry the client's name and what was chosen for it; choices apply
-    at once, rules that are written by hand when a person saves them."""
+    """The details of a kind of client. `mode_requested`, `profile_requested` and `auto_approve_requested` carry the client's name and the
+    choice for it; choices apply at once, typed rules when the user saves them.
+    """
 
     mode_requested = Signal(str, str)
     profile_requested = Signal(str, str)
@@ -150,7 +151,7 @@ class ClientDetails(DetailsPane):
         return self._profiles
 
     def set_client(self, client: ClientModeSnapshot) -> None:
-        """Shows a newer snapshot; the options stand where they truly are."""
+        """Shows a newer snapshot; the options show the real values."""
         self._client = client
         self._draw()
 
@@ -196,7 +197,7 @@ class ClientDetails(DetailsPane):
 
 
 class SessionDetails(DetailsPane):
-    """`folder_requested` carries a session's id, `client_requested` the name of its kind of client."""
+    """The details of a session. `folder_requested` carries the session's id, `client_requested` the name of its kind of client."""
 
     folder_requested = Signal(str)
     client_requested = Signal(str)

@@ -1,7 +1,4 @@
-"""What pages say of AI clients' sessions, of how tools are shown to them, and of what definitions cost.
-
-Above it: pages, cards and details. Below it: events and the language of states. Pure functions of snapshots.
-"""
+"""Texts about AI clients' sessions, about how tools are listed to them, and about what definitions cost. Pure functions of snapshots."""
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
@@ -14,7 +11,7 @@ MODES = ("", "everything", "lazy", "search", "automatic")
 
 
 def mode_name(mode: str) -> str:
-    """Returns how a way to show tools is called."""
+    """Returns the name of a way to list tools."""
     match mode:
         case "everything":
             return tr("All at once")
@@ -29,7 +26,7 @@ def mode_name(mode: str) -> str:
 
 
 def mode_text(mode: str) -> str:
-    """Returns what a way to show tools means, in a sentence."""
+    """Returns the explanation of a way to list tools, in a sentence."""
     match mode:
         case "everything":
             return tr("The client lists every tool from the start, also those of lazy servers.")
@@ -44,17 +41,17 @@ def mode_text(mode: str) -> str:
 
 
 def reason(of: SessionSnapshot | ClientModeSnapshot) -> str:
-    """Returns why tools are shown in this way, as a sentence."""
+    """Returns why tools are listed in this way, as a sentence."""
     return whole(Problem(of.reason))
 
 
 def client_name(session: SessionSnapshot) -> str:
-    """Returns who a session belongs to; its version is a fact beside it."""
+    """Returns the name of a session's client; its version is a fact beside it."""
     return session.client or tr("A client without a name")
 
 
 def client_in_full(session: SessionSnapshot) -> str:
-    """Returns the same with its version, where that is known."""
+    """Returns the name of a session's client with its version, where that is known."""
     name = client_name(session)
     return tr("{name}, version {version}", name=name, version=session.version) if session.version else name
 
@@ -70,7 +67,7 @@ def project_name(project: SessionProject | None) -> str:
 
 
 def project_source(project: SessionProject) -> str:
-    """Returns who said that this is the project."""
+    """Returns how the session's project was found."""
     match project.source:
         case "feedback":
             return tr("The model said so with its report.")
@@ -83,7 +80,7 @@ def project_source(project: SessionProject) -> str:
 
 
 def activated(session: SessionSnapshot) -> str:
-    """Returns which lazy servers a session has asked for."""
+    """Returns which lazy servers a session has activated."""
     return ", ".join(session.activated)
 
 

@@ -1,4 +1,4 @@
-"""The page of AI clients: who is connected, which ones this computer has, and profiles; a tab each."""
+"""The page of AI clients: the connected ones, the ones on this computer, and profiles; a tab each."""
 
 from typing import cast
 
@@ -34,7 +34,7 @@ class ClientsPage(TabbedPage):
         return cast(ProfilesTab, self.tab(PROFILES))
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tab by its name; with "import" the AI clients on this computer, and the sheet that moves their servers here."""
+        """Shows a tab by its name; with "import" the AI clients on this computer, and the sheet that imports their servers."""
         super().show_part(COMPUTER if part == "import" else part, text)
         if part == "import":
             self.computer.import_from([])

@@ -1,7 +1,4 @@
-"""Carries out what a person asks of the AI clients on this computer: connect, disconnect, undo.
-
-Above it: ComputerTab and its sheets. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user asks of the AI clients on this computer: connect, disconnect, undo. Knows no widget."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +21,7 @@ class ComputerCommands(Commands):
         self._reading = CoalescedRead(self._read_changes, tasks=tasks, name="changes of AI clients", show=self.failed.emit)
 
     def read_changes(self) -> None:
-        """Asks what was changed in AI clients' files."""
+        """Reads what was changed in AI clients' files."""
         self._reading.ask()
 
     async def _read_changes(self) -> None:
@@ -32,17 +29,17 @@ class ComputerCommands(Commands):
 
     @action()
     async def preview_connect(self, clients: Sequence[str]) -> None:
-        """Asks what connecting would change: `edits_previewed`."""
+        """Reads what connecting would change; emits `edits_previewed`."""
         self.edits_previewed.emit(await self._hub.ai_clients.preview_connect(list(clients)))
 
     @action()
     async def preview_disconnect(self, clients: Sequence[str]) -> None:
-        """Asks what disconnecting would change: `edits_previewed`."""
+        """Reads what disconnecting would change; emits `edits_previewed`."""
         self.edits_previewed.emit(await self._hub.ai_clients.preview_disconnect(list(clients)))
 
     @action()
     async def apply(self, edits: Mapping[str, str]) -> None:
-        """Makes changes that a person has seen: `edits_applied`, or `refused` and none is made."""
+        """Makes changes that the user has seen; emits `edits_applied`, or `refused` and changes nothing."""
         try:
             changes = await self._hub.ai_clients.apply_client_edits(dict(edits))
         except TooltrayError as error:
@@ -53,7 +50,7 @@ class ComputerCommands(Commands):
 
     @action()
     async def undo(self, id: str) -> None:
-        """Takes a change back: `change_undone`, or it fails and the file is as it was."""
+        """Undoes a change and emits `change_undone`; a failure leaves the file unchanged."""
         try:
             undone = await self._hub.ai_clients.undo_client_change(id)
             if undone.problem is not None:

@@ -1,4 +1,4 @@
-"""What is known of one AI client on this computer, beside the table: its connection, its files, and the servers in them."""
+"""The details of one AI client on this computer, beside the table: its connection, its files, and the servers in them."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -24,7 +24,9 @@ MOST_SERVERS = 40  # of one client, in full; the sheet that imports them has all
 
 
 class ComputerDetails(DetailsPane):
-    """`wish_requested`: connect, mend or disconnect it. The others carry its id, `link_requested` the link."""
+    """The details of an AI client. `wish_requested`: connect, repair or disconnect it. The other signals carry its id, `link_requested` the
+    link.
+    """
 
     wish_requested = Signal(object)  # AiClient
     import_requested = Signal(str)

@@ -1,7 +1,5 @@
-"""The tab "On this computer" of AI clients: which are here, whether they use Tooltray, what they hold, and what was changed in them.
-
-Above it: ClientsPage. Below it: its tables and sheets, ComputerCommands and the shared scan. The scan never blocks it.
-"""
+"""The tab "On this computer" of AI clients: the installed ones, whether they use Tooltray, their servers, and what was changed in them. The
+scan never blocks it."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -79,7 +77,7 @@ class ChangesTable(Table):
 
 
 class Head(Surface):
-    """What was found, in two sentences, and the button that moves servers here."""
+    """The head of the tab: what was found, in two sentences, and the button that imports servers."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
@@ -185,7 +183,7 @@ class ComputerTab(Page):
 
     @property
     def details(self) -> ComputerDetails | None:
-        """What is open beside the table."""
+        """The open details beside the table."""
         details = self._split.details
         return details if isinstance(details, ComputerDetails) else None
 
@@ -200,11 +198,10 @@ class ComputerTab(Page):
         self._head.move_here.setEnabled(is_usable)
 
     def client_name(self, id: str) -> str:
-        """Returns how a client is called."""
         return self._names().get(id, id)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         self._fault.show_fault(problem)
 
     def show_changes(self, changes: Sequence[ClientChange]) -> None:
@@ -213,7 +210,7 @@ class ComputerTab(Page):
         self._draw()
 
     def import_from(self, clients: Sequence[str]) -> None:
-        """Opens the sheet that moves servers here, from these clients or from all."""
+        """Opens the sheet that imports servers from these clients, or from all."""
         place = self._context.sheets
         if place.sheet is not None or not self.is_usable:
             return

@@ -1,4 +1,4 @@
-"""What the window says of the AI clients on this computer, their files and what was changed in them. Pure functions of snapshots."""
+"""Texts about the AI clients on this computer, their files and what was changed in them. Pure functions of snapshots."""
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
@@ -22,7 +22,7 @@ def connection_look(client: AiClient) -> Look:
 
 
 def presence(client: AiClient) -> str:
-    """Returns whether a client is here and runs; nobody can tell of some."""
+    """Returns whether a client is installed and runs; for some clients it is not known whether they run."""
     if not client.is_installed:
         return tr("Not here")
     if client.is_running is None:
@@ -36,7 +36,7 @@ def own_servers(client: AiClient) -> list[ClientServer]:
 
 
 def server_count(client: AiClient) -> str:
-    """Returns how many servers are in its files; files that cannot be read may hold more."""
+    """Returns how many servers are in a client's files; files that cannot be read may contain more."""
     count = len(own_servers(client))
     return str(count) if not unread(client) else f"{count}+" if count else UNKNOWN
 
@@ -51,13 +51,13 @@ def servers_tip(client: AiClient) -> str:
 
 
 def secrets_chip(client: AiClient) -> tuple[str, str]:
-    """Returns how many secrets stand in its files in plain text: word and tone."""
+    """Returns how many secrets a client's files contain in plain text: word and tone."""
     count = sum(len(server.secrets) for server in own_servers(client))
     return (str(count), "warning") if count else (UNKNOWN if unread(client) else "0", "")
 
 
 def wish_word(client: AiClient) -> str:
-    """Returns what its button says; empty: there is nothing to do."""
+    """Returns the text of a client's button; empty if there is nothing to do."""
     if not client.is_installed or (not client.can_connect and client.connection != "connected"):
         return ""
     match client.connection:
@@ -70,17 +70,17 @@ def wish_word(client: AiClient) -> str:
 
 
 def wants_disconnect(client: AiClient) -> bool:
-    """Whether its button disconnects it."""
+    """Returns whether the client's button disconnects it."""
     return client.connection == "connected"
 
 
 def to_connect(scan: ClientScan) -> list[AiClient]:
-    """Returns the clients for which "Connect all" does something without a person's own hands."""
+    """Returns the clients that "Connect all" can connect without manual steps."""
     return [client for client in here(scan) if client.can_connect and client.way != "link" and client.connection != "connected"]
 
 
 def file_chips(file: AiClientFile) -> list[tuple[str, str]]:
-    """Returns what is not normal of a file: words and tones."""
+    """Returns the unusual facts about a file: words and tones."""
     chips = []
     if file.is_version_controlled:
         chips.append((tr("Under version control"), "warning"))
@@ -90,7 +90,7 @@ def file_chips(file: AiClientFile) -> list[tuple[str, str]]:
 
 
 def server_chips(server: ClientServer) -> list[tuple[str, str]]:
-    """Returns what is not normal of a server in a client's file: words and tones."""
+    """Returns the unusual facts about a server in a client's file: words and tones."""
     chips = []
     if server.kind == "bridge":
         chips.append((tr("Tooltray"), "success"))
@@ -138,14 +138,14 @@ def change_word(change: ClientChange, name: str) -> str:
 
 
 def change_look(change: ClientChange) -> Look:
-    """Returns how a change went: shape, colour and word."""
+    """Returns the outcome of a change: shape, colour and word."""
     if change.problem is not None:
         return Look("state-error", "error", tr("Not changed"))
     return Look("state-connected", "success", tr("Done"))
 
 
 def undo_word(change: ClientChange) -> str:
-    """Returns what undoing would do, in a sentence; empty: it cannot be undone."""
+    """Returns what undoing would do, in a sentence; empty if it cannot be undone."""
     match change.undo:
         case "exact":
             return tr("Undo makes the file what it was, to the byte.")
@@ -156,7 +156,7 @@ def undo_word(change: ClientChange) -> str:
 
 
 def change_note(change: ClientChange) -> str:
-    """Returns what a person should know of a change."""
+    """Returns what the user should know of a change."""
     if change.problem is not None:
         return ""
     plain = "" if change.is_encrypted or change.undo == "none" else tr("The copy for Undo is not encrypted: no keyring was there.")

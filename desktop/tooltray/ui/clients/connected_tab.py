@@ -1,7 +1,5 @@
-"""The tab Connected of AI clients: the sessions there are, what each sees and works on, and how tools are shown to each kind of client.
-
-Above it: ClientsPage. Below it: ClientCommands, which carries its wishes out and brings what it shows. Draws frozen snapshots.
-"""
+"""The tab Connected of AI clients: the current sessions, what each sees and works on, and how tools are listed to each kind of client.
+Draws frozen snapshots."""
 
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
@@ -84,7 +82,7 @@ class ClientTable(Table):
         super().__init__(theme, columns, tr("Kinds of clients"), lambda client: client.client)
 
     def set_connected(self, names: Collection[str]) -> None:
-        """Takes the names of the clients that are connected now."""
+        """Marks the clients that are connected now."""
         self._connected = frozenset(names)
         self.viewport().update()
 
@@ -102,7 +100,7 @@ SESSIONS, KINDS = 0, 1  # the tabs
 
 
 class ConnectedTab(Page):
-    """`costs_requested` carries a kind of client."""
+    """A tab with sessions and kinds of clients. `costs_requested` carries a kind of client."""
 
     costs_requested = Signal(str)
     folder_requested = Signal(str)  # a session's id
@@ -161,7 +159,7 @@ class ConnectedTab(Page):
 
     @property
     def details(self) -> QWidget | None:
-        """What is open beside the table."""
+        """The open details beside the table."""
         return self._split.details
 
     @property
@@ -214,7 +212,7 @@ class ConnectedTab(Page):
                     self.costs_requested.emit(newer.client)
 
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
-        """Says which profiles can be chosen."""
+        """Offers these profiles for choice."""
         self._profiles = tuple(profile.name for profile in profiles)
 
     def show_costs(self, client: str, costs: ToolCosts) -> None:
@@ -222,7 +220,7 @@ class ConnectedTab(Page):
             details.show_costs(costs)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         self._fault.show_fault(problem)
 
     def _build_nobody(self) -> EmptyState:
@@ -280,7 +278,7 @@ class ConnectedTab(Page):
         self._split.open_details(details)
 
     def _on_client_wanted(self, name: str) -> None:
-        """Shows the kind of client of a session, where its choices are."""
+        """Shows the kind of client of a session, with its choices."""
         self.show_tab(KINDS)
         kinds = [client for client in self._kinds.rows if fnmatchcase(name, client.client)]  # names can be patterns
         if kinds:

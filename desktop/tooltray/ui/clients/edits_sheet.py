@@ -1,7 +1,5 @@
-"""The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then how it went.
-
-Above it: ComputerTab. Below it: diffs. It decides nothing: a file under version control is changed only if a person ticked it here.
-"""
+"""The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then the outcome. It decides
+nothing: a file under version control is changed only if the user ticked it here."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -35,7 +33,7 @@ HUNK = "@@"  # begins the line above each part; what stands before the first nam
 
 
 def diff_lines(diff: str) -> list[str]:
-    """Returns the lines of a unified diff that a person reads: without its headers, hunks with a gap between."""
+    """Returns the visible lines of a unified diff: without its headers, with a gap between hunks."""
     lines: list[str] = []
     is_in_hunk = False
     for line in diff.splitlines():
@@ -48,7 +46,7 @@ def diff_lines(diff: str) -> list[str]:
 
 
 class EditBlock(Surface):
-    """One file: what is done to it, the difference, and whether it is wanted. `changed`: it is ticked, or no longer."""
+    """The block of one file: its change, the difference, and a box. `changed`: the box was ticked or cleared."""
 
     changed = Signal()
 
@@ -96,7 +94,7 @@ class EditBlock(Surface):
 
 
 class ChangeRow(QWidget):
-    """How one change went; `undo_requested` carries its id."""
+    """The outcome of one change; `undo_requested` carries its id."""
 
     undo_requested = Signal(str)
 
@@ -122,8 +120,8 @@ class ChangeRow(QWidget):
 
 
 class EditsPanel(SheetFrame):
-    """`apply_requested` carries revisions by the ids of the changes that a person wants; whoever makes them calls `show_changes` or
-    `show_refusal`. `undo_requested` carries a change's id.
+    """A sheet with the changes of files. `apply_requested` carries revisions by the ids of the changes that the user wants; its receiver
+    calls `show_changes` or `show_refusal`. `undo_requested` carries a change's id.
 
     Args:
         names: of clients, by their ids.
@@ -156,7 +154,7 @@ class EditsPanel(SheetFrame):
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _build(self, count: int = 1) -> None:
-        """Builds blocks, and goes on with the others once what has come in meanwhile is seen to: thirty diffs take half a second."""
+        """Builds some blocks, and the others after pending events: thirty diffs take half a second."""
         for edit in self._waiting[:count]:
             block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client))
             block.changed.connect(self._draw)
@@ -172,7 +170,7 @@ class EditsPanel(SheetFrame):
         return tuple(self._blocks)
 
     def show_changes(self, changes: Sequence[ClientChange]) -> None:
-        """Shows how it went, in place of what would be changed."""
+        """Shows the outcome in place of the planned changes."""
         self.show_fault(None)
         clear(self.body)
         self._blocks, self._waiting = [], []
@@ -191,7 +189,7 @@ class EditsPanel(SheetFrame):
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why nothing could be changed; what was ticked stays."""
+        """Shows why nothing could be changed; the ticks stay."""
         self._set_busy(False)
         self.show_fault(problem)
 

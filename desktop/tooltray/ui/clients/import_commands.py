@@ -1,7 +1,4 @@
-"""Moves servers from AI clients here: asks what there is, does what a person chose, and says how it went.
-
-Above it: ImportPanel. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Imports servers from AI clients: reads the candidates, imports the ones that the user chose, and reports the outcome. Knows no widget."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,7 +26,7 @@ class ImportCommands(Commands):
 
     @action()
     async def plan(self, clients: Sequence[str], text: str = "", file: str = "") -> None:
-        """Asks what can be moved here: `planned`, or `refused`.
+        """Reads what can be imported; emits `planned`, or `refused`.
 
         Args:
             clients: their ids; none, and neither text nor file: all.
@@ -42,12 +39,12 @@ class ImportCommands(Commands):
 
     @action()
     async def run(self, names: Mapping[str, str], values: Values, tidy: bool) -> None:
-        """Imports what a person chose of the last plan: `outcome_changed`, or `refused` and nothing is imported.
+        """Imports what the user chose of the last plan; emits `outcome_changed`, or `refused` and imports nothing.
 
         Args:
             names: under which servers are added, by the candidates' ids.
-            values: what was asked for, by the candidates' ids.
-            tidy: whether entries leave their clients once their servers have listed their tools.
+            values: the values that candidates need, by the candidates' ids.
+            tidy: whether entries are removed from their clients once their servers have listed their tools.
         """
         try:
             outcome = await self._hub.ai_clients.import_servers(
@@ -60,5 +57,5 @@ class ImportCommands(Commands):
 
     @action()
     async def cancel(self) -> None:
-        """Ends an import; what is done stays done, and the outcome says so."""
+        """Ends an import; the servers imported so far stay, and the outcome lists them."""
         await self._hub.ai_clients.cancel_import()

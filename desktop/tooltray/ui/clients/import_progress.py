@@ -1,7 +1,4 @@
-"""How an import goes: a line for each server that is moved here, while it is on its way and when it is over.
-
-Above it: ImportPanel. Below it: tables.
-"""
+"""The progress of an import: a line for each server, during the import and after it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -28,7 +25,7 @@ HEADER, ROW, MOST_ROWS = 34, 34, 14  # px of the header and of a line; lines in 
 
 
 class ImportProgressList(QWidget):
-    """A line for each server that is moved."""
+    """A line for each server that is imported."""
 
     def __init__(self, theme: Theme, candidates: Sequence[ImportCandidate], names: Mapping[str, str]) -> None:
         super().__init__()
@@ -113,6 +110,6 @@ class ImportProgressList(QWidget):
         return said.outcome_text(server, self._names) if server is not None else candidate.target
 
     def _on_row(self, candidate: ImportCandidate) -> None:
-        """A long reason is cut in its line; it stands below in full."""
+        """Shows a candidate's reason in full below the list, since long ones are cut in their lines."""
         self._more.setText(f"{candidate.name}: {self._text(candidate)}")
         self._more.show()

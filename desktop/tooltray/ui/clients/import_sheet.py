@@ -1,7 +1,5 @@
-"""The sheet that moves servers from AI clients here: what there is, what happens to its keys, progress, and how it went.
-
-Above it: ComputerTab. Below it: tables and forms. It shows snapshots and emits what a person wants; hundreds of candidates are model/view.
-"""
+"""The sheet that imports servers from AI clients: the candidates, what happens to their keys, progress, and the outcome. It shows snapshots
+and emits what the user wants; hundreds of candidates are model/view."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,7 +32,8 @@ MOST_PROBLEMS = 3  # of files, in full
 
 
 class ImportPanel(SheetFrame):
-    """`import_requested` carries names by candidates' ids, values by candidates' ids, and whether entries leave their clients then.
+    """A sheet for an import. `import_requested` carries names by candidates' ids, values by candidates' ids, and whether entries are then
+    removed from their clients.
 
     Args:
         names: of clients, by their ids.
@@ -69,7 +68,7 @@ class ImportPanel(SheetFrame):
     # what there is
 
     def show_plan(self, plan: ImportPlan) -> None:
-        """Shows what can be moved here."""
+        """Shows what can be imported."""
         theme = self._theme
         self.show_fault(None)
         self._plan, self._forms, self._boxes = plan, {}, {}
@@ -115,7 +114,7 @@ class ImportPanel(SheetFrame):
         self._on_group(group)
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it cannot be done; what was chosen stays."""
+        """Shows why the import failed; the choices stay."""
         self._set_busy(False)
         self.show_fault(problem)
 
@@ -238,7 +237,7 @@ class ImportPanel(SheetFrame):
         return self._table
 
     def begin(self) -> None:
-        """Moves what is ticked, if nothing is missing."""
+        """Imports what is ticked, if nothing is missing."""
         chosen = self._chosen_ones()
         forms = {each.id: self._forms[each.id] for each in chosen if each.asks}
         wrong = [form for form in forms.values() if not form.check()]
@@ -258,7 +257,7 @@ class ImportPanel(SheetFrame):
         self.begin()
 
     def _set_busy(self, is_busy: bool) -> None:
-        """While servers are moved their list stands in place of the choice; it comes back if that was refused."""
+        """Replaces the choice by the list of progress during an import; shows the choice again if the import was refused."""
         self._is_busy = is_busy
         self._failed = set()
         self.working_changed.emit(is_busy)
@@ -288,12 +287,11 @@ class ImportPanel(SheetFrame):
     # how it goes
 
     def show_progress(self, progress: ImportProgressed) -> None:
-        """Shows how far it is, and which server came in last."""
+        """Shows the progress, and which server was imported last."""
         if self._progress is not None:
             self._progress.show_progress(progress)
 
     def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
-        """Shows how it went."""
         if self._progress is None:
             return
         self._is_busy = False

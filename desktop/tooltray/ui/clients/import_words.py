@@ -1,4 +1,4 @@
-"""What the window says of servers that can be moved here, and of how that went. Pure functions of snapshots."""
+"""Texts about servers that can be imported, and about the outcome. Pure functions of snapshots."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ GROUPS = ("new", "different", "same", "broken")
 
 
 def clients_of(sources: Iterable[ImportSource], names: Mapping[str, str]) -> list[str]:
-    """Returns the names of the clients in which a server stands, each once."""
+    """Returns the names of the clients whose settings have a server, each once."""
     return list(dict.fromkeys(names.get(source.client, source.client) or tr("What was given") for source in sources))
 
 
@@ -28,7 +28,7 @@ def can_be_chosen(candidate: ImportCandidate) -> bool:
 
 
 def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
-    """Returns what is to be known of a candidate before anything else: word and tone."""
+    """Returns the most important note about a candidate: word and tone."""
     if candidate.state == "broken":
         return tr("Cannot be used"), "error"
     if candidate.state == "same":
@@ -44,7 +44,7 @@ def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
 
 
 def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
-    """Returns where an entry stands, in one line."""
+    """Returns where an entry was found, in one line."""
     client = names.get(source.client, source.client) or tr("What was given")
     parts = [client, visible_path(source.path), source.name]
     if source.project:
@@ -53,14 +53,14 @@ def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
 
 
 def secret_line(secret: FoundSecret) -> str:
-    """Returns why a value goes among the secrets."""
+    """Returns why a value is stored as a secret."""
     if secret.because == "name":
         return tr("{key} goes to the keyring: its name says that it is a secret.", key=secret.key)
     return tr("{key} goes to the keyring: its value has the form of a secret.", key=secret.key)
 
 
 def notes(candidate: ImportCandidate) -> list[str]:
-    """Returns what is to be known of a candidate, a sentence each."""
+    """Returns the notes about a candidate, a sentence each."""
     lines = []
     if candidate.problem is not None:
         lines.append(whole(candidate.problem))
@@ -78,7 +78,7 @@ def notes(candidate: ImportCandidate) -> list[str]:
 
 
 def leaving(candidates: Iterable[ImportCandidate], names: Mapping[str, str]) -> list[str]:
-    """Returns which entries leave which files, a line for each file."""
+    """Returns which entries are removed from which files, a line for each file."""
     places: dict[tuple[str, str], list[str]] = {}
     for candidate in candidates:
         for source in candidate.sources:
@@ -91,7 +91,7 @@ def leaving(candidates: Iterable[ImportCandidate], names: Mapping[str, str]) -> 
 
 
 def keys_text(candidates: Sequence[ImportCandidate]) -> str:
-    """Returns how many secrets move to the keyring, as a sentence; empty: none."""
+    """Returns how many secrets are moved to the keyring, as a sentence; empty for none."""
     keys = [secret.key for candidate in candidates for secret in candidate.secrets]
     shown = names_in_a_row(list(dict.fromkeys(keys)))
     if len(keys) < 2:
@@ -100,7 +100,7 @@ def keys_text(candidates: Sequence[ImportCandidate]) -> str:
 
 
 def outcome_look(state: str) -> Look:
-    """Returns how the import of a server went: shape, colour and word.
+    """Returns the outcome of a server's import: shape, colour and word.
 
     Args:
         state: of an ImportedServer.
@@ -117,7 +117,7 @@ def outcome_look(state: str) -> Look:
 
 
 def outcome_text(server: ImportedServer, names: Mapping[str, str]) -> str:
-    """Returns what became of a server, as sentences."""
+    """Returns the outcome of a server's import, as sentences."""
     if server.problem is not None:
         return whole(server.problem)
     if server.state == "added":
@@ -132,7 +132,7 @@ def outcome_text(server: ImportedServer, names: Mapping[str, str]) -> str:
 
 
 def failures(outcome: Sequence[ImportedServer]) -> list[tuple[str, Problem]]:
-    """Returns why servers failed: each reason once, with the names of those that it is about."""
+    """Returns why servers failed: each reason once, with the names of its servers."""
     names: dict[Problem, list[str]] = {}
     for server in outcome:
         if server.state == "failed" and server.problem is not None:
@@ -141,7 +141,7 @@ def failures(outcome: Sequence[ImportedServer]) -> list[tuple[str, Problem]]:
 
 
 def outcome_title(outcome: Sequence[ImportedServer]) -> str:
-    """Returns how an import went, as a sentence."""
+    """Returns the outcome of an import, as a sentence."""
     works, failed = (sum(server.state == state for server in outcome) for state in ("listed", "failed"))
     waits = sum(server.state == "added" for server in outcome)
     if any(server.state == "cancelled" for server in outcome):

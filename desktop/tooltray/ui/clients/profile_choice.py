@@ -35,11 +35,11 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class ProfileChoice(msgspec.Struct):
-    """What is ticked. A server of which every tool is ticked has no list of its own: tools that it gets later are in it too.
+    """The ticked servers and tools. A server with all tools ticked has no list of tools: tools that it gets later are included, too.
 
     Args:
-        servers: those there are, in the order of the settings.
-        own: those of them that come with Tooltray: they are in every profile, and only a list of their tools leaves any out.
+        servers: all servers, in the order of the settings.
+        own: the servers that come with Tooltray: they are in every profile, and only a list of their tools leaves any out.
     """
 
     servers: tuple[str, ...]
@@ -51,7 +51,7 @@ class ProfileChoice(msgspec.Struct):
     skills: Mapping[str, Sequence[str]] = {}  # by server, the only skills of it; they stay as they are
 
     def list_tools(self, tools: Iterable[ToolSnapshot]) -> None:
-        """Says which tools there are."""
+        """Replaces the known tools."""
         self.tools = {}
         for tool in tools:
             self.tools.setdefault(tool.server, []).append(tool)
@@ -63,7 +63,7 @@ class ProfileChoice(msgspec.Struct):
         return is_in and (tool in self.only[server] if tool else bool(self.only[server]))
 
     def set_server(self, server: str, on: bool) -> None:
-        """Ticks a server with all its tools, or takes the tick away."""
+        """Ticks a server with all its tools, or clears its tick."""
         self.only.pop(server, None)
         if server in self.own:
             self.only |= {} if on else {server: set()}
@@ -82,7 +82,7 @@ class ProfileChoice(msgspec.Struct):
             self.only[server] = only
 
     def take_all(self, takes_all: bool) -> None:
-        """Takes every server, or only those that are ticked: at first all that were taken."""
+        """Includes every server, or only the ticked ones, which at first are all that were included."""
         if self.takes_all and not takes_all:
             others = (server for server in self.all_servers if server not in self.own)
             self.chosen = {server for server in others if server not in self.only or self.only[server]}
@@ -90,16 +90,16 @@ class ProfileChoice(msgspec.Struct):
 
     @property
     def all_servers(self) -> list[str]:
-        """The servers there are, and those that the profile names though there are none."""
+        """The existing servers, and servers that only the profile names."""
         return [*self.servers, *sorted((self.chosen | self.only.keys()) - set(self.servers))]
 
     def names(self, server: str) -> list[str]:
-        """The tools of a server, and those that the profile names though it lists none of that name."""
+        """Returns the tools of a server, and the tools that the profile names although the server does not list them."""
         listed = [tool.original_name for tool in self.tools.get(server, ())]
         return [*listed, *sorted(self.only.get(server, set()) - set(listed))]
 
     def settings(self, description: str) -> dict[str, object]:
-        """Returns the profile as it stands in the settings."""
+        """Returns the profile in the form of the settings."""
         tools = {server: [name for name in self.names(server) if name in only] for server, only in self.only.items() if self._keeps(server)}
         result: dict[str, object] = {"tools": tools}
         if not self.takes_all:
@@ -115,7 +115,7 @@ class ProfileChoice(msgspec.Struct):
 
 
 def profile_choice(profile: ProfileSnapshot | None, servers: Sequence[ServerSnapshot]) -> ProfileChoice:
-    """Returns what is ticked for a profile; None is a new one, which has nothing yet."""
+    """Returns the ticks of a profile; None is a new one, which has none yet."""
     own = frozenset(server.name for server in servers if server.is_builtin)
     choice = ProfileChoice(tuple(server.name for server in servers), takes_all=False, own=own)
     if profile is not None:
@@ -127,7 +127,7 @@ def profile_choice(profile: ProfileSnapshot | None, servers: Sequence[ServerSnap
 
 
 def choices(choice: ProfileChoice, opened: Iterable[str], words: Sequence[str], descriptions: Mapping[str, str]) -> list[Choice]:
-    """Returns the lines that stand in the table.
+    """Returns the lines of the table.
 
     Args:
         opened: the servers whose tools are shown.
@@ -167,7 +167,7 @@ CHECK_COLUMN = LEFT + ARROW + 8 + MARK + INDENT + 8
 
 
 class CheckDelegate(CellDelegate):
-    """Draws the first column: an arrow before a server, and the box; everything else as every table."""
+    """The painter of the first column: an arrow before a server, and the box; other columns are painted as in every table."""
 
     def __init__(self, theme: Theme, table: "CheckTable", columns: list[Column]) -> None:
         super().__init__(theme, columns, table, CARD_INSET, ROW_HEIGHT)
@@ -196,12 +196,13 @@ class CheckDelegate(CellDelegate):
 
 
 class CheckTable(Table):
-    """`switched` carries a line and whether it is to be ticked, `row_chosen` one whose tools a person wants to see or no longer see."""
+    """A table with a check in each line. `switched` carries a line and whether to tick it, `row_chosen` a server whose tools the user wants
+    to see or hide.
+    """
 
     def __init__(self, theme: Theme, count: Callable[[Choice], str]) -> None:
-        """
-        Args:
-            count: says of a server how many of its tools are ticked.
+        """Args:
+        count: returns how many of a server's tools are ticked, in words.
         """
         columns = [
             Column(tr("In the profile"), lambda choice: choice.is_on, Kind.SWITCH, CHECK_COLUMN),

@@ -1,4 +1,4 @@
-"""Make or change a profile: its name, what it is for, and which servers and tools are in it. Nothing applies before Save."""
+"""The sheet that makes or changes a profile: its name, its description, and its servers and tools. Nothing applies before Save."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,9 @@ ALL, THESE = "all", "these"
 
 
 class ProfilePanel(SheetFrame):
-    """`save_requested` carries the name and the profile as it stands in the settings, `removal_requested` the profile."""
+    """A sheet that edits a profile. `save_requested` carries the name and the profile in the form of the settings, `removal_requested` the
+    profile.
+    """
 
     save_requested = Signal(str, object)
     removal_requested = Signal(object)
@@ -70,18 +72,18 @@ class ProfilePanel(SheetFrame):
         (self._name or self._description).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        """Says which tools there are; until then servers can be ticked as a whole."""
+        """Shows the tools; until then servers can only be ticked as a whole."""
         self._choice.list_tools(tools)
         self._draw()
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it could not be saved or removed; what was chosen stays."""
+        """Shows why it could not be saved or removed; the choices stay."""
         self._set_busy(False)
         self.show_fault(problem)
 
     @property
     def _name_now(self) -> str:
-        """The name as it will stand in the settings; a profile that there is keeps its own."""
+        """Returns the name for the settings; an existing profile keeps its name."""
         return self._name.text().strip() if self._name is not None else self._profile.name if self._profile is not None else ""
 
     def _field(self, name: str, longest: int) -> QLineEdit:

@@ -1,7 +1,4 @@
-"""The tab Profiles of AI clients: named sets of servers and tools, one line each.
-
-Above it: ClientsPage. Below it: the sheet of a profile, and ProfileCommands. Draws frozen snapshots.
-"""
+"""The tab Profiles of AI clients: named sets of servers and tools, one line each. Draws frozen snapshots."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -38,7 +35,7 @@ class ProfileCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=tasks, name="profiles", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for the profiles."""
+        """Reads the profiles."""
         self._reading.ask()
 
     async def _look(self) -> None:
@@ -46,12 +43,12 @@ class ProfileCommands(Commands):
 
     @action(clears=False)
     async def list_tools(self) -> None:
-        """Asks for the tools of all servers."""
+        """Reads the tools of all servers."""
         self.tools_listed.emit(await self._hub.tools.get_tools())
 
     @action()
     async def save(self, name: str, profile: Mapping[str, object]) -> None:
-        """Adds a profile or replaces it: `saved`, or `refused` and all is as before."""
+        """Adds a profile or replaces it; emits `saved`, or `refused` and changes nothing."""
         try:
             await self._hub.views.set_profile(name, dict(profile))
         except TooltrayError as error:
@@ -63,7 +60,7 @@ class ProfileCommands(Commands):
 
     @action()
     async def remove(self, profile: ProfileSnapshot) -> None:
-        """Removes a profile: `removed`, or `refused`."""
+        """Removes a profile; emits `removed`, or `refused`."""
         try:
             await self._hub.views.remove_profile(profile.name)
         except TooltrayError as error:
@@ -80,7 +77,7 @@ class ProfileCommands(Commands):
 
 
 def profile_settings(profile: ProfileSnapshot) -> dict[str, object]:
-    """Returns a profile as it stands in the settings."""
+    """Returns a profile in the form of the settings."""
     settings: dict[str, object] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
     if profile.servers is not None:
         settings["servers"] = list(profile.servers)
@@ -95,7 +92,7 @@ MARGIN = 16  # above the table, or a banner
 
 
 class ProfilesTab(Page):
-    """`edit_requested` carries a profile, None for a new one."""
+    """A tab with the profiles. `edit_requested` carries a profile, None for a new one."""
 
     edit_requested = Signal(object)
 
@@ -144,7 +141,7 @@ class ProfilesTab(Page):
         self._stack.setCurrentWidget(self._table if profiles else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         self._fault.show_fault(problem)
 
     def _open_profile(self, profile: ProfileSnapshot | None) -> None:

@@ -1,7 +1,4 @@
-"""How many tokens of a result one kind of AI client gets at once, as a field that a person saves.
-
-Above it: ClientDetails. Below it: the widgets.
-"""
+"""The largest result for one kind of AI client in tokens, as a field that the user saves."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -17,7 +14,7 @@ LEAST, MOST = 500, 10_000_000  # as the settings take it
 
 
 class ResultLimit(QWidget):
-    """`chosen` carries a number, or None for no limit."""
+    """A field for the largest result. `chosen` carries a number, or None for no limit."""
 
     chosen = Signal(object)
 
@@ -42,7 +39,7 @@ class ResultLimit(QWidget):
         self._show()
 
     def set_tokens(self, tokens: int | None) -> None:
-        """Shows what counts now; what a person is writing stays while nothing has changed."""
+        """Shows the current limit; what the user is writing stays while it is unchanged."""
         if tokens != self._tokens:
             self._tokens = tokens
             self._show()

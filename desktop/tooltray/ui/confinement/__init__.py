@@ -1,1 +1,1 @@
-"""How a server is confined: a section for each side of it, in a tab of the opened server."""
+"""A server's confinement: a section for each side of it, in a tab of the opened server."""

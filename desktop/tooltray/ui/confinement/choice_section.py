@@ -1,7 +1,5 @@
-"""Which files and which hosts a server may reach: the choices, and the lists of what a person names. Each applies at once.
-
-Above it: the table of sections. Below it: confinement_commands. Draws a frozen snapshot.
-"""
+"""The files and hosts that a server may reach: the choices, and the lists of what the user names. Each applies at once. Draws a frozen
+snapshot."""
 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget

@@ -1,7 +1,4 @@
-"""Carries out what a person chooses of a server's confinement; each choice can be taken back.
-
-Above it: the sections. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user chooses for a server's confinement; each choice can be undone. Knows no widget."""
 
 from functools import partial
 
@@ -30,14 +27,14 @@ class ConfinementCommands(Commands):
 
     @action()
     async def choose(self, wanted: ConfinementSnapshot, before: ConfinementSnapshot) -> None:
-        """Confines the server as it is wanted."""
+        """Applies a choice to the server's confinement."""
         now = await self._set(wanted)
         words = in_full(now).partition("\n")[0]
         self.changed.emit(tr("{server}: {words}", server=self._server, words=words), partial(self._set, before))
 
     @action()
     async def allow(self, thing: RefusedThing, before: ConfinementSnapshot) -> None:
-        """Allows the server what was refused to it."""
+        """Allows the server something that was refused."""
         await self._hub.confinement.allow_refused(self._server, "host" if thing.kind == "host" else "path", thing.name)
         self.changed.emit(tr("{server} is allowed {thing} now", server=self._server, thing=thing.name), partial(self._set, before))
 

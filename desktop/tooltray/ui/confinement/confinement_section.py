@@ -1,7 +1,4 @@
-"""What a part of the tab Confinement is told of.
-
-Above it: the sections, and the tab that shows them. Below it: snapshots.
-"""
+"""The base class of the sections of the tab Confinement."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -1,4 +1,4 @@
-"""A list of folders or hosts that a person adds to and takes from."""
+"""A list of folders or hosts that the user can add and remove."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ HEIGHT = 34  # px
 
 
 class NamedList(QWidget):
-    """`removed`: a person takes one away: its name, and which kind of it."""
+    """A list of names with buttons. `removed` carries the name to remove, and its kind."""
 
     removed = Signal(str, str)
 
@@ -28,7 +28,7 @@ class NamedList(QWidget):
         column(self).addWidget(self._box)
 
     def set_names(self, names: Sequence[tuple[str, str, str]]) -> None:
-        """Shows others: of each the name, its kind, and what stands beside it."""
+        """Shows other names, each with its kind and the text beside it."""
         if names == self._shown:
             return
         self._shown = names

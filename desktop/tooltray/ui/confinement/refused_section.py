@@ -1,7 +1,4 @@
-"""What was refused to a confined server since it started, each with a button that allows it. Hidden while nothing was.
-
-Above it: the table of sections. Below it: confinement_commands.
-"""
+"""What was refused to a confined server since it started, each with a button that allows it. Hidden while nothing was refused."""
 
 from datetime import datetime
 

@@ -1,7 +1,4 @@
-"""The sections of the tab Confinement: a table with a line for each.
-
-Above it: the tab of an opened server. Below it: the sections.
-"""
+"""The sections of the tab Confinement: a table with a line for each."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,4 @@
-"""Carries out what a person wants of Watch: begins and ends it, looks at what was seen, uses what is proposed.
-
-Above it: the section Watch. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out the user's actions on Watch: begins and ends it, reads what was seen, uses the proposed profile. Knows no widget."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,7 +18,7 @@ class WatchCommands(Commands):
 
     @action(clears=False)
     async def look(self) -> None:
-        """What was seen up to now."""
+        """Reads what was seen up to now."""
         found: WatchSnapshot | None = await self._hub.confinement.get_watch(self._server)
         self.looked.emit(found or WatchSnapshot(self._server))
 
@@ -35,6 +32,6 @@ class WatchCommands(Commands):
 
     @action()
     async def use(self) -> None:
-        """Confines the server as it is proposed."""
+        """Confines the server by the proposed profile."""
         await self._hub.confinement.apply_proposal(self._server)
         self.done.emit(tr("{server} is confined as proposed", server=self._server))

@@ -1,7 +1,5 @@
-"""Watch: begins it, shows what was seen so far, and the profile that is proposed with what it would have refused.
-
-Above it: the table of sections. Below it: watch_commands. Draws a frozen snapshot.
-"""
+"""The section Watch: begins it, shows what was seen so far, and the proposed profile with what it would have refused. Draws a frozen
+snapshot."""
 
 from collections.abc import Sequence
 
@@ -66,7 +64,7 @@ class WatchSection(ConfinementSection):
         body.addWidget(self._state)
 
     def _add_use(self, body: QVBoxLayout) -> None:
-        """Below what is proposed."""
+        """Adds the button that uses the proposed profile."""
         line = row()
         self._use = Button(self._theme, tr("Use this profile"), small=True)
         self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))

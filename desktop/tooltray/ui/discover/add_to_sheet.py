@@ -1,4 +1,4 @@
-"""The sheet that adds a server to an AI client by a link: the client opens it and asks the person itself."""
+"""The sheet that adds a server to an AI client by a link: the client opens it and asks the user itself."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,7 +17,7 @@ WIDTH = 520
 
 
 class AddToPanel(SheetFrame):
-    """`open_requested` and `copy_requested` carry a link."""
+    """A sheet with the links of AI clients. `open_requested` and `copy_requested` carry a link."""
 
     open_requested = Signal(str)
     copy_requested = Signal(str)
@@ -35,7 +35,7 @@ class AddToPanel(SheetFrame):
         self.buttons.addWidget(close)
 
     def show_links(self, links: Mapping[str, str]) -> None:
-        """Shows a link for each client that knows such links."""
+        """Shows a link for each client that supports links."""
         clear(self._place)
         box = Surface(self._theme, "surface.raised", "border", "m")
         lines = column(box, margins=(14, 0, 14, 0))

@@ -1,7 +1,4 @@
-"""Reads bundles and installs them, as a person asks for it.
-
-Above it: the Servers page and its sheet. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Reads and installs bundles for the user. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -27,12 +24,12 @@ class BundleCommands(Commands):
 
     @action(at_sheet)
     async def read(self, source: str) -> None:
-        """Reads a bundle, which starts nothing: `bundle_read`, or `refused`."""
+        """Reads a bundle, which starts nothing; emits `bundle_read`, or `refused`."""
         self.bundle_read.emit(await self._hub.bundles.read_bundle(source))
 
     @action(at_sheet)
     async def preview(self, number: int, source: str, sha256: str, values: Values) -> None:
-        """Asks what installing it would add: `previewed`, or `preview_failed`."""
+        """Reads what installing a bundle would add; emits `previewed`, or `preview_failed`."""
         try:
             new = await self._hub.bundles.preview_bundle(source, sha256, dict(values))
         except TooltrayError as error:
@@ -42,5 +39,5 @@ class BundleCommands(Commands):
 
     @action(at_sheet)
     async def install(self, source: str, sha256: str, values: Values, server: str) -> None:
-        """Installs the bundle that a person has seen, or updates its server: `installed`, or `refused`."""
+        """Installs the bundle that the user has seen, or updates its server; emits `installed`, or `refused`."""
         self.installed.emit(await self._hub.bundles.install_bundle(source, sha256, dict(values), server))

@@ -1,4 +1,4 @@
-"""The sheet of a bundle: who made it, what exactly it is, what would run, what it needs to be told, and why it may not run here."""
+"""The sheet of a bundle: who made it, what exactly it is, what would run, which values it needs, and why it may not run here."""
 
 from collections.abc import Collection, Sequence
 from itertools import islice
@@ -33,7 +33,7 @@ def size_text(size_bytes: int) -> str:
 
 
 def kind_text(offer: BundleOffer) -> str:
-    """Returns what starts it."""
+    """Returns the kind of program that runs the bundle."""
     match offer.kind:
         case "node":
             return tr("runs with Node.js")
@@ -46,14 +46,14 @@ def kind_text(offer: BundleOffer) -> str:
 
 
 def signature_text(offer: BundleOffer) -> str:
-    """Returns what is known of who made it, as a sentence."""
+    """Returns what is known about the bundle's signer, as a sentence."""
     if offer.signature == "unverified":
         return tr("It carries a signature that nobody has checked.")
     return tr("It is not signed: anybody can have written this name into it.")
 
 
 class ReadingBundlePanel(SheetFrame):
-    """Stands there until a bundle is read, and says why it cannot be."""
+    """A sheet that is shown while a bundle is read, and shows why it cannot be read."""
 
     def __init__(self, theme: Theme, source: str) -> None:
         super().__init__(theme, tr("Install a bundle"), WIDTH)
@@ -72,7 +72,7 @@ class ReadingBundlePanel(SheetFrame):
 
 
 class BundlePanel(OfferPanel):
-    """Installs a bundle, or updates the server that is made of an older one."""
+    """A sheet that installs a bundle, or updates the server that was made from an older one."""
 
     def __init__(self, theme: Theme, offer: BundleOffer, taken: Collection[str]) -> None:
         word = tr("Update {name}", name=offer.here) if offer.here else tr("Install")
@@ -89,7 +89,7 @@ class BundlePanel(OfferPanel):
         self.set_fields(() if offer.problems else offer.fields)
 
     def show_preview(self, number: int, server: NewServer) -> None:
-        """What stands above already is not said again."""
+        """Shows the preview without warnings that the sheet already shows."""
         others = tuple(warning for warning in server.warnings if warning not in self.offer.warnings)
         super().show_preview(number, replace(server, warnings=others))
 
@@ -125,7 +125,7 @@ class BundlePanel(OfferPanel):
 
 
 def _short(source: str) -> str:
-    """A path's last part; an address as it is."""
+    """Returns a path's last part, or the whole address."""
     return source if "://" in source else PurePath(source).name
 
 

@@ -1,4 +1,4 @@
-"""Which of the things that a person drops or chooses is a bundle. By its name alone: reading it is the engine's work."""
+"""Which dropped or chosen files are bundles, judged only by their names: reading them is the engine's work."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ ENDINGS = (".mcpb", ".dxt")
 
 
 def is_bundle(name: str) -> bool:
-    """Whether a file's name or an address's path says that it is a bundle."""
+    """Returns whether a file's name or an address's path has the ending of a bundle."""
     return name.lower().endswith(ENDINGS)
 
 
 def bundle_of_urls(urls: Sequence[QUrl]) -> str:
-    """Returns the first bundle among what was dropped: a path, or an address of the web; empty: there is none."""
+    """Returns the first bundle among what was dropped: a path, or an address of the web; empty without one."""
     for url in urls:
         if url.isLocalFile() and is_bundle(url.toLocalFile()):
             return url.toLocalFile()

@@ -1,7 +1,4 @@
-"""Asks the registry and the list of well-known servers, and adds what a person chose of them.
-
-Above it: DiscoverTab and its sheets. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Reads the registry and the list of well-known servers, and adds the servers that the user chose. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -34,7 +31,7 @@ class DiscoverCommands(Commands):
         self._searching = CoalescedRead(self._search, tasks=tasks, name="search of the registry", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for well-known servers, updates, and how old the registry's copy is."""
+        """Reads well-known servers, updates, and the age of the registry's copy."""
         self._reading.ask()
         self._searching.ask()
 
@@ -43,7 +40,7 @@ class DiscoverCommands(Commands):
         self.updates_read.emit(await self._hub.discovery.get_registry_updates())
 
     def search(self, words: str) -> None:
-        """Searches for other words; what is still being searched for is passed over."""
+        """Searches for other words; the result of a running search is dropped."""
         self._words = words
         self._searching.ask()
 
@@ -55,18 +52,18 @@ class DiscoverCommands(Commands):
 
     @action()
     async def refresh(self) -> None:
-        """Fetches the registry anew."""
+        """Downloads the registry again."""
         self.status_read.emit(await self._hub.discovery.refresh_registry())
         self.look()
 
     @action()
     async def read_server(self, name: str) -> None:
-        """Asks for all that is known of a server of the registry: `server_read`."""
+        """Reads all about a server of the registry; emits `server_read`."""
         self.server_read.emit(await self._hub.discovery.get_registry_server(name))
 
     @action(at_sheet)
     async def preview(self, number: int, name: str, version: str, option: str, values: Values) -> None:
-        """Asks what adding a server would add: `previewed`, or `preview_failed`."""
+        """Reads what adding a server would add; emits `previewed`, or `preview_failed`."""
         try:
             new = await self._hub.discovery.preview_registry_server(name, version, option, dict(values))
         except TooltrayError as error:
@@ -76,12 +73,12 @@ class DiscoverCommands(Commands):
 
     @action(at_sheet)
     async def add(self, name: str, version: str, option: str, values: Values, server: str) -> None:
-        """Adds a server of the registry: `added`, or `refused`."""
+        """Adds a server of the registry; emits `added`, or `refused`."""
         self._tell_added(await self._hub.discovery.add_registry_server(name, version, option, dict(values), server))
 
     @action(at_sheet)
     async def add_starter(self, id: str, values: Values, server: str) -> None:
-        """Adds a well-known server: `added`, or `refused`."""
+        """Adds a well-known server; emits `added`, or `refused`."""
         self._tell_added(await self._hub.discovery.add_starter_server(id, dict(values), server))
 
     @action()

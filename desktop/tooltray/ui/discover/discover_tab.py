@@ -1,7 +1,5 @@
-"""The tab Discover of Servers: well-known servers and updates, and the official registry, searched as one types.
-
-Above it: the Servers page. Below it: a list, the sheets that add, and DiscoverCommands. A key stroke starts a timer and nothing else.
-"""
+"""The tab Discover of Servers: well-known servers and updates, and the official registry, searched while the user types. A key stroke only
+starts a timer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -48,7 +46,7 @@ class DiscoverField(SearchField):
 
 
 class DiscoverTab(Page):
-    """`bundle_requested` carries the address of a bundle that a person wants to look at."""
+    """A tab for finding servers. `bundle_requested` carries the address of a bundle that the user wants to see."""
 
     bundle_requested = Signal(str)
 
@@ -126,7 +124,7 @@ class DiscoverTab(Page):
         self._show_asked()
 
     def show_starter(self, id: str) -> None:
-        """Opens the sheet of a well-known server, as soon as these are known; nothing happens if there is no such one."""
+        """Opens the sheet of a well-known server as soon as these servers are read; does nothing for an unknown id."""
         self._asked_starter = id
         self._show_asked()
 
@@ -141,14 +139,14 @@ class DiscoverTab(Page):
         self._draw_starters()
 
     def show_status(self, status: RegistryStatus) -> None:
-        """Shows how old the registry's copy is, and what is wrong with it."""
+        """Shows the age of the registry's copy, and its problem."""
         self._status = status
         self._draw_status()
         if status.is_updating:
             self._again.start()
 
     def show_found(self, words: str, found: RegistrySearch) -> None:
-        """Shows what was found, unless other words stand in the field by now."""
+        """Shows what was found, unless the words in the field have changed since."""
         if not words or words != self._words:
             return
         self.offers.set_offers([said.hit_offer(hit) for hit in found.hits])
@@ -158,7 +156,7 @@ class DiscoverTab(Page):
         self._stack.setCurrentWidget(self.offers if found.hits else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         self._fault.show_fault(problem)
 
     @property
@@ -192,7 +190,7 @@ class DiscoverTab(Page):
         self._context.links.part_asked.emit("servers", "add", "")
 
     def _on_again(self) -> None:
-        """The registry is being fetched: how far that is, and what is found by then."""
+        """Searches again while the registry is being downloaded, to show progress and the servers found so far."""
         if self.is_usable and self.isVisible():
             self._search()
 

@@ -1,4 +1,4 @@
-"""What the window says of servers that can be found: hits, starters, updates, and the registry's copy. Pure functions of snapshots."""
+"""Texts about servers that can be found: hits, starters, updates, and the registry's copy. Pure functions of snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ def kind_word(kind: str) -> str:
 
 
 def option_title(option: RegistryOption) -> str:
-    """Returns one way to have a server, in one line."""
+    """Returns one way to install a server, in one line."""
     return f"{kind_word(option.kind)} · {option.label}"
 
 
@@ -29,7 +29,7 @@ def _here(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def hit_offer(hit: RegistryHit) -> Offer:
-    """Returns a hit of a search as the list shows it."""
+    """Returns a hit of a search as an offer of the list."""
     chips = (*_here(hit.here), *((kind_word(kind), "neutral") for kind in hit.kinds))
     title = hit.title or hit.name
     name = f"{hit.name} · " if hit.title and hit.title != hit.name else ""
@@ -48,7 +48,7 @@ def starter_offers(starters: Sequence[StarterServer]) -> list[Offer]:
 
 
 def update_offers(updates: Sequence[RegistryUpdate]) -> list[Offer]:
-    """Returns what can be updated, below a heading; nothing where all is new."""
+    """Returns the available updates, below a heading; empty without any."""
     offers = [Offer("", tr("Updates"))] if updates else []
     for update in updates:
         title = tr("{name}: {version} → {newest}", name=update.server, version=update.version, newest=update.newest)
@@ -58,7 +58,7 @@ def update_offers(updates: Sequence[RegistryUpdate]) -> list[Offer]:
 
 
 def status_text(status: RegistryStatus | None, now: datetime) -> str:
-    """Returns how many servers can be searched and how old that is, as sentences."""
+    """Returns how many servers can be searched and how old the copy is, as sentences."""
     if status is None:
         return ""
     if not status.servers:
@@ -68,7 +68,7 @@ def status_text(status: RegistryStatus | None, now: datetime) -> str:
 
 
 def status_problem(status: RegistryStatus | None, now: datetime) -> str:
-    """Returns what is wrong with the copy, as sentences; empty: nothing."""
+    """Returns the problem of the copy, as sentences; empty without one."""
     if status is None or status.is_updating:
         return ""
     if status.problem is not None:

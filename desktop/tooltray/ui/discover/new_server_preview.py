@@ -1,4 +1,4 @@
-"""What would be added, before a person says yes: the command or the address, variables, secrets, origin and warnings. Nothing is run."""
+"""What would be added, before the user approves: the command or the address, variables, secrets, origin and warnings. Nothing is run."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ SECRET = "${secret:"  # begins a placeholder for one
 
 
 class NewServerPreview(Surface):
-    """Shows the newest preview; until there is one, what has to be done first."""
+    """The newest preview; before the first one, a text with what has to be done first."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
@@ -29,7 +29,7 @@ class NewServerPreview(Surface):
         self.show_words(tr("Fill in what is required to see what would run."))
 
     def show_words(self, text: str, tone: str = "muted") -> None:
-        """Says why there is no preview."""
+        """Shows a text in place of a preview."""
         clear(self._rows)
         self._add_widget(Label(self._theme, text, "caption", tone, wrap=True), margin=8)
 
@@ -37,7 +37,6 @@ class NewServerPreview(Surface):
         self.show_words(whole(problem), "error")
 
     def show_server(self, server: NewServer) -> None:
-        """Shows what would be added."""
         clear(self._rows)
         if server.command:
             self._add(tr("Command"), CodeLabel(self._theme, joined(server.command)))
@@ -84,5 +83,5 @@ class NewServerPreview(Surface):
 
 
 def _plain(values: object) -> list[str]:
-    """Returns the names of values in which no secret is."""
+    """Returns the names of values that are not secrets."""
     return [str(name) for name, value in values.items() if SECRET not in str(value)] if isinstance(values, Mapping) else []

@@ -1,7 +1,5 @@
-"""The sheets that add what is found: what it is, what it needs to be told, what would run, and the name under which it is added.
-
-Above it: the Servers page. Below it: forms and the preview. Nothing is run or stored before a person presses the button.
-"""
+"""The sheets that add found servers: what a server is, which values it needs, what would run, and the name under which it is added. Nothing
+is run or stored before the user presses the button."""
 
 from collections.abc import Collection, Sequence
 
@@ -34,13 +32,13 @@ LONGEST_NAME = 64  # what settings allow
 
 
 class OfferPanel(SheetFrame):
-    """`preview_requested` carries a number and the values so far: `show_preview` gives the number back, and older ones are passed over.
-    `add_requested` carries the values and the name. Whoever adds it closes the sheet, or calls `show_refusal`.
+    """The base of the sheets that add a server. `preview_requested` carries a number and the values so far: `show_preview` gets the number
+    again, and ignores older ones. `add_requested` carries the values and the name. Its receiver closes the sheet, or calls `show_refusal`.
 
     Args:
-        taken: names of servers here.
+        taken: names of existing servers.
         word: on its button.
-        has_name: it is added under a name that the person may change.
+        has_name: it is added under a name that the user may change.
     """
 
     preview_requested = Signal(int, object)
@@ -80,11 +78,11 @@ class OfferPanel(SheetFrame):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a preview is still on its way."""
+        """Whether a preview is being made."""
         return self._wait.isActive()
 
     def set_fields(self, fields: Sequence[FormField]) -> None:
-        """Asks for these values, in place of others."""
+        """Replaces the fields."""
         clear(self._form_place)
         self._form = Form(self._theme, fields)
         self._form.changed.connect(self._on_changed)
@@ -92,7 +90,7 @@ class OfferPanel(SheetFrame):
         self._on_changed()
 
     def block(self, *problems: Problem) -> None:
-        """Says why it cannot be had here; nothing: it can."""
+        """Shows why the server cannot be added here; without problems it can be."""
         self._is_blocked = bool(problems)
         clear(self._blocks)
         for problem in problems:
@@ -106,7 +104,7 @@ class OfferPanel(SheetFrame):
         self._name_box.setVisible(self._has_name and are_shown)
 
     def show_preview(self, number: int, server: NewServer) -> None:
-        """Shows what would be added with the values that were asked about."""
+        """Shows what would be added with the values of this request."""
         if number != self._number:
             return
         self._shown = server
@@ -117,14 +115,14 @@ class OfferPanel(SheetFrame):
         self._draw()
 
     def show_preview_problem(self, number: int, problem: Problem) -> None:
-        """Shows why there is no preview."""
+        """Shows why the preview failed."""
         if number == self._number:
             self._shown = None
             self._preview.show_problem(problem)
             self._draw()
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it was not added; what was typed stays."""
+        """Shows why it was not added; the fields keep their content."""
         self._set_busy(False)
         self.show_fault(problem)
 
@@ -175,7 +173,7 @@ class OfferPanel(SheetFrame):
         add_accept_keys(self, self._on_go)
 
     def _complaint(self) -> str:
-        """What is wrong with the name; empty: nothing."""
+        """Returns what is wrong with the name; empty if nothing is."""
         name = self._name.text().strip()
         if not self._has_name:
             return ""
@@ -201,7 +199,7 @@ class OfferPanel(SheetFrame):
         self._draw()
 
     def _ask(self) -> None:
-        """Asks what would be added with the values so far."""
+        """Requests a preview with the values so far."""
         if self._form is not None:
             self.preview_requested.emit(self._number, self._form.values)
 
@@ -234,8 +232,9 @@ class OfferPanel(SheetFrame):
 
 
 class RegistryPanel(OfferPanel):
-    """A server of the registry; `option` is what is chosen of its packages and addresses. `bundle_requested` carries the address of a
-    bundle, which is read and shown before anything of it is installed."""
+    """A server of the registry; `option` is the chosen package or address. `bundle_requested` carries the address of a bundle, which is
+    read and shown before it is installed.
+    """
 
     bundle_requested = Signal(str)
 
@@ -307,7 +306,7 @@ class RegistryPanel(OfferPanel):
 
 
 class StarterPanel(OfferPanel):
-    """A well-known server."""
+    """A sheet that adds a well-known server."""
 
     def __init__(self, theme: Theme, server: StarterServer, taken: Collection[str]) -> None:
         super().__init__(theme, server.title, taken=taken, word=tr("Add server"))
@@ -318,7 +317,7 @@ class StarterPanel(OfferPanel):
         self.set_fields(server.fields)
 
     def _ask(self) -> None:
-        """What runs is known already; only the values are missing in it."""
+        """Shows the preview without asking the engine: the command is known, only its values are missing."""
         is_remote = self.server.target.startswith(("http://", "https://"))
         secrets = tuple(field.label for field in self.server.fields if field.is_secret)
         words = () if is_remote else tuple(self.server.target.split(" "))

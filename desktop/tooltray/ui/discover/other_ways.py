@@ -1,7 +1,5 @@
-"""What else there is than pasting: a bundle, the registry, AI clients' own servers, and servers that run inside Tooltray.
-
-Above it: the sheet that adds a server. Below it: widgets. Shown as long as nothing is pasted.
-"""
+"""The alternatives to pasting: a bundle, the registry, AI clients' own servers, and servers that run inside Tooltray. Shown until something
+is pasted."""
 
 from collections.abc import Sequence
 
@@ -19,7 +17,7 @@ from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 
 class OtherWays(QWidget):
-    """`inmemory_requested` carries the server that is to run inside Tooltray."""
+    """Links to other ways of adding a server. `inmemory_requested` carries the server that should run inside Tooltray."""
 
     file_requested = Signal()
     discover_requested = Signal()
@@ -56,7 +54,7 @@ class OtherWays(QWidget):
         layout.addWidget(self._inside)
 
     def show_inmemory(self, servers: Sequence[InMemoryServer]) -> None:
-        """Shows which servers installed packages bring."""
+        """Shows which servers installed packages contain."""
         theme = self._theme
         clear(self._inside_lines)
         self._inside.setVisible(bool(servers))

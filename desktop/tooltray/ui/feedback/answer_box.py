@@ -1,7 +1,4 @@
-"""One box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen.
-
-Above it: the feedback window. Below it: attachments. Knows nothing of reports and of who gets the answer.
-"""
+"""A box for an answer: text, and below it the pictures and files that were pasted, dropped or chosen. Knows nothing of reports."""
 
 from collections.abc import Sequence
 
@@ -26,7 +23,7 @@ LONGEST_PASTE = 100_000  # characters; a model gets no more, and a whole log pas
 
 
 class AnswerText(QPlainTextEdit):
-    """Text only; `sources_given` carries pasted or dropped files and pictures."""
+    """A text field; `sources_given` carries pasted or dropped files and pictures."""
 
     sources_given = Signal(object)  # list[Source]
 
@@ -42,7 +39,7 @@ class AnswerText(QPlainTextEdit):
         self.document().documentLayout().documentSizeChanged.connect(self.updateGeometry)
 
     def sizeHint(self) -> QSize:
-        """As high as what is written, within bounds."""
+        """Returns a height that fits the text, within bounds."""
         lines = round(self.document().size().height())
         return QSize(super().sizeHint().width(), min(HIGHEST, max(LOWEST, lines * self.fontMetrics().lineSpacing() + CHROME)))
 
@@ -60,7 +57,9 @@ class AnswerText(QPlainTextEdit):
 
 
 class AnswerBox(Surface):
-    """`changed`: there is other text, or other pictures, or one is being read. `refused` carries why something was not taken."""
+    """A box for an answer. `changed`: text or pictures have changed, or a file is being read. `refused` carries why a file was not
+    attached.
+    """
 
     changed = Signal()
     refused = Signal(object)  # Problem
@@ -101,7 +100,7 @@ class AnswerBox(Surface):
 
     @property
     def is_reading(self) -> bool:
-        """Whether something that was added is not there yet."""
+        """Whether a file is still being read."""
         return self._reading > 0
 
     def retranslate(self) -> None:
@@ -116,7 +115,7 @@ class AnswerBox(Surface):
             self._take(attachment)
 
     def append(self, text: str) -> None:
-        """Puts a sentence behind what is written, on a line of its own, and goes there."""
+        """Appends a sentence on a line of its own, and moves the cursor there."""
         cursor = self.field.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(f"\n{text}" if self.text.strip() else text)
@@ -124,7 +123,7 @@ class AnswerBox(Surface):
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def add(self, sources: Sequence[Source]) -> None:
-        """Reads what was pasted, dropped or chosen and shows it; what cannot be taken is `refused`."""
+        """Reads what was pasted, dropped or chosen and shows it; `refused` carries why something cannot be attached."""
         self._reading += 1
         self.changed.emit()
         self._spawn(self._read(list(sources)), name="reading what was added to an answer")
@@ -144,7 +143,7 @@ class AnswerBox(Surface):
             self.changed.emit()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """The box around text and pictures shows the text field's focus."""
+        """Draws the text field's focus as the border of the whole box."""
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self._border = "accent" if event.type() == QEvent.Type.FocusIn else "border.control"
             self.update()

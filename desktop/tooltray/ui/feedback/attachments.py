@@ -1,8 +1,5 @@
-"""Pictures and files that a person adds to an answer: read, checked and made small enough to be shown.
-
-Above it: the answer box. Below it: Qt's image readers. Knows no widget. `read` blocks and belongs in a thread; what cannot be taken is said
-in words, before anything is sent.
-"""
+"""Pictures and files that the user adds to an answer: read, checked and scaled down for display. Knows no widget. `read` blocks and belongs
+in a thread; it explains why a file cannot be attached before anything is sent."""
 
 import base64
 import os
@@ -44,7 +41,7 @@ Source = str | bytes | QImage
 
 
 class Attachment(msgspec.Struct, frozen=True):
-    """What goes with an answer; `thumbnail` is None for what is no picture."""
+    """A file attached to an answer; `thumbnail` is None for files that are not pictures."""
 
     name: str
     mime_type: str
@@ -58,9 +55,9 @@ class Attachment(msgspec.Struct, frozen=True):
 
 
 def sources_of(mime: QMimeData) -> list[Source]:
-    """The files and pictures in what is pasted or dropped; empty where it is text.
+    """Returns the files and pictures in what is pasted or dropped; empty where it is text.
 
-    A table or a page copied from an office program is text and a picture of it: the text is meant.
+    A table or a page copied from an office program is text with a picture: the text is meant.
     """
     files: list[Source] = [url.toLocalFile() for url in mime.urls() if url.isLocalFile()]
     if files:
@@ -75,15 +72,15 @@ def sources_of(mime: QMimeData) -> list[Source]:
 
 
 def has_sources(mime: QMimeData) -> bool:
-    """Whether `sources_of` will find something; reads nothing, since it is asked while something is dragged."""
+    """Returns whether `sources_of` will find something; reads nothing, since it is called during a drag."""
     return mime.hasImage() or mime.hasUrls() or any(mime.hasFormat(kind) for kind in PICTURES)
 
 
 def read(source: Source) -> Attachment:
-    """Reads and checks what a person has added. Blocks.
+    """Reads and checks what the user has added. Blocks.
 
     Raises:
-        TooltrayError: it cannot be taken; says why.
+        TooltrayError: it cannot be attached, with the reason.
     """
     if isinstance(source, str):
         return _read_file(source)
@@ -96,9 +93,8 @@ def read(source: Source) -> Attachment:
 
 
 def check_room(present: Sequence[Attachment], new: Attachment) -> None:
-    """
-    Raises:
-        TooltrayError: one more is too much for one answer.
+    """Raises:
+    TooltrayError: one more attachment is too much for one answer.
     """
     if len(present) >= MOST_ATTACHMENTS:
         raise TooltrayError(
@@ -113,7 +109,7 @@ def check_room(present: Sequence[Attachment], new: Attachment) -> None:
 
 
 def picture_kind(data: bytes) -> str:
-    """The kind of a picture that models take, by how its file begins; empty for all else."""
+    """Returns the MIME type of a picture that models accept, by the file's first bytes; empty for everything else."""
     for kind, start in PICTURES.items():
         if data.startswith(start) and (kind != "image/webp" or data[8:12] == b"WEBP"):
             return kind
@@ -121,7 +117,7 @@ def picture_kind(data: bytes) -> str:
 
 
 def size_words(size_bytes: int) -> str:
-    """A size as people read it."""
+    """Returns a size with its unit, as people read it."""
     for unit, one in (("MiB", MIB), ("KiB", 1024)):
         if size_bytes >= one:
             return f"{size_bytes / one:.1f} {unit}"
@@ -129,7 +125,7 @@ def size_words(size_bytes: int) -> str:
 
 
 def harmless_name(name: str) -> str:
-    """A file's name as it may be shown and sent: without signs that cannot be seen, and not too long."""
+    """Returns a file's name for display and sending: bounded, and without characters that cannot be seen."""
     shown = "".join(sign if sign.isprintable() else "_" for sign in name)
     return shown if len(shown) <= LONGEST_NAME else "…" + shown[1 - LONGEST_NAME :]
 
@@ -204,7 +200,7 @@ def _check_pixels(name: str, size: QSize) -> None:
 
 
 def _thumbnail_size(size: QSize) -> QSize:
-    """The size at which a picture just covers its thumbnail; small ones stay as they are."""
+    """Returns the size at which a picture just covers its thumbnail; small pictures keep their size."""
     wanted = size.scaled(THUMBNAIL, Qt.AspectRatioMode.KeepAspectRatioByExpanding)
     longest = 4 * THUMBNAIL.width()  # a picture of 1 x 50,000 points is not made any larger
     return (
@@ -242,7 +238,7 @@ class RemoveButton(PaintedButton):
 
 
 class AttachmentChip(QWidget):
-    """`remove_requested` is told by its button, or by Delete while the button has the focus."""
+    """A chip with an attached file. `remove_requested` is emitted by its button, or by Delete while the button has the focus."""
 
     remove_requested = Signal(object)  # Attachment
 
@@ -290,7 +286,7 @@ class AttachmentChip(QWidget):
 
 
 def _covering(size: QSize, box: QSize) -> QRectF:
-    """Where a picture lies so that it fills the box; a small one lies in the middle."""
+    """Returns the rectangle in which a picture fills the box; a small one is centred."""
     shown = (
         size
         if size.width() <= box.width() and size.height() <= box.height()

@@ -1,8 +1,7 @@
-"""What a person has written to a report and not sent: kept in memory until the next report of the same AI client and project.
+"""Drafts of answers that were not sent, kept in memory until the next report of the same AI client and project.
 
-Above it: FeedbackWindows. Below it: what can be added to an answer. Nothing of it is written to the disk: a report and its AI client do not
-outlive the hub either, and the window says that it is kept only as long as Tooltray runs.
-"""
+They are never written to the disk: a report and its AI client do not outlive the hub either, and the window shows that drafts last only as
+long as Tooltray runs."""
 
 import msgspec
 
@@ -13,7 +12,7 @@ MOST = 10  # projects; the oldest is forgotten
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """What a person has written and added, not sent."""
+    """An answer that was not sent."""
 
     text: str = ""
     attachments: tuple[Attachment, ...] = ()
@@ -24,7 +23,7 @@ class Drafts:
         self._drafts: dict[tuple[str, str], Draft] = {}
 
     def keep(self, request: FeedbackSnapshot, draft: Draft) -> None:
-        """Keeps what was written, if there is anything."""
+        """Keeps a draft unless it is empty."""
         if draft.text.strip() or draft.attachments:
             self.take(request)
             self._drafts[whose(request)] = draft
@@ -32,10 +31,10 @@ class Drafts:
                 self._drafts.pop(next(iter(self._drafts)))
 
     def take(self, request: FeedbackSnapshot) -> Draft | None:
-        """Returns what was written to the report before this one, and forgets it."""
+        """Returns and drops the draft of the previous report."""
         return self._drafts.pop(whose(request), None)
 
 
 def whose(request: FeedbackSnapshot) -> tuple[str, str]:
-    """Returns what a report has in common with the next one."""
+    """Returns the key that a report shares with the next one: its client and project."""
     return (request.client, request.project_path or request.project_name)

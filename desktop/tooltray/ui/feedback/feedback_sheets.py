@@ -1,7 +1,4 @@
-"""The sheets of a feedback window: the project's history, and the ready answers to be edited. One at a time.
-
-Above it: FeedbackWindow, over which they lie. Below it: the sheets. Knows no engine.
-"""
+"""The sheets of a feedback window: the project's history, and the ready answers to be edited. One at a time. Knows no engine."""
 
 import time
 from collections.abc import Sequence
@@ -29,7 +26,7 @@ LONGEST = 600  # characters of a report or an answer; the window that it came in
 
 
 class FeedbackHistoryPanel(SheetFrame):
-    """Says so while it is being read; `show_entries` then shows what there is."""
+    """A sheet with the project's history, which `show_entries` fills; until then it shows that it is loading."""
 
     def __init__(self, theme: Theme, project: str) -> None:
         super().__init__(theme, tr("History of {project}", project=project) if project else tr("History"), WIDTH)
@@ -69,7 +66,7 @@ def _text(theme: Theme, text: str, tone: str) -> Label:
 
 
 class FeedbackSheets(QObject):
-    """`opened` says whether one lies over the window now."""
+    """The sheets over a feedback window. `opened` carries whether a sheet is open now."""
 
     opened = Signal(bool)
     history_requested = Signal()
@@ -82,7 +79,7 @@ class FeedbackSheets(QObject):
 
     @property
     def sheet(self) -> Sheet | None:
-        """The open one."""
+        """The open sheet."""
         return self._sheet
 
     def open_history(self, project_name: str) -> None:
@@ -99,7 +96,7 @@ class FeedbackSheets(QObject):
             self._sheet.panel.show_entries(entries)
 
     def show_failure(self, problem: Problem) -> None:
-        """What the open sheet wanted did not work."""
+        """Shows in the open sheet that its request failed."""
         panel = self._sheet.panel if self._sheet is not None else None
         if isinstance(panel, ReadyAnswersPanel):
             panel.show_failure(problem)
@@ -131,7 +128,7 @@ LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not
 
 
 class LinkQuestion(Surface):
-    """`open_requested` and `copy_requested` carry the address."""
+    """A question before a link is opened. `open_requested` and `copy_requested` carry the address."""
 
     open_requested = Signal(str)
     copy_requested = Signal(str)

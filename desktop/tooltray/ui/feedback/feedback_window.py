@@ -1,8 +1,7 @@
 """The feedback window: what a model did, one box to answer, ready answers, pictures and files. One window per report.
 
-Above it: FeedbackWindows. Below it: the widgets it is made of. It is shown without being activated, so that it never takes the keyboard
-from another program. It knows no engine: it tells what a person wants, and is told how that went.
-"""
+It is shown without being activated, so that it never takes the keyboard from another program. It knows no engine: it emits what the user
+wants, and its methods show the outcome."""
 
 import time
 from collections.abc import Sequence
@@ -40,7 +39,9 @@ SETTLING_MS = 700  # who was about to answer the report before must see that thi
 
 
 class FeedbackWindow(QWidget):
-    """`answered` carries the report's id, a text and FeedbackAttachments; `closed` is told once, when nobody sees the window any more."""
+    """A window for one report. `answered` carries the report's id, a text and FeedbackAttachments; `closed` is emitted once, after the
+    window was closed.
+    """
 
     answered = Signal(str, str, object)
     closed = Signal()
@@ -77,7 +78,7 @@ class FeedbackWindow(QWidget):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the report waits no longer while the window is still there."""
+        """Whether the report has ended while its window is still open."""
         return self._has_ended
 
     @property
@@ -93,7 +94,7 @@ class FeedbackWindow(QWidget):
         return self._box
 
     def show_request(self, request: FeedbackSnapshot) -> None:
-        """Shows a report, the first or a newer one; what a person has written stays."""
+        """Shows a report, the first or a newer one; what the user has written stays."""
         if request.id != self._request.id:
             self._on_replaced()
         self._request, self._has_ended = request, False
@@ -102,13 +103,13 @@ class FeedbackWindow(QWidget):
         self._draw()
 
     def take_over(self, draft: Draft) -> None:
-        """Has what was written to the report before this one, whose answer came too late for it."""
+        """Takes over the draft of the previous report, which ended before its answer arrived."""
         self._box.set_content(draft.text, draft.attachments)
         self._on_replaced()
         self._draw()
 
     def set_draft(self, draft: Draft) -> None:
-        """Brings back what was written before, and says so."""
+        """Restores a draft, and shows that it was restored."""
         self._box.set_content(draft.text, draft.attachments)
         self._notes.add_banner("info", tr("What you wrote before and did not send is here again."))
 
@@ -116,13 +117,13 @@ class FeedbackWindow(QWidget):
         self._ready.set_answers(answers)
 
     def show_failure(self, problem: Problem) -> None:
-        """The answer could not be sent, or something could not be added."""
+        """Shows that the answer could not be sent, or that something could not be attached."""
         self._is_sending = False
         self._notes.add_banner("error", title(problem), sentences(problem))
         self._draw()
 
     def end(self) -> None:
-        """The report waits no longer. A window in which somebody has written stays."""
+        """Marks the report as ended. A window with a draft stays open."""
         if self._has_ended:
             return
         self._has_ended = True
@@ -134,7 +135,7 @@ class FeedbackWindow(QWidget):
         self._draw()
 
     def show_up(self) -> None:
-        """Brings the window to a person who asks for it."""
+        """Shows the window in front."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
@@ -201,7 +202,7 @@ class FeedbackWindow(QWidget):
     # what it says
 
     def retranslate(self) -> None:
-        """Says everything again, in the language of now."""
+        """Updates all texts to the current language."""
         self._summary.setAccessibleName(tr("What was done"))
         self._history.setText(tr("History"))
         self._ready.retranslate()
@@ -235,7 +236,7 @@ class FeedbackWindow(QWidget):
         )
 
     def _on_replaced(self) -> None:
-        """Another report than the one that a person has read is here."""
+        """Shows that a newer report has replaced the one that the user was reading."""
         self._notes.clear()
         text = "" if self._box.is_empty else tr("What you wrote is still here, and was not sent.")
         self._notes.add_banner("info", tr("This is a newer report, in the place of the one before."), text)
@@ -268,7 +269,7 @@ class FeedbackWindow(QWidget):
         self.sheets.open_ready_answers(self._ready.answers)
 
     def _on_sheet(self, is_open: bool) -> None:
-        """A sheet has the same keys for its own button; Qt would give them to neither."""
+        """Disables the sending keys while a sheet is open, which has the same keys for its own button; Qt would deliver them to neither."""
         for shortcut in self._send_keys:
             shortcut.setEnabled(not is_open)
 

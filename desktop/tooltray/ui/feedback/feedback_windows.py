@@ -1,8 +1,5 @@
-"""The feedback windows: opens one for each report that waits, and carries answers to the engine.
-
-Above it: desktop.py, which tells a person of a new one. Below it: FeedbackWindow and the Qt presenter layer. What was written and not sent
-stays in memory, by project, until its next report.
-"""
+"""The feedback windows: opens one for each report that waits, and sends answers to the engine. Drafts stay in memory, by project, until the
+project's next report."""
 
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
@@ -29,11 +26,11 @@ STEP = 32  # px from one window to the next where they do not fit side by side
 
 
 def _ignore(_problem: Problem | None) -> None:
-    """Nobody waits for the outcome."""
+    """Ignores a failure that no window is left to show."""
 
 
 class FeedbackWindows(QObject):
-    """`asked`: a window has come that a person may not see, since it takes no keyboard from anybody."""
+    """The open feedback windows. `asked`: a window was opened without the keyboard, so the user may not notice it."""
 
     asked = Signal(object)  # FeedbackSnapshot
 
@@ -50,16 +47,16 @@ class FeedbackWindows(QObject):
 
     @property
     def windows(self) -> list[FeedbackWindow]:
-        """Those that are open, the oldest first."""
+        """The open windows, the oldest first."""
         return list(self._windows.values())
 
     def go_there(self) -> None:
-        """Brings the windows to a person who asks for them; the oldest report gets the keyboard."""
+        """Shows the windows in front; the oldest report gets the keyboard."""
         for window in reversed(self.windows):
             window.show_up()
 
     def close(self) -> None:
-        """Takes all windows away; no report is answered by it."""
+        """Closes all windows without answering their reports; drafts are kept."""
         for window in self.windows:
             self._drafts.keep(window.request, window.draft)
             self._drop(window)
@@ -75,7 +72,7 @@ class FeedbackWindows(QObject):
         self._has_hub = has_hub
 
     async def _catch_up(self) -> None:
-        """Shows reports that waited before there was a window, as when the desktop takes over from a hub without one."""
+        """Shows reports that were waiting before, as when the desktop takes over from a hub without a window."""
         for request in await self._hub.feedback.get_feedback_requests():
             if request.id not in self._windows:
                 self._on_asked(request)
@@ -93,7 +90,7 @@ class FeedbackWindows(QObject):
             self.asked.emit(request)
 
     def _left_by(self, request: FeedbackSnapshot) -> FeedbackWindow | None:
-        """A window of the same client and project whose report waits no longer: this is its next one."""
+        """Returns a window of the same client and project whose report has ended; the new report belongs in it."""
         wanted = whose(request)
         return next((each for each in self._windows.values() if each.has_ended and whose(each.request) == wanted), None)
 
@@ -136,7 +133,7 @@ class FeedbackWindows(QObject):
         self._drop(window)
 
     async def _take_back(self, window: FeedbackWindow, problem: Problem) -> None:
-        """The answer did not arrive; a window that was closed meanwhile comes again."""
+        """Shows that an answer did not arrive, in its window, which is opened again if it was closed."""
         self._drafts.take(window.request)
         self._windows[window.request.id] = window
         window.show()
@@ -147,7 +144,7 @@ class FeedbackWindows(QObject):
                 self._let_go(window)
 
     def _let_go(self, window: FeedbackWindow) -> None:
-        """Its report ended while the answer was on its way; where a newer one is shown already, what was written goes there."""
+        """Ends a window whose report ended while the answer was being sent; an open window of a newer report takes over the draft."""
         wanted = whose(window.request)
         newer = next((each for each in self.windows if not each.has_ended and each is not window and whose(each.request) == wanted), None)
         if newer is None or not newer.box.is_empty:
@@ -200,13 +197,13 @@ class FeedbackWindows(QObject):
             window.show_failure(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
     def _do(self, verb: Callable[[], Coroutine[object, object, None]], show: Callable[[Problem | None], object] = _ignore) -> None:
-        """Asks the engine for something in the background; `show` gets what went wrong, where a person waits for the outcome."""
+        """Calls the engine in the background; `show` gets the error where the user waits for the outcome."""
         run_action(self._tasks, verb, show, name="feedback", clears=False)
 
 
 def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
-    """Where a window opens: below, beside each other, then in steps, so that none hides another. The right end comes last, since a call
-    that waits for a yes stands there, and cannot wait long.
+    """Returns where a window opens: at the bottom, side by side, then in steps, so that none hides another. The right end comes last, since
+    a call that waits for approval is shown there, and cannot wait long.
 
     Args:
         index: how many are open already.
@@ -221,6 +218,6 @@ def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
 
 
 def _tell(window: FeedbackWindow, tell: Callable[[Problem], None], problem: Problem | None) -> None:
-    """Shows what went wrong in a window that may be closed by now."""
+    """Shows a problem in a window that may be closed by now."""
     if problem is not None and isValid(window):
         tell(problem)

@@ -1,7 +1,4 @@
-"""What is said about reports of models and the answers to them, in words.
-
-Above it: the feedback window and its sheets. Below it: events. Pure functions.
-"""
+"""Texts about models' reports and the answers to them. Pure functions."""
 
 import os
 from datetime import datetime
@@ -20,12 +17,12 @@ def window_title(request: FeedbackSnapshot) -> str:
 
 
 def project_words(request: FeedbackSnapshot) -> str:
-    """The project's name, or what else there is to call it by."""
+    """Returns the project's name, or its folder's name, or a text for no project."""
     return request.project_name or os.path.basename(request.project_path) or tr("No project")
 
 
 def place_words(request: FeedbackSnapshot, now: float) -> str:
-    """Which project it is about, and how long it has waited; `now` is in unix seconds."""
+    """Returns the project of a report and how long the report has waited; `now` is in unix seconds."""
     time = duration_words(now - request.asked_at)
     if not request.project_path:
         name = request.project_name
@@ -36,20 +33,20 @@ def place_words(request: FeedbackSnapshot, now: float) -> str:
 
 
 def short_path(path: str) -> str:
-    """A path with `~` for the person's own folder."""
+    """Returns a path with `~` for the user's home folder."""
     home = os.path.expanduser("~")
     return f"~{path[len(home) :]}" if home != "/" and path.startswith(f"{home}/") else path
 
 
 def duration_words(seconds: float) -> str:
-    """Minutes and seconds as a clock has them; hours where there are some."""
+    """Returns minutes and seconds like a clock, with hours for longer times."""
     minutes, second = divmod(max(0, int(seconds)), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def ready_answer_words(answer: str) -> str:
-    """A ready answer that comes with Tooltray, in the person's language; one that a person wrote stays as it is."""
+    """Returns one of Tooltray's ready answers in the user's language; an answer that the user wrote stays unchanged."""
     match answer:
         case "Go on":
             return tr("Go on")
@@ -80,7 +77,7 @@ def outcome_words(entry: FeedbackEntry) -> str:
 
 
 def moment_words(moment: float, now: float) -> str:
-    """When something was: the clock for today, the weekday for a week, then the date; both in unix seconds."""
+    """Returns a time: the clock for today, with the weekday for a week, then with the date; both in unix seconds."""
     then, today = datetime.fromtimestamp(moment), datetime.fromtimestamp(now)
     if then.date() == today.date():
         return f"{then:%H:%M}"

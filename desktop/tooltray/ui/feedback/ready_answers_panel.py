@@ -1,4 +1,4 @@
-"""A sheet in which a person changes the answers that stand ready as buttons."""
+"""A sheet in which the user changes the ready answers, which the window offers as buttons."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -24,7 +24,7 @@ LONGEST = 200  # characters
 
 
 class ReadyAnswersPanel(SheetFrame):
-    """`saved` carries the answers as they shall be; the sheet stays until somebody closes it."""
+    """A sheet that edits the ready answers. `saved` carries the edited answers; the sheet stays open until the user closes it."""
 
     saved = Signal(object)  # list[str]
 
@@ -51,7 +51,7 @@ class ReadyAnswersPanel(SheetFrame):
 
     @property
     def answers(self) -> list[str]:
-        """What stands in the fields, without empty ones and without repetitions."""
+        """The texts of the fields, without empty ones and repetitions."""
         return list(dict.fromkeys(text for field in self._fields if (text := field.text().strip())))
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -120,7 +120,7 @@ class ReadyAnswers(QWidget):
 
     @property
     def answers(self) -> list[str]:
-        """As they are shown."""
+        """The answers as shown."""
         return [ready_answer_words(answer) for answer in self._answers]
 
     def set_answers(self, answers: Sequence[str]) -> None:

@@ -1,1 +1,1 @@
-"""The page of files with servers in them, its sheets, and what of such files waits for a person's consent."""
+"""The page of files with servers in them, its sheets, and the entries of such files that wait for the user's consent."""

@@ -1,8 +1,5 @@
-"""Carries out what a person asks for about files with servers in them, and says how it went.
-
-Above it: FilesTab, and its sheets. Below it: the Qt presenter layer. Knows no widget. It also follows what waits for a
-person's yes, which the tray and the Servers page show too.
-"""
+"""Carries out the user's actions on files with servers in them, and reports the outcome. Knows no widget. It also follows what waits for
+the user's approval, which the tray and the Servers page show too."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +14,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class FileCommands(Commands):
-    """`requests_changed` comes with the first look and then whenever something else waits."""
+    """The commands of the page. `requests_changed` is emitted after the first read, and whenever other requests wait."""
 
     files_changed = Signal(object)  # list[ServerFileSnapshot]
     requests_changed = Signal(object)  # list[TrustRequest]
@@ -34,19 +31,19 @@ class FileCommands(Commands):
         hub.snapshot_changed.connect(self.on_hub_changed)
 
     def look(self) -> None:
-        """Asks for everything that the page shows."""
+        """Reads everything that the page shows."""
         self._look_files()
         self._look_trusted_entries()
         self._look_whether_followed()
 
     @action()
     async def preview(self) -> None:
-        """Looks what reading the files again would do: `previewed`."""
+        """Reads what reloading the files would change; emits `previewed`."""
         self.previewed.emit(await self._hub.files.preview_reload())
 
     @action(at_sheet)
     async def reload(self) -> None:
-        """Does that: `saved` or `refused`."""
+        """Reloads the files; emits `saved` or `refused`."""
         await self._hub.files.reload()
         self.saved.emit()
         self.done.emit(tr("The files are read again"))
@@ -54,7 +51,7 @@ class FileCommands(Commands):
 
     @action()
     async def follow(self, is_on: bool) -> None:
-        """Decides whether files are read again as soon as they change."""
+        """Sets whether files are reloaded as soon as they change."""
         try:
             await self._hub.settings.change_settings({"hotReload": is_on})
         finally:
@@ -62,7 +59,7 @@ class FileCommands(Commands):
 
     @action(at_sheet)
     async def trust(self, project: str, digests: Mapping[str, str]) -> None:
-        """Says yes to entries as a person has seen them: `saved` or `refused`."""
+        """Trusts entries as the user has seen them; emits `saved` or `refused`."""
         try:
             names = await self._hub.files.trust_entries(project, dict(digests))
         except TooltrayError:
@@ -75,7 +72,7 @@ class FileCommands(Commands):
 
     @action(at_sheet)
     async def refuse(self, servers: Sequence[str]) -> None:
-        """Says no to what programs have proposed: `saved` or `refused`."""
+        """Refuses what programs have proposed; emits `saved` or `refused`."""
         try:
             for server in servers:
                 await self._hub.files.distrust_entries("", server)
@@ -94,7 +91,9 @@ class FileCommands(Commands):
         await self._look()
 
     def on_hub_changed(self) -> None:
-        """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
+        """Reads the files once the hub is connected, and drops the requests when it disconnects; also called by the page, which may be
+        built later.
+        """
         is_known = self._hub.snapshot is not None
         if is_known and not self._is_known:
             self._look_files()
@@ -119,7 +118,7 @@ class FileCommands(Commands):
         await self._look_follows()
 
     async def _look(self) -> None:
-        """Asks for what is shown elsewhere too."""
+        """Reads what other pages show, too."""
         self._set_requests(await self._hub.files.get_trust_requests())
         self.files_changed.emit(await self._hub.files.get_server_files())
 

@@ -1,8 +1,5 @@
-"""The sheets of the page of files, and what of files waits for a person's consent.
-
-Above it: the page, and the tray, which tells of what waits. Below it: those sheets, and FileCommands. What a person has looked at or put
-off is not brought up again before it is another one; the page has it all the same.
-"""
+"""The sheets of the page of files, and the files' entries that wait for approval. An entry that the user has seen or put off is not shown
+again unless it changes; the page lists it all the same."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -48,7 +45,9 @@ MOST_PROBLEMS = 10  # in full; the first ones are often the cause of the others
 
 
 class FileSheet(SheetFrame):
-    """`file_requested` and `place_requested` want the file, or its folder, opened; both carry the file's path."""
+    """A sheet with a file's servers and problems. `file_requested` and `place_requested` open the file, or its folder; both carry the
+    file's path.
+    """
 
     file_requested = Signal(str)
     place_requested = Signal(str)
@@ -84,7 +83,7 @@ class FileSheet(SheetFrame):
         return self._path
 
     def set_file(self, file: ServerFileSnapshot) -> None:
-        """Shows the file as it was read last."""
+        """Shows a newer snapshot of the file."""
         words = [file_kind(file), tr("its endpoint: {url}", url=file.url) if file.url else ""]
         self._kind.setText(" · ".join(word for word in words if word))
         self._look.setEnabled(file.exists)
@@ -123,7 +122,9 @@ PLAN_WIDTH = 760
 
 
 class ReloadPlanPanel(SheetFrame):
-    """`confirmed`: it is to be done; whoever carries it out calls `show_refusal`, or closes the sheet."""
+    """A sheet with the changes that a reload would make. `confirmed` requests the reload; its receiver calls `show_refusal`, or closes the
+    sheet.
+    """
 
     confirmed = Signal()
 
@@ -153,7 +154,7 @@ class ReloadPlanPanel(SheetFrame):
         self.show_plan(changes)
 
     def show_plan(self, changes: Sequence[ReloadChange]) -> None:
-        """Shows what would be done as the files are now."""
+        """Shows what a reload would change now."""
         is_something = reload_does_something(changes)
         text = tr("This is what would change. Calls to other servers continue. Nothing has been done yet.")
         quiet = (
@@ -189,9 +190,10 @@ class ReloadPlanPanel(SheetFrame):
 
 
 class FileSheets(QObject):
-    """
+    """The sheets of the page of files.
+
     Args:
-        guard_ms: how long the sheet of what waits takes no yes after each change.
+        guard_ms: how long the sheet for approval takes no approval after each change.
     """
 
     need_person = Signal(int)  # how much stands on the page that a person should see to
@@ -218,17 +220,17 @@ class FileSheets(QObject):
 
     @property
     def waiting(self) -> list[TrustRequest]:
-        """What waits for a yes and nobody has looked at."""
+        """The requests that wait for approval and that the user has not seen."""
         return [request for request in self._requests if request not in self._seen]
 
     def put_off(self) -> None:
-        """A person does not want to be asked of what waits now."""
+        """Marks all requests of now as seen, so that the user is not prompted for them."""
         self._seen.update(self._requests)
         self._tell_waiting()
 
     def open_trust(self, project: str | None = None) -> None:
-        """Opens the sheet of what waits of a project (empty: of programs), or of the first one that nobody has looked at; an open sheet of
-        any kind stays.
+        """Opens the sheet with the requests of a project (empty: of programs), or of the first unseen one; does nothing while any sheet is
+        open.
         """
         if project is None:
             project = next((request.project for request in self.waiting), "")
@@ -262,7 +264,7 @@ class FileSheets(QObject):
         self._commands.refuse((server,))
 
     def open_file(self, path: str) -> None:
-        """Opens a file with the program that the person has for it."""
+        """Opens a file with the user's program for it."""
         self._open(path, tr("No program opens this file. Its path is copied."))
 
     def open_place(self, path: str) -> None:
@@ -300,7 +302,7 @@ class FileSheets(QObject):
         self.need_person.emit(len(self._requests) + sum(bool(file.problems) for file in self._files))
 
     def _open_plan(self, changes: Sequence[ReloadChange]) -> None:
-        """Shows what reading again would do; an open sheet of any kind stays."""
+        """Shows what a reload would change; an open sheet of any kind stays."""
         if self._place.sheet is not None:
             return
         panel, commands = ReloadPlanPanel(self._theme, changes), self._commands

@@ -1,7 +1,5 @@
-"""What cards, pages and sheets say of files with servers in them, and of what waits for a person's yes. Pure functions of snapshots.
-
-Above it: those views. Below it: events, errors and the language of states.
-"""
+"""Texts about files with servers in them, and about what waits for the user's approval, for cards, pages and sheets. Pure functions of
+snapshots."""
 
 from collections.abc import Collection, Sequence
 from pathlib import PurePath
@@ -38,7 +36,7 @@ def server_count(count: int) -> str:
 
 
 def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
-    """Returns how a file is: shape, colour and word; `failing`: names of servers that run only when somebody acts."""
+    """Returns a file's status: shape, colour and word; `failing`: names of servers that run only after the user has acted."""
     states = [entry.state for entry in file.entries]
     if file.problems:
         count = len(file.problems)
@@ -53,7 +51,7 @@ def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
 
 
 def entry_look(entry: FileEntrySnapshot) -> Look:
-    """Returns how one server of a file is."""
+    """Returns the status of one server of a file."""
     match entry.state:
         case "used":
             return Look("state-connected", "success", tr("In use"))
@@ -68,7 +66,7 @@ def entry_look(entry: FileEntrySnapshot) -> Look:
 
 
 def here(entry: FileEntrySnapshot) -> str:
-    """Returns how a server of a file is called here, if otherwise."""
+    """Returns the name of a file's server in Tooltray, if it differs."""
     return entry.server if entry.server and entry.server != entry.name else ""
 
 
@@ -77,7 +75,7 @@ def line_word(line: int) -> str:
 
 
 def problem_title(problem: FileProblem) -> str:
-    """Returns what is wrong, and with which server of the file."""
+    """Returns a problem of a file, with the name of its server."""
     shown = title(problem.problem)
     return shown if not problem.entry or problem.entry in shown else f"{problem.entry}: {say(problem.problem.title)}"
 
@@ -87,13 +85,13 @@ def problem_text(problem: FileProblem) -> str:
 
 
 def problem_place(file: ServerFileSnapshot, problem: FileProblem) -> str:
-    """Returns where it is wrong."""
+    """Returns the place of a problem in the file."""
     place = line_word(problem.line)
     return tr("{file}, {place}", file=file_title(file), place=place) if place else file_title(file)
 
 
 def problem_line(problem: FileProblem) -> str:
-    """Returns the line on which it is wrong, unless its text says that already."""
+    """Returns the line of a problem, unless its text contains it already."""
     place = line_word(problem.line)
     return "" if place.casefold() in problem_text(problem).casefold() else place
 
@@ -108,7 +106,7 @@ def trust_title(project: str) -> str:
 
 
 def trust_text(requests: Sequence[TrustRequest]) -> str:
-    """Returns what is asked, in a sentence or two."""
+    """Returns what the user is asked to approve, in a sentence or two."""
     if not requests[0].project:
         return tr("A program wants to add or change servers. What you switch on runs on this computer, as it is written here.")
     file = file_name(requests[0].file, requests[0].project)
@@ -118,7 +116,7 @@ def trust_text(requests: Sequence[TrustRequest]) -> str:
 
 
 def waiting_title(requests: Sequence[TrustRequest]) -> str:
-    """Returns what a banner or a notification says first."""
+    """Returns the title of a banner or a notification."""
     projects = list(dict.fromkeys(request.project for request in requests))
     if projects == [""]:
         return _proposed(requests)
@@ -149,7 +147,7 @@ def waiting_text(requests: Sequence[TrustRequest]) -> str:
 
 
 def waiting_entries(count: int) -> tuple[str, ...]:
-    """Returns how many servers of projects wait for a yes, for the tray; nothing if none does."""
+    """Returns how many servers of projects wait for approval, for the tray; empty if none does."""
     if not count:
         return ()
     return (tr("1 server is not allowed yet") if count == 1 else tr("{count} servers are not allowed yet", count=count),)
@@ -161,7 +159,7 @@ def request_chip(request: TrustRequest) -> tuple[str, str]:
 
 
 def unasked(request: TrustRequest) -> str:
-    """Returns which of its calls would go through without a question."""
+    """Returns which calls of a server would run without asking."""
     rules = request.auto_approve
     if "all" in rules or "*" in rules:
         return tr("all calls, also those that write")
@@ -171,7 +169,7 @@ def unasked(request: TrustRequest) -> str:
 
 
 def variable_lines(request: TrustRequest) -> str:
-    """Returns the variables that an entry would get, each with how it is now, if that is known; never what is in it."""
+    """Returns the variables that an entry would get, each with whether it is set, if that is known; never their values."""
     states = request.variable_states or ("",) * len(request.variables)
     return "\n".join(_variable(name, state) for name, state in zip(request.variables, states, strict=True))
 
@@ -189,7 +187,7 @@ def _variable(name: str, state: str) -> str:
 
 
 def is_another(request: TrustRequest, known: TrustRequest) -> bool:
-    """Whether an entry is another one than a person has seen; that a variable was set meanwhile does not make it one."""
+    """Returns whether an entry differs from the one that the user has seen, apart from which variables are set."""
     return replace(request, variable_states=()) != replace(known, variable_states=())
 
 
@@ -198,7 +196,7 @@ def odd(warning: str) -> str:
 
 
 def needs_care(request: TrustRequest) -> bool:
-    """Whether a yes should not be one click away."""
+    """Returns whether approving should take more than one click."""
     return bool(request.warnings)
 
 
@@ -214,7 +212,7 @@ def trusted_how(entry: TrustedEntry) -> str:
 
 
 def reload_look(change: ReloadChange) -> Look:
-    """Returns what reading again would do to one thing: shape, colour and word."""
+    """Returns what a reload would do to one thing: shape, colour and word."""
     match change.kind:
         case "add":
             return Look("state-connected", "success", tr("Is added"))
@@ -235,11 +233,11 @@ def reload_does_something(changes: Sequence[ReloadChange]) -> bool:
 
 
 def reload_name(change: ReloadChange) -> str:
-    """Returns what is concerned: a server, a setting, or the file as a whole."""
+    """Returns the subject of a change: a server, a setting, or the file as a whole."""
     return change.name or PurePath(change.file).name
 
 
 def reload_file(change: ReloadChange) -> str:
-    """Returns the file by its name and folder: its whole path has no room in a line."""
+    """Returns the file by its name and folder, since its whole path does not fit into a line."""
     path = PurePath(change.file)
     return visible_path(f"{path.parent.name}/{path.name}" if path.parent.name else path.name)

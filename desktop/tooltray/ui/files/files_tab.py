@@ -1,6 +1,5 @@
-"""The tab of settings about files: which files servers come from, what is wrong in them, what waits for a person's yes, and what has it.
-
-Above it: the Settings page. Below it: its sheets and FileCommands, which carries its wishes out. Draws frozen snapshots.
+"""The tab of settings about files: which files servers come from, what is wrong in them, what waits for the user's approval, and what has
+it. Draws frozen snapshots.
 """
 
 from collections.abc import Sequence
@@ -50,7 +49,7 @@ MOST_FILES = 10  # that have problems; the list of files says which others have
 
 
 class FileProblems(QWidget):
-    """`open_requested` carries a file's path, `more_requested` a ServerFileSnapshot."""
+    """The problems of files. `open_requested` carries a file's path, `more_requested` a ServerFileSnapshot."""
 
     open_requested = Signal(str)
     more_requested = Signal(object)
@@ -112,7 +111,7 @@ class FileProblems(QWidget):
 
 
 class WaitingProject(msgspec.Struct, frozen=True):
-    """What of one project waits for a yes."""
+    """A project's servers that wait for approval."""
 
     path: str
     requests: tuple[TrustRequest, ...]
@@ -169,7 +168,7 @@ class FilesTab(Page):
         self._used.setVisible(bool(files))
 
     def _on_servers_changed(self) -> None:
-        """A file is not said to be well while a server of it fails."""
+        """Redraws the files, whose status includes their servers' failures."""
         failing = frozenset(server.name for server in self._servers.servers if needs_person(server))
         if failing != self._failing:
             self._failing = failing
@@ -189,7 +188,7 @@ class FilesTab(Page):
         self._follow.set_on(is_on)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
+        """Shows a failure at the top; None removes it."""
         self._fault.show_fault(problem)
 
     def _fill(self, table: Table, rows: Sequence[object]) -> None:
@@ -263,7 +262,7 @@ class FilesTab(Page):
         ]
 
     def _keep_in_sight(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
-        """The tables are as high as their rows, and what scrolls is the page."""
+        """Scrolls the page to a table's current row, since the tables are as high as their rows and do not scroll."""
         content = self._area.widget()
         if content is not None and current.isValid() and table.hasFocus():
             middle = table.viewport().mapTo(content, table.visualRect(current).center())

@@ -1,9 +1,7 @@
-"""Servers of a project's file ask for a person's yes: each with what it starts and what it gets, as it is written there.
+"""The sheet that requests approval for the servers in a project's file: each with what it starts and what it gets, exactly as in the file.
 
-Above it: FileSheets, which opens it when a person wants to look. Below it: TrustEntry. A yes is for what is shown: it goes with the digests
-of the entries on the screen, and an entry that changes meanwhile is off again. For a moment after it is shown, and after each change, it
-takes no yes; "Not now" has the focus, and Enter grants nothing.
-"""
+An approval covers what is shown: it carries the digests of the visible entries, and an entry that changes meanwhile is switched off again.
+For a moment after it is shown, and after each change, the sheet takes no approval; "Not now" has the focus, and Enter grants nothing."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,12 +40,12 @@ LONGEST_WHOLE, MOST_LINES = 600, 8  # characters of a command in full; a longer 
 
 
 class TrustEntry(Surface):
-    """`switched`: a person wants it, or no longer.
+    """One entry with a switch. `switched`: the user switched it.
 
     Args:
         width: px that it will have.
         is_on: at first.
-        is_changed: it was another one a moment ago, while a person looked at it.
+        is_changed: it changed a moment ago, while the user was reading it.
     """
 
     switched = Signal()
@@ -77,7 +75,7 @@ class TrustEntry(Surface):
 
     @property
     def is_on(self) -> bool:
-        """Whether a person wants it."""
+        """Whether the user has switched it on."""
         return self._switch.isChecked()
 
     def _title(self) -> QHBoxLayout:
@@ -132,7 +130,7 @@ class TrustEntry(Surface):
             yield tr("In the file"), self._plain(place)
 
     def _written_words(self) -> Iterator[tuple[str, QWidget]]:
-        """What the file says besides; it is shown as it stands there."""
+        """Yields the other settings of the entry, exactly as they are in the file."""
         request = self._request
         for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Also says"), request.others)):
             if lines:
@@ -160,13 +158,13 @@ MOST_ENTRIES = 12  # at once: nobody reads more before a yes, and each of them i
 
 
 class TrustPanel(SheetFrame):
-    """`trusted` carries the project's folder, and the digest of each entry that is wanted by its name in the file; whoever carries it out
-    calls `show_refusal`, or closes the sheet. `refused` carries the names of
-    what programs have proposed and is not wanted, `file_requested` the file's path.
+    """A sheet with the servers of one project that need approval. `trusted` carries the project's folder, and by their names in the file
+    the digests of the wanted entries; its receiver calls `show_refusal`, or closes the sheet. `refused` carries the names of proposals of
+    programs that are not wanted, `file_requested` the file's path.
 
     Args:
         requests: of one project, at least one.
-        guard_ms: how long it takes no yes after each change.
+        guard_ms: how long it takes no approval after each change.
     """
 
     trusted = Signal(str, object)
@@ -202,7 +200,7 @@ class TrustPanel(SheetFrame):
 
     @property
     def shown(self) -> tuple[TrustRequest, ...]:
-        """What a person sees."""
+        """The entries that are shown."""
         return tuple(entry.request for entry in self._entries.values())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -211,7 +209,7 @@ class TrustPanel(SheetFrame):
         self._begin_guard()
 
     def set_requests(self, requests: Sequence[TrustRequest]) -> None:
-        """Shows what waits now, of this project or any; closes where nothing of this one does."""
+        """Shows what waits now; closes if nothing of this project waits."""
         own = [request for request in requests if request.project == self._project]
         if not own:
             self.close_requested.emit()
@@ -267,7 +265,7 @@ class TrustPanel(SheetFrame):
         self.trusted.emit(self._project, wanted)
 
     def _on_refuse(self) -> None:
-        """What is switched on is not refused, if anything is."""
+        """Refuses the entries that are switched off, or all if none is."""
         off = [name for name, entry in self._entries.items() if not entry.is_on]
         self.refused.emit(tuple(off or self._entries))
 

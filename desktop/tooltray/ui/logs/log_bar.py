@@ -1,7 +1,5 @@
-"""What stands above a log's lines: the search with its count, the levels, and the menu of how lines are shown.
-
-Above it: LogView. Below it: widgets. Emits what a person wants; knows no log.
-"""
+"""The bar above a log's lines: the search with its count, the levels, and the menu of how lines are shown. Emits what the user wants; knows
+no log."""
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
@@ -23,7 +21,7 @@ SEARCH_AFTER_LETTERS = 2  # one letter is found everywhere
 
 
 class FindField(QLineEdit):
-    """`stepped`: 1 to the next older place, -1 to the next newer one."""
+    """A field for a search. `stepped`: 1 to the next older place, -1 to the next newer one."""
 
     stepped = Signal(int)
 
@@ -54,7 +52,8 @@ class FindField(QLineEdit):
 
 
 class LogBar(QWidget):
-    """
+    """The bar above a log.
+
     Attributes:
         wraps, has_times: how lines are shown.
     """
@@ -107,7 +106,7 @@ class LogBar(QWidget):
         self.show_search(None)
 
     def show_search(self, search: LogSearch | None) -> None:
-        """Says how far a search is, and which place is shown."""
+        """Shows the progress of a search, and which place is shown."""
         is_on = search is not None and bool(search.text)
         self._count.setVisible(is_on)
         self._stop.setVisible(is_on and search is not None and search.is_running)
@@ -163,7 +162,7 @@ class LogBar(QWidget):
 
 
 def found_words(search: LogSearch) -> str:
-    """How many places a search has found, and how far it is."""
+    """Returns how many places a search has found, and its progress."""
     count = len(search.found)
     if not count:
         if search.is_running:

@@ -1,7 +1,4 @@
-"""One line of a log in full: its text, or the JSON of a record or a message, laid out.
-
-Above it: LogView. Below it: CodeView.
-"""
+"""One line of a log in full: its text, or the JSON of a record or a message, laid out."""
 
 import json
 
@@ -21,7 +18,7 @@ LINES = 9  # of text that are seen at once
 
 
 class LogDetails(QWidget):
-    """`copy_requested` carries what it shows."""
+    """A view of one line in full. `copy_requested` carries its text."""
 
     closed = Signal()
     copy_requested = Signal(str)
@@ -63,7 +60,7 @@ class LogDetails(QWidget):
 
 
 def laid_out(line: LogLine) -> str:
-    """A line's JSON with one member a line, where it has any; else its text."""
+    """Returns the JSON of a line with indentation, if it has any; else its text."""
     text = line.detail if line.kind in ("record", "message") else line.text
     if text.lstrip()[:1] in ("{", "["):
         try:

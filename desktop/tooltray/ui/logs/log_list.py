@@ -1,6 +1,5 @@
-"""The list of a log's lines: painted, not made of widgets; one line high each, or as high as its text wrapped.
-
-Above it: LogView. Below it: LogModel. Text in mono wraps by columns, so that a line's height is a division and no layout.
+"""The list of a log's lines: painted, not made of widgets; one line high each, or as high as its text wrapped. Text in mono wraps by
+columns, so that a line's height is a division and no layout.
 """
 
 import unicodedata
@@ -28,12 +27,12 @@ WIDE = ("W", "F")
 
 
 def columns_of(text: str) -> int:
-    """How many columns of mono a text takes: a Chinese sign takes two."""
+    """Returns how many columns of the mono font a text takes: a Chinese character takes two."""
     return len(text) if text.isascii() else sum(2 if unicodedata.east_asian_width(sign) in WIDE else 1 for sign in text)
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """A text in pieces of so many columns, MOST_WRAPPED at most; the last one ends in an ellipsis if there is more."""
+    """Splits a text into at most MOST_WRAPPED pieces of so many columns; a last piece that omits text ends in an ellipsis."""
     columns = max(columns, 8)
     pieces: list[str] = []
     at = 0
@@ -47,7 +46,7 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def _end_of_piece(text: str, at: int, columns: int) -> int:
-    """Where a piece ends that begins at a place: behind a space, if one stands in its last third."""
+    """Returns where the piece that begins at a place ends: after a space, if its last third has one."""
     end = at + columns if text.isascii() else at + _fitting(text[at : at + columns], columns)
     if end >= len(text):
         return len(text)
@@ -56,7 +55,7 @@ def _end_of_piece(text: str, at: int, columns: int) -> int:
 
 
 def _fitting(text: str, columns: int) -> int:
-    """How many characters of a text fit into so many columns."""
+    """Returns how many characters of a text fit into so many columns."""
     taken = 0
     for count, sign in enumerate(text):
         taken += columns_of(sign)
@@ -66,12 +65,13 @@ def _fitting(text: str, columns: int) -> int:
 
 
 class LogDelegate(QStyledItemDelegate):
-    """
+    """The painter of log lines.
+
     Attributes:
         wraps: long lines take several.
         has_times: each line begins with its time.
-        needle: what is looked for, folded; its places are marked.
-        columns: how many columns of text fit, as the list says.
+        needle: the text of a search, casefolded; its places are marked.
+        columns: how many columns of text fit, set by the list.
     """
 
     def __init__(self, theme: Theme, parent: "LogList") -> None:
@@ -89,7 +89,7 @@ class LogDelegate(QStyledItemDelegate):
         return INSET + times + SIGN + GAP
 
     def fit(self, width: int) -> bool:
-        """Fits the columns into a width; returns whether that is news."""
+        """Fits the columns into a width; returns whether their number has changed."""
         columns = int((width - self.text_left - INSET) / self._metrics.horizontalAdvance("0"))
         is_news, self.columns = columns != self.columns, columns
         return is_news
@@ -159,7 +159,9 @@ def _ink(line: LogLine) -> str:
 
 
 class LogList(QListView):
-    """`older_wanted`, `newer_wanted`: somebody scrolls near an end. `opened` carries a line: Enter, or a double click."""
+    """A list of log lines. `older_wanted`, `newer_wanted`: the user scrolls near an end. `opened` carries a line: Enter, or a
+    double click.
+    """
 
     older_wanted = Signal()
     newer_wanted = Signal()
@@ -211,7 +213,7 @@ class LogList(QListView):
         self.viewport().update()
 
     def lay_out(self) -> None:
-        """Measures all lines anew; what is on top stays there."""
+        """Measures all lines again; the top line stays in place."""
         top = self.top_row
         self.scheduleDelayedItemsLayout()
         self.executeDelayedItemsLayout()
@@ -220,18 +222,18 @@ class LogList(QListView):
 
     @property
     def top_row(self) -> int:
-        """The row at the top; -1: there is none."""
+        """The row at the top; -1 without rows."""
         return self.indexAt(QPoint(INSET, 1)).row()
 
     def keep_place(self, row: int, offset: int) -> None:
-        """Scrolls so that a row lies so many px below the top."""
+        """Scrolls so that a row is so many px below the top."""
         self.executeDelayedItemsLayout()
         rect = self.visualRect(self._log.index(row, 0))
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + rect.top() - offset)
 
     def go_to_end(self) -> None:
-        """Scrolls to the last line, from which the arrows go on where nothing is selected."""
+        """Scrolls to the last line, where the arrow keys begin if nothing is selected."""
         if not self.selectionModel().hasSelection():
             last = self._log.index(len(self._log.lines) - 1, 0)
             self.selectionModel().setCurrentIndex(last, QItemSelectionModel.SelectionFlag.NoUpdate)

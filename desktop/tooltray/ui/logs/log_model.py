@@ -1,7 +1,5 @@
-"""The lines of a log that are at hand: some pages in a row, of which the far end goes when more come.
-
-Above it: LogList. Below it: snapshots. Knows no hub; who reads pages puts them in.
-"""
+"""The loaded lines of a log: some consecutive pages; the far end is dropped when more are loaded. Knows no hub; the reader of pages adds
+them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +16,8 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class LogModel(QAbstractListModel):
-    """
+    """A model of log lines.
+
     Attributes:
         lines: oldest first.
     """
@@ -33,7 +32,7 @@ class LogModel(QAbstractListModel):
         self.endResetModel()
 
     def prepend(self, lines: Sequence[LogLine]) -> str:
-        """Adds older lines; returns where the newest ones began that had to go, empty if none had to."""
+        """Adds older lines; returns where the dropped newest lines began, empty if none were dropped."""
         if not lines:
             return ""
         self.beginInsertRows(QModelIndex(), 0, len(lines) - 1)
@@ -45,7 +44,7 @@ class LogModel(QAbstractListModel):
         return first
 
     def append(self, lines: Sequence[LogLine]) -> int:
-        """Adds newer lines; returns how many of the oldest ones had to go."""
+        """Adds newer lines; returns how many of the oldest ones were dropped."""
         if not lines:
             return 0
         self.beginInsertRows(QModelIndex(), len(self.lines), len(self.lines) + len(lines) - 1)
@@ -56,7 +55,7 @@ class LogModel(QAbstractListModel):
         return gone
 
     def find(self, position: str) -> int:
-        """The row of a line; -1: it is not at hand."""
+        """Returns the row of a line; -1 if the line is not loaded."""
         return next((row for row, line in enumerate(self.lines) if line.position == position), -1)
 
     def _remove(self, first: int, count: int) -> None:
@@ -78,17 +77,17 @@ class LogModel(QAbstractListModel):
 
 
 def clock(at: float) -> str:
-    """The time of a line as it is shown; empty if it is not known."""
+    """Returns the time of a line as shown; empty if unknown."""
     return f"{datetime.fromtimestamp(at):%H:%M:%S}" if at else ""
 
 
 def day_and_clock(at: float) -> str:
-    """The whole time of a line, for what is copied."""
+    """Returns the full time of a line, for copied text."""
     return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M:%S.%f}"[:-3] if at else ""
 
 
 def level_word(level: str) -> str:
-    """A level in the person's language; empty for a line without one."""
+    """Returns a level in the user's language; empty for a line without one."""
     match level:
         case "error":
             return tr("Error")
@@ -103,7 +102,7 @@ def level_word(level: str) -> str:
 
 
 def shown_text(line: LogLine) -> str:
-    """What a line says: of a mark the state in words, of a message which way it went."""
+    """Returns the text of a line: for a mark the state in words, for a message its direction, too."""
     if line.kind == "mark":
         word = state_word(line.text)
         return f"{word}: {line.detail}" if line.detail else word
@@ -115,15 +114,15 @@ def shown_text(line: LogLine) -> str:
 
 
 def state_word(value: str) -> str:
-    """The word for a state, by its value; of a newer hub's the value itself."""
+    """Returns the word for a state, by its value; a newer hub's unknown value itself."""
     return look(ServerState(value)).word if value in {state.value for state in ServerState} else value
 
 
 def duration(ms: float) -> str:
-    """Whole milliseconds, as everywhere, so that numbers below each other can be compared."""
+    """Returns whole milliseconds, as everywhere, so that numbers in a column can be compared."""
     return "< 1 ms" if 0 < ms < 1 else f"{ms:,.0f} ms"
 
 
 def copied_text(lines: Sequence[LogLine], *, with_times: bool) -> str:
-    """Lines as they go to the clipboard or a file."""
+    """Returns lines as text for the clipboard or a file."""
     return "\n".join(" ".join(filter(None, (day_and_clock(line.at) if with_times else "", shown_text(line)))) for line in lines)

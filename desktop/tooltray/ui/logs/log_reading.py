@@ -1,7 +1,5 @@
-"""Reads pages of one log into its model: the newest, older and newer ones, those around a time, and what comes while one looks.
-
-Above it: LogView. Below it: the hub's verbs, LogModel. Knows no widget. One read runs at a time; a new beginning makes an old one void.
-"""
+"""Reads pages of one log into its model: the newest, older and newer ones, the ones around a time, and new lines. Knows no widget. One read
+runs at a time; a read from a new place makes an old one void."""
 
 from collections.abc import Callable, Coroutine
 
@@ -21,17 +19,16 @@ AFTER_S = 1.0  # what stands right behind a failure tells of it, too
 
 
 class LogReading(QObject):
-    """
-    `changed`: a page was read. `failed`: a Problem, or None. `prepended` and `appended`: how many lines came. `shown`: lines around a place
-    are there, and the line with this position is the one.
+    """The reader of one log. `changed`: a page was read. `failed`: a Problem, or None. `prepended` and `appended`: how many lines were
+    added. `shown`: lines around a place were loaded; carries the position of the line at that place.
 
     Attributes:
         source: of the log.
         levels: the ones that are shown; empty: all lines are.
-        is_at_end: the newest lines are at hand, so that what comes can follow them.
+        is_at_end: the newest lines are loaded, so that new ones can follow them.
         has_older: older lines can be read.
-        is_following: whether somebody looks at the newest lines, as the view says.
-        page: the last answer; None until there is one.
+        is_following: whether the newest lines are in sight, set by the view.
+        page: the last answer; None before the first one.
     """
 
     changed = Signal()
@@ -56,7 +53,7 @@ class LogReading(QObject):
         return bool(self._before)
 
     def set_source(self, source: str) -> None:
-        """Another log takes the place of this one."""
+        """Replaces the log by another one."""
         self.source = source
         self.read_newest()
 
@@ -65,15 +62,15 @@ class LogReading(QObject):
         self.read_newest()
 
     def read_newest(self) -> None:
-        """Begins anew at the log's end."""
+        """Replaces the lines by the newest ones."""
         self._begin(self._read_newest)
 
     def read_around_time(self, at: float) -> None:
-        """Begins anew at a time, in unix seconds."""
+        """Replaces the lines by the ones around a time, in unix seconds."""
         self._begin(lambda: self._read_around_time(at))
 
     def read_around(self, position: str) -> None:
-        """Begins anew at a line."""
+        """Replaces the lines by the ones around a line."""
         self._begin(lambda: self._read_around(position))
 
     def read_older(self) -> None:
@@ -81,7 +78,7 @@ class LogReading(QObject):
             self._spawn(self._read_older)
 
     def look(self) -> None:
-        """Reads what has come since; while other lines are shown than the newest, nothing."""
+        """Reads new lines, if the newest lines are shown."""
         if self._is_busy:
             self._has_to_look = True
         elif self.page is None:
@@ -92,7 +89,7 @@ class LogReading(QObject):
             self._spawn(self._read_what_came)
 
     def read_newer(self) -> None:
-        """Reads on, where the newest lines are not at hand."""
+        """Reads newer lines, if the newest ones are not loaded."""
         if not self.is_at_end and not self._is_busy and self._after:
             self._spawn(self._read_newer)
 
@@ -127,7 +124,7 @@ class LogReading(QObject):
                 self.look()
 
     async def _get(self, *, before: str = "", after: str = "", limit: int = PAGE, until: float = 0.0) -> LogPage:
-        """One page; of lines that are rare it asks on, some times."""
+        """Returns one page; reads further pages, up to MOST_TURNS, where matching lines are rare."""
         generation, wanted = self._generation, LogFilter(levels=self.levels, until=until)
         whole: LogPage | None = None
         for _ in range(MOST_TURNS):
@@ -194,4 +191,4 @@ class LogReading(QObject):
 
 
 class _Void(Exception):
-    """A new beginning was made meanwhile."""
+    """A read that was superseded by a read from another place."""

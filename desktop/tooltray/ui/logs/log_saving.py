@@ -1,7 +1,4 @@
-"""Writes a whole log into a file, page by page, whatever its size.
-
-Above it: LogView. Below it: the hub's verbs, the disk.
-"""
+"""Writes a whole log into a file, page by page, whatever its size."""
 
 import asyncio
 from pathlib import Path
@@ -16,10 +13,10 @@ PAGE = 1000  # lines
 
 
 async def save_log(hub: QtMcpPresenter, source: str, levels: tuple[str, ...], path: str) -> int:
-    """Returns how many lines were written; a file that is there is replaced.
+    """Returns how many lines were written; an existing file is replaced.
 
     Raises:
-        TooltrayError: the log cannot be read, or the file not be written.
+        TooltrayError: the log cannot be read, or the file cannot be written.
     """
     count, after, wanted = 0, START, LogFilter(levels=levels)
     file = Path(path)

@@ -1,7 +1,5 @@
-"""Finds a text in a whole log, from the newest line to the oldest, page after page, while one looks at what is found so far.
-
-Above it: LogView. Below it: the hub's verbs. A search can be ended between any two pages; it ends by itself at MOST_FOUND.
-"""
+"""Finds a text in a whole log, from the newest line to the oldest, page after page, and shows what is found so far. A search can be ended
+between any two pages; it ends at MOST_FOUND."""
 
 from collections.abc import Sequence
 
@@ -18,15 +16,15 @@ MOST_FOUND = 10_000  # more than anybody steps through
 
 
 class LogSearch(QObject):
-    """`changed`: more is found, or it is over. `went_to`: the position of the line to be shown.
+    """A search in a log. `changed`: more was found, or the search has ended. `went_to`: the position of the line to be shown.
 
     Attributes:
-        text: what is looked for; empty: nothing.
-        found: where it stands, the newest first.
+        text: what is searched; empty: nothing.
+        found: the positions of lines with the text, the newest first.
         current: the place in `found` that is shown; -1: none is.
-        share: how much of the log was looked at, from 0 to 1.
-        is_running: it goes on.
-        problem: why it cannot.
+        share: how much of the log was searched, from 0 to 1.
+        is_running: the search has not ended.
+        problem: why the search failed.
     """
 
     changed = Signal()
@@ -54,13 +52,13 @@ class LogSearch(QObject):
         self.changed.emit()
 
     def stop(self) -> None:
-        """Ends it; what is found stays."""
+        """Ends the search; its results stay."""
         self._generation += 1
         self.is_running = False
         self.changed.emit()
 
     def take(self, lines: Sequence[LogLine]) -> None:
-        """New lines of the log: those that have the text count."""
+        """Adds the matches among new lines of the log."""
         needle = self.text.casefold()
         new = [line.position for line in lines if needle and needle in shown_text(line).casefold()]
         if new:
@@ -69,7 +67,7 @@ class LogSearch(QObject):
             self.changed.emit()
 
     def go(self, step: int) -> None:
-        """Shows another place: 1 is the next older one, -1 the next newer one; from the last on to the first."""
+        """Shows another place: 1 is the next older one, -1 the next newer one; wraps around at the ends."""
         if self.found:
             self.current = (self.current + step) % len(self.found)
             self.changed.emit()

@@ -1,7 +1,4 @@
-"""A log in a sheet over the window: of a server, with what is wrong with it on top, or of the hub.
-
-Above it: whoever is asked for a log from somewhere else than a server's own pane. Below it: LogView.
-"""
+"""A sheet with a log: of a server, with its problem at the top, or of the hub."""
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -22,7 +19,8 @@ SIZE = QSize(960, 660)
 
 
 class LogSheet(Surface):
-    """
+    """A sheet with a log.
+
     Args:
         source: "hub" or "server:NAME".
 

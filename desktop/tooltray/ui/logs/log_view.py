@@ -1,8 +1,5 @@
-"""The log of a server or of the hub, as long as it may be: followed, searched, filtered, copied and saved.
-
-Above it: the Log tab of a server, LogSheet. Below it: LogReading and LogSearch, which read pages; LogList, which draws them. A server has
-two logs, what it writes and the protocol messages that a person had recorded; the hub has one.
-"""
+"""The log of a server or of the hub, of any length: followed, searched, filtered, copied and saved. A server has two logs, its output and
+the recorded protocol messages; the hub has one."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -37,7 +34,7 @@ OUTPUT_TAB, MESSAGES_TAB = 0, 1
 
 
 class LogView(QWidget):
-    """Reads while it is visible, and only then.
+    """A view of a log, which reads only while it is visible.
 
     Args:
         source: "hub" or "server:NAME".
@@ -124,11 +121,11 @@ class LogView(QWidget):
 
     @property
     def lines(self) -> Sequence[LogLine]:
-        """The lines that are at hand."""
+        """The loaded lines."""
         return self._model.lines
 
     def show_newest(self) -> None:
-        """Goes to the end of the log, and follows it."""
+        """Scrolls to the end of the log, and follows it."""
         self.reading.is_following = True
         if self.reading.is_at_end and self.reading.page is not None:
             self.list.scrollToBottom()
@@ -137,7 +134,7 @@ class LogView(QWidget):
             self.reading.read_newest()
 
     def show_time(self, at: float) -> None:
-        """Goes to what was written at a time, in unix seconds."""
+        """Shows the lines around a time, in unix seconds."""
         self._tabs.choose(OUTPUT_TAB)
         self._goes_to_time = at
         self.reading.source = self._source
@@ -145,7 +142,7 @@ class LogView(QWidget):
             self._look_at_time()
 
     def show_position(self, position: str) -> None:
-        """Goes to a line, which may have to be read first."""
+        """Shows a line, which may have to be read first."""
         if (place := self._model.find(position)) >= 0:
             self._show_row(place)
         else:
@@ -158,7 +155,7 @@ class LogView(QWidget):
         self._on_tab(MESSAGES_TAB)
 
     def copy_all(self) -> None:
-        """Copies the lines that are at hand."""
+        """Copies the loaded lines."""
         self._context.copy(copied_text(self.lines, with_times=self.bar.has_times), tr("The log is copied"))
 
     def _look_at_time(self) -> None:
@@ -223,7 +220,7 @@ class LogView(QWidget):
             self.reading.look()
 
     def _on_rows_coming(self, _parent: QModelIndex, first: int, _last: int) -> None:
-        """Notes what is on top, so that it stays there when lines come above it."""
+        """Remembers the top line, which stays in place when lines are inserted above it."""
         top = self.list.top_row
         self._place = (top, self.list.visualRect(self._model.index(top, 0)).top()) if not first and top >= 0 else None
 
@@ -295,7 +292,7 @@ class LogView(QWidget):
     # events
 
     def event(self, event: QEvent) -> bool:
-        """Ctrl+F is for this log while the keyboard is in it, and not for the page's own search."""
+        """Takes Ctrl+F while the keyboard is in the log, so that it does not start the page's own search."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Find):
             event.accept()
             return True

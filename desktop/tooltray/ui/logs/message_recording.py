@@ -1,7 +1,4 @@
-"""Whether the protocol messages of a server are recorded, until when, and the button that changes it.
-
-Above it: LogView. Below it: the hub's verbs, widgets.
-"""
+"""Whether the protocol messages of a server are recorded, until when, and the button that changes it."""
 
 from datetime import datetime
 
@@ -27,7 +24,7 @@ class MessageRecording(QWidget):
         self.hide()
 
     def set_until(self, until: float) -> None:
-        """Shows until when messages are recorded, in unix seconds; 0: they are not."""
+        """Shows until when messages are recorded, in unix seconds; 0: not at all."""
         if until != self._until:
             self._until = until
             self._show(None)

@@ -1,4 +1,4 @@
-"""The sheet that takes the address of an npm registry of the person's own."""
+"""The sheet for the address of a user's own npm registry."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -15,7 +15,7 @@ WIDTH = 520
 
 
 class AddRegistryPanel(SheetFrame):
-    """`use_requested` carries an address; whoever carries it out calls `show_refusal`, or closes the sheet."""
+    """A sheet for a registry's address. `use_requested` carries the address; its receiver calls `show_refusal`, or closes the sheet."""
 
     use_requested = Signal(str)
 
@@ -45,7 +45,7 @@ class AddRegistryPanel(SheetFrame):
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why the registry cannot be used; what was typed stays."""
+        """Shows why the registry cannot be used; the field keeps its content."""
         self._set_busy(False)
         self.show_fault(problem)
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)

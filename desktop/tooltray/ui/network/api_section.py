@@ -1,7 +1,5 @@
-"""Programs that control Tooltray over HTTP: whether they may, where, with which tokens.
-
-Above it: the Network tab. Below it: TokenCommands, which carries its wishes out. A token is shown only while a person wants to see it.
-"""
+"""The section about programs that control Tooltray over HTTP: whether they may, the address, and their tokens. A token is shown only while
+the user wants to see it."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent
@@ -23,7 +21,9 @@ HIDDEN = "•" * 24  # says nothing, not even how long it is
 
 
 class ApiSection(QWidget):
-    """`copy_requested` carries a text and what it is; the token's signals are wishes, it never keeps one that is not shown."""
+    """The section about programs' access. `copy_requested` carries a text and what it is. The section holds the token only while it is
+    shown.
+    """
 
     enabled_requested = Signal(bool)
     trust_requested = Signal()
@@ -65,7 +65,7 @@ class ApiSection(QWidget):
             self.hide_token()
 
     def show_token(self, token: str) -> None:
-        """Shows it, since a person has asked for it, until they have seen enough of it."""
+        """Shows the token, since the user has requested it, until the user hides it."""
         self._is_shown = True
         self._whole.set_text(token)
         self._whole.show()
@@ -80,7 +80,7 @@ class ApiSection(QWidget):
         self._show.set_face(tr("Show"), "")
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
+        """Shows a failure; None removes it."""
         clear(self._faults)
         if problem is not None:
             self._faults.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

@@ -1,7 +1,4 @@
-"""HTTP access for AI clients: whether, where, and a token for each of them.
-
-Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
-"""
+"""The section about HTTP access for AI clients: whether it is on, its address, and a token for each client. Draws frozen snapshots."""
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -24,7 +21,7 @@ HIGHEST_PORT = 65535
 
 
 class HttpSection(QWidget):
-    """`copy_requested` carries a text and what it is."""
+    """The section about HTTP access. `copy_requested` carries a text and what it is."""
 
     enabled_requested = Signal(bool)
     port_requested = Signal(int)
@@ -72,7 +69,7 @@ class HttpSection(QWidget):
 
     @property
     def status(self) -> HttpStatus:
-        """What is shown."""
+        """The status that is shown."""
         return self._status
 
     def show_http(self, http: HttpStatus) -> None:
@@ -89,7 +86,7 @@ class HttpSection(QWidget):
         self.show_fault(None)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what did not work, else why HTTP is wanted and not open."""
+        """Shows a failure, else why HTTP is on and not open."""
         clear(self._fault)
         if (problem := problem or self._status.problem) is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

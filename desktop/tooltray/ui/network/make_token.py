@@ -22,12 +22,12 @@ DAYS = ("30", "90", "365")
 
 
 class MakeTokenPanel(SheetFrame):
-    """`make_requested` carries the name, the scope, seconds or None, and whether it is trusted; whoever carries it out calls `show_token`
-    or `show_refusal`. `copy_requested` carries a text and what it is.
+    """A sheet that makes a token. `make_requested` carries the name, the scope, seconds or None, and whether the token is trusted; its
+    receiver calls `show_token` or `show_refusal`. `copy_requested` carries a text and what it is.
 
     Args:
-        is_program: it is for a program that controls Tooltray, and not for an AI client.
-        is_trusted: what is chosen at first.
+        is_program: the token is for a program that controls Tooltray, and not for an AI client.
+        is_trusted: the choice at first.
     """
 
     make_requested = Signal(str, str, object, bool)
@@ -87,11 +87,11 @@ class MakeTokenPanel(SheetFrame):
             self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_token(self, token: str, entry: str, note: str = "") -> None:
-        """Shows what was made.
+        """Shows the new token.
 
         Args:
             entry: what to paste into the config of an AI client; empty: nothing.
-            note: what else a person has to know of it; may be empty.
+            note: what else the user has to know; may be empty.
         """
         self._form.hide()
         self._make.hide()
@@ -106,7 +106,7 @@ class MakeTokenPanel(SheetFrame):
             self._made.addWidget(Banner(self._theme, "info", note, ""))
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why there is none; what was typed stays."""
+        """Shows why no token was made; the fields keep their content."""
         self.show_fault(problem)
         self._draw()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,7 +1,4 @@
-"""Carries out what a person asks for of registries and of HTTP access, and says how it went.
-
-Above it: the Network tab and its sheets. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out the user's actions on registries and HTTP access, and reports the outcome. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -15,7 +12,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 def at_section(name: str) -> Place:
-    """Above a section of the tab."""
+    """Returns a place for errors: the top of a section of the tab."""
 
     def show(commands: "NetworkCommands", problem: Problem | None, *_arguments: object) -> None:
         commands.section_failed.emit(name, problem)
@@ -37,7 +34,7 @@ class NetworkCommands(Commands):
         hub.npm_registry_changed.connect(self.registry_changed)
 
     def look(self) -> None:
-        """Asks for everything that the tab shows."""
+        """Reads everything that the tab shows."""
         self.look_registry()
         self.look_servers()
         self.look_http()
@@ -75,7 +72,7 @@ class NetworkCommands(Commands):
 
     @action(at_section("registry"))
     async def use_registry(self, url: str) -> None:
-        """Measures a registry and uses it from now on: `registry_saved` or `registry_refused`."""
+        """Measures a registry and uses it from now on; emits `registry_saved` or `registry_refused`."""
         try:
             status = await self._hub.registries.set_custom_npm_registry(url)
         except TooltrayError as error:
@@ -93,7 +90,7 @@ class NetworkCommands(Commands):
 
     @action(at_section("servers"), clears=False)
     async def choose_servers(self, address: str | bool) -> None:
-        """Finds servers in another registry from now on: an address, True for the official one, False for none."""
+        """Changes the registry of servers: an address, True for the official one, False for none."""
         try:
             await self._hub.settings.change_settings({"discovery": {"registry": None if address is True else address}})
         finally:
@@ -101,7 +98,7 @@ class NetworkCommands(Commands):
 
     @action(at_section("servers"), clears=False)
     async def refresh_servers(self) -> None:
-        """Asks the registry for what has changed."""
+        """Downloads the registry's changes."""
         self.servers_changed.emit(await self._hub.discovery.refresh_registry())
 
     async def _look_servers(self) -> None:

@@ -1,7 +1,4 @@
-"""The Network tab of the settings: who gets in over HTTP, and which registries servers come from. A change applies at once.
-
-Above it: the Settings page. Below it: its sections, NetworkCommands and TokenSheets, which carry its wishes out.
-"""
+"""The Network tab of the settings: access over HTTP, and the registries of packages and servers. A change applies at once."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -1,7 +1,4 @@
-"""What the Network tab says of registries. Pure functions of the engine's snapshots.
-
-Above it: that tab. Below it: snapshots.
-"""
+"""Texts of the Network tab about registries. Pure functions of the engine's snapshots."""
 
 from datetime import datetime, timedelta
 
@@ -26,7 +23,7 @@ def registry_look(entry: RegistryMeasurement, status: NpmRegistryStatus) -> Look
 
 
 def is_used(entry: RegistryMeasurement, status: NpmRegistryStatus) -> bool:
-    """Whether servers get this registry; with no URL they get what npm itself is configured to use."""
+    """Returns whether servers use this registry; with no URL they use the registry that npm itself is configured to use."""
     return entry.url == status.url if status.url else entry.origin == "npm"
 
 
@@ -55,7 +52,7 @@ def where_from(entry: RegistryMeasurement) -> str:
 
 
 def _place(region: str) -> str:
-    """Returns where a mirror stands, in the person's language where that is known."""
+    """Returns the country of a mirror, in the user's language where that is known."""
     words = {"": tr("mirror"), "China": tr("China")}
     return words.get(region, region)
 
@@ -77,7 +74,7 @@ def measured(status: NpmRegistryStatus, now: datetime) -> str:
 
 
 def server_registry(status: RegistryStatus, now: datetime) -> str:
-    """Returns how many servers of the registry of MCP servers are known, and since when."""
+    """Returns how many servers of the registry of MCP servers are known, and the age of that list."""
     if status.is_updating:
         return tr("It is being fetched…")
     if not status.updated_at:

@@ -1,7 +1,4 @@
-"""The npm registries: how each answered, which one is used, and a person's own.
-
-Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
-"""
+"""The npm registries: the time of each, the one in use, and the user's own. Draws frozen snapshots."""
 
 from datetime import datetime
 
@@ -57,7 +54,7 @@ class RegistrySection(QWidget):
 
     @property
     def status(self) -> NpmRegistryStatus:
-        """What is shown."""
+        """The status that is shown."""
         return self._status
 
     def show_registries(self, status: NpmRegistryStatus) -> None:
@@ -76,7 +73,7 @@ class RegistrySection(QWidget):
         self._custom.setMaximumWidth(self._custom.fontMetrics().horizontalAdvance(status.custom_url) + 1)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what did not work; None takes it away."""
+        """Shows a failure; None removes it."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

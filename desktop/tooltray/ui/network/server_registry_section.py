@@ -1,7 +1,4 @@
-"""The registry of MCP servers: whether one is asked, which, how old its copy on this disk is.
-
-Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
-"""
+"""The registry of MCP servers: whether one is used, which, and the age of its copy on this disk. Draws frozen snapshots."""
 
 from datetime import datetime
 
@@ -24,7 +21,7 @@ FIELD_WIDTH = 320  # px
 
 
 class ServerRegistrySection(QWidget):
-    """`chosen` carries an address, True for the official registry, or False for none."""
+    """The section about the registry of MCP servers. `chosen` carries an address, True for the official registry, or False for none."""
 
     chosen = Signal(object)
     refresh_requested = Signal()
@@ -59,13 +56,13 @@ class ServerRegistrySection(QWidget):
         self.show_address(True)
 
     def show_status(self, status: RegistryStatus) -> None:
-        """Shows how old the copy is, and why it is no newer."""
+        """Shows the age of the copy, and why it was not updated."""
         self._status.set_text(server_registry(status, datetime.now()))
         self._refresh.setEnabled(not status.is_updating and self._address is not False)
         self.show_fault(status.problem)
 
     def show_address(self, address: str | bool) -> None:
-        """Shows which registry is asked: an address, True for the official one, False for none."""
+        """Shows which registry is used: an address, True for the official one, False for none."""
         if address != self._address or not self._field.isModified():
             self._field.setText(address if isinstance(address, str) else "")
         self._address = address
@@ -74,7 +71,7 @@ class ServerRegistrySection(QWidget):
         self._draw()
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what did not work; None takes it away."""
+        """Shows a failure; None removes it."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

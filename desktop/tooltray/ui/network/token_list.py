@@ -19,9 +19,10 @@ from tooltray.ui.widgets.surface import clear, column, divider
 
 
 class TokenLine(msgspec.Struct, frozen=True):
-    """
+    """A line about one token.
+
     Attributes:
-        text: what it may, and until when.
+        text: what it may do, and until when.
     """
 
     name: str
@@ -29,11 +30,11 @@ class TokenLine(msgspec.Struct, frozen=True):
 
 
 class TokenList(QWidget):
-    """`new_requested`: a person wants another; `revoke_requested` carries the name of one that is to end.
+    """A list of tokens. `new_requested`: the user wants a new one; `revoke_requested` carries the name of the token to revoke.
 
     Args:
-        title: whose tokens they are.
-        text: what they are for.
+        title: the owners of the tokens.
+        text: what the tokens are for.
     """
 
     new_requested = Signal()
@@ -70,7 +71,7 @@ def client_line(token: ClientTokenSnapshot) -> TokenLine:
 
 
 def program_line(token: ApiTokenSnapshot) -> TokenLine:
-    """Returns what a program's token may, and until when."""
+    """Returns the scope of a program's token, and until when it lasts."""
     words = {"read": tr("Looks"), "call": tr("Looks, and calls tools"), "manage": tr("Changes everything")}
     parts = [tr("Decides in your place") if token.is_trusted else words.get(token.scope, token.scope)]
     if token.is_ended:
@@ -81,7 +82,7 @@ def program_line(token: ApiTokenSnapshot) -> TokenLine:
 
 
 def client_entry(http: HttpStatus, token: str) -> str:
-    """Returns what to paste into the config of an AI client, the token in it; empty: there is no address yet."""
+    """Returns the entry with its token to paste into an AI client's config; empty while HTTP access has no address."""
     if not http.url:
         return ""
     entry = {"type": "http", "url": http.url, "headers": {"Authorization": f"Bearer {token}"}}
@@ -89,7 +90,7 @@ def client_entry(http: HttpStatus, token: str) -> str:
 
 
 def trust_note(made: NewApiToken) -> str:
-    """Returns what is to be known of a trusted token that does not outlive the hub; empty of every other."""
+    """Returns the note about a trusted token that does not outlive the hub; empty for every other."""
     if not made.is_trusted or made.is_lasting:
         return ""
     return tr("It decides in your place until Tooltray ends: where secrets are kept cannot be reached.")

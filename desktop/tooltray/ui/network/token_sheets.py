@@ -1,7 +1,4 @@
-"""The tokens on the Network tab, of AI clients and of programs, and the sheet in which one is made.
-
-Above it: the window, which lends the place for a sheet. Below it: the page's sections, the sheet, and TokenCommands.
-"""
+"""The tokens on the Network tab, of AI clients and of programs, and the sheet in which one is made."""
 
 from functools import partial
 
@@ -28,29 +25,29 @@ class TokenCommands(Commands):
 
     @action()
     async def set_enabled(self, is_on: bool) -> None:
-        """Lets programs in, or no more. Which tokens are trusted stays as it is."""
+        """Switches programs' access on or off; trusted tokens stay trusted."""
         await self._set(is_on, None)
 
     @action()
     async def distrust(self) -> None:
-        """No program decides in the person's place, whatever an older version's setting says."""
+        """Stops programs from deciding in the user's place, whatever an older version's setting allows."""
         await self._set(True, False)
 
     @action()
     async def look(self) -> None:
-        """Asks which tokens there are: `clients_known`, `programs_known`."""
+        """Reads the tokens; emits `clients_known` and `programs_known`."""
         await self._look()
 
     @action(at_sheet)
     async def make_client(self, name: str, _scope: str, _lasts_s: float | None, _trusted: bool) -> None:
-        """Makes a token for an AI client: `made` or `refused`."""
+        """Makes a token for an AI client; emits `made` or `refused`."""
         token = await self._hub.access.create_client_token(name)
         self.made.emit(token, client_entry(await self._hub.access.get_http_status(), token), "")
         await self._look()
 
     @action(at_sheet)
     async def make_program(self, name: str, scope: Scope, lasts_s: float | None, trusted: bool) -> None:
-        """The same for a program."""
+        """Makes a token for a program."""
         made = await self._hub.access.create_api_token(name, scope, lasts_s, trusted)
         self.made.emit(made.token, "", trust_note(made))
         self.http_changed.emit(await self._hub.access.get_http_status())
@@ -64,7 +61,7 @@ class TokenCommands(Commands):
 
     @action()
     async def restore_client(self, name: str) -> None:
-        """Undoes that: its token counts again."""
+        """Undoes the removal of a token, which is valid again."""
         try:
             await self._hub.access.restore_client_token(name)
         finally:
@@ -77,7 +74,7 @@ class TokenCommands(Commands):
 
     @action()
     async def show_token(self) -> None:
-        """`token_known`."""
+        """Reads the token of the interface and emits `token_known`."""
         self.token_known.emit(await self._hub.access.get_api_token())
 
     @action()
@@ -86,7 +83,7 @@ class TokenCommands(Commands):
 
     @action()
     async def rotate_token(self) -> None:
-        """Makes another token, which ends the one of before."""
+        """Replaces the default token; the old one stops working."""
         self.token_known.emit(await self._hub.access.rotate_api_token())
         self.done.emit(tr("The token is another one now"))
 
@@ -107,7 +104,7 @@ class TokenCommands(Commands):
 
 
 class TokenSheets(QObject):
-    """Joins them; an open sheet of any kind stays."""
+    """The sheets about tokens; an open sheet of any kind stays."""
 
     def __init__(self, context: PageContext, parent: QObject, *, http: HttpSection, api: ApiSection) -> None:
         super().__init__(parent)
@@ -137,7 +134,7 @@ class TokenSheets(QObject):
         toast.action_requested.connect(partial(self.commands.restore_client, name))
 
     def _open_rotation(self) -> None:
-        """Asks whether programs are to get another default token."""
+        """Opens the sheet that confirms a new default token."""
         if self._place.sheet is None:
             panel = NewTokenPanel(self._theme)
             panel.confirmed.connect(self.commands.rotate_token)

@@ -1,8 +1,5 @@
-"""Reads, previews and saves the entry of an opened server.
-
-Above it: the tab with its settings. Below it: the Qt presenter layer. Knows no widget. Nothing is overwritten that somebody else has
-written meanwhile: a change is bound to the revision of the entry that the person saw.
-"""
+"""Reads, previews and saves the entry of an opened server. Knows no widget. A change is bound to the revision of the entry that the user
+saw, so that it never overwrites another change."""
 
 from collections.abc import Mapping
 
@@ -19,12 +16,12 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 def at_form(commands: "EntryCommands", problem: Problem | None, *_arguments: object) -> None:
-    """In the form."""
+    """Shows an error in the form."""
     commands.refused.emit(problem)
 
 
 class EntryCommands(Commands):
-    """Its base's `refused` carries a Problem for the form, or None once it is over."""
+    """The commands of the editor. `refused` of its base carries a Problem for the form, or None after a success."""
 
     entry_read = Signal(object, str)  # the entry in its file; the revision that a change of it is bound to
     stored_read = Signal(object)  # the names of the secrets there are; None: they cannot be looked into
@@ -40,7 +37,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def read(self) -> None:
-        """Asks for the entry, and for the secrets there are."""
+        """Reads the entry, and the names of stored secrets."""
         server = self._servers.find(self._name)
         revision = server.revision if server is not None else ""  # before the entry: what changes in between is noticed when it is saved
         self.entry_read.emit((await self._hub.servers.get_server_entry(self._name)).entry, revision)
@@ -48,7 +45,7 @@ class EntryCommands(Commands):
 
     @action(at_form, clears=False)
     async def look_at_secrets(self) -> None:
-        """Asks which secrets there are; a keyring that is locked may wait for its person."""
+        """Reads the names of stored secrets; a locked keyring may wait for the user."""
         try:
             self.stored_read.emit(await self._hub.secrets.get_secret_names())
         except TooltrayError:
@@ -56,7 +53,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def preview(self, entry: Mapping[str, object]) -> None:
-        """Asks what saving would change."""
+        """Reads what saving would change."""
         self.previewed.emit(await self._hub.servers.preview_server_update(self._name, entry))
 
     @action(at_form)
@@ -64,7 +61,7 @@ class EntryCommands(Commands):
         """Replaces the entry and its secrets.
 
         Args:
-            connects: the person wants to see it run. One that runs with the value that a secret had until now starts again in any case.
+            connects: the user wants to see it run. A server that runs with a secret's previous value is restarted in any case.
         """
         found: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, entry)
         if found.problem is not None:
@@ -93,7 +90,7 @@ class EntryCommands(Commands):
         return server is not None and server.state is ServerState.RUNNING
 
     def put_back(self, entry: Mapping[str, object], revision: str) -> Work:
-        """Returns what writes the entry of before, unless another one is in its place by then."""
+        """Returns a function that restores the previous entry, unless the entry was changed again by then."""
         servers, name = self._hub.servers, self._name
 
         async def put_back() -> None:
@@ -106,7 +103,7 @@ class EntryCommands(Commands):
 
     @action(at_form)
     async def add_again(self, entry: Mapping[str, object], secrets: Mapping[str, str]) -> None:
-        """Adds the server anew, which was removed while a person edited it."""
+        """Adds a server that was removed while the user edited it."""
         try:
             await self._hub.servers.add_mcp_server(self._name, entry, True, "", secrets)
         except SecretsUnreachable as error:

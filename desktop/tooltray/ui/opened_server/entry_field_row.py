@@ -1,7 +1,4 @@
-"""One field of an entry as a person edits it: a line, several lines, variables, a number, a choice, a switch, or JSON.
-
-Above it: EntryForm. Below it: the controls.
-"""
+"""One field of an entry as the user edits it: a line, several lines, variables, a number, a choice, a switch, or JSON."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -27,7 +24,7 @@ ChooseFolder = Callable[[str, Callable[[str], None]], None]
 
 
 class EntryFieldRow(QWidget):
-    """`changed`: a person edited it; `value` is another one, unless it has a `fault`."""
+    """A row for one field of an entry. `changed`: the user edited it; `value` has changed, unless there is a `fault`."""
 
     changed = Signal()
 
@@ -80,24 +77,24 @@ class EntryFieldRow(QWidget):
 
     @property
     def control(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         control = self._line or self._lines or self._switch or self._choice or self.pairs
         assert control is not None
         return control
 
     @property
     def is_used(self) -> bool:
-        """Whether the entry says something about it."""
+        """Whether the entry has a value for the field."""
         return self._was_there
 
     @property
     def fault(self) -> str:
-        """Why what a person wrote is no value; empty: it is one."""
+        """Why the text is not a valid value; empty if it is."""
         return self._own_fault
 
     @property
     def value(self) -> object:
-        """What a person gave; None: nothing, and what counts without it. Only without `fault`."""
+        """The user's value; None without one, so that the default applies. Only without `fault`."""
         if self._switch is not None:
             on = self._switch.isChecked()
             return on if on is not self.field.is_on or self._was_there else None
@@ -109,7 +106,7 @@ class EntryFieldRow(QWidget):
         return self._read(text)
 
     def set_entry(self, entry: Entry) -> None:
-        """Shows what an entry says, without `changed`."""
+        """Shows an entry's value, without `changed`."""
         value = value_in(entry, self.field)
         self._was_there = value is not None
         self.setVisible(is_wanted(entry, self.field))
@@ -123,12 +120,12 @@ class EntryFieldRow(QWidget):
             self._show(value)
 
     def show_fault(self, fault: str) -> None:
-        """Says below it what is wrong with it in the entry; empty: nothing."""
+        """Shows below the control what is wrong with the value; empty: nothing."""
         if self.control.isEnabled():
             self._say(self._own_fault or fault, "error")
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Passes on the names of stored secrets; None: they are not known."""
         if self.pairs is not None:
             self.pairs.set_stored(names)
 
@@ -139,9 +136,8 @@ class EntryFieldRow(QWidget):
             return None
 
     def _read(self, text: str) -> object:
-        """
-        Raises:
-            ValueError: it is no value, with a word for it.
+        """Raises:
+        ValueError: the text is not a valid value, with a word for it.
         """
         match self.field.kind:
             case "lines":

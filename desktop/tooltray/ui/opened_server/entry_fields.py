@@ -1,7 +1,5 @@
-"""The fields of a server's entry: where each stands in it, and how a person changes it.
-
-Above it: the form, and entry_values, which reads and writes them. Below it: words. A test compares the table with the settings' model.
-"""
+"""The fields of a server's entry: the place of each in the entry, and how the user changes it. A test compares the table with the settings'
+model."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -18,16 +16,17 @@ def _no_choices() -> list[tuple[str, str]]:
 
 
 class EntryField(msgspec.Struct, frozen=True, kw_only=True):
-    """
+    """A field of an entry.
+
     Attributes:
         path: the keys that lead to it, in our spelling.
         spellings: of the first key, as other programs have it; an entry keeps its own.
-        hint: one sentence below it; empty: its title says all.
-        choices: the JSON of each value, and its title; "" stands for a value that is not given.
-        placeholder: what counts where nothing is given.
-        is_on: of a switch: what counts where nothing is given.
+        hint: one sentence below it; empty: its title is enough.
+        choices: the JSON of each value, and its title; "" for an omitted value.
+        placeholder: the default, shown while the field is empty.
+        is_on: of a switch: the default.
         is_code: in the font of code.
-        needs: what else there must be for it to mean anything: "command", "remote", "deferred".
+        needs: what else the entry must have for the field to apply: "command", "remote", "deferred".
     """
 
     path: tuple[str, ...]

@@ -1,8 +1,5 @@
-"""The form of a server's entry: a field for each thing that it can say, in groups, and what is wrong with it at the field.
-
-Above it: the settings of an opened server. Below it: a row for each field. It holds an entry, changes what a person edits of it, and leaves
-everything else in it alone.
-"""
+"""The form of a server's entry: a field for each of its settings, in groups, and errors at their fields. It holds an entry, changes what
+the user edits, and leaves everything else in it unchanged."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -23,11 +20,11 @@ BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
 
 
 class EntryForm(QWidget):
-    """`changed`: a person edited a field, and `entry` is another one.
+    """A form for an entry. `changed`: the user edited a field, and `entry` has changed.
 
     Args:
-        server: whose entry it is.
-        choose_folder: asks for a folder.
+        server: the name of the entry's server.
+        choose_folder: prompts for a folder.
     """
 
     changed = Signal()
@@ -50,12 +47,12 @@ class EntryForm(QWidget):
 
     @property
     def entry(self) -> Entry:
-        """As it stands in the form."""
+        """The entry with the values of the form."""
         return self._entry
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What is to be stored when the entry is saved, by its name."""
+        """The secrets to store when the entry is saved, by their names."""
         return {name: value for each in self._rows if each.pairs is not None for name, value in each.pairs.secrets.items()}
 
     @property
@@ -64,14 +61,14 @@ class EntryForm(QWidget):
         return set[str]().union(*(each.pairs.plain for each in self._rows if each.pairs is not None))
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows at variables and headers which of them go to the keyring when the entry is saved."""
+        """Shows which variables and headers are stored in the keyring when the entry is saved."""
         for each in self._rows:
             if each.pairs is not None:
                 each.pairs.show_moved(values)
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that a person wrote is a value."""
+        """Whether all fields have valid values."""
         return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)
 
     def set_entry(self, entry: Entry) -> None:
@@ -80,12 +77,12 @@ class EntryForm(QWidget):
         self._draw()
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Passes on the names of stored secrets; None: they are not known."""
         for each in self._rows:
             each.set_stored(names)
 
     def show_slips(self, slips: Sequence[EntrySlip]) -> None:
-        """Says at each field what is wrong with it."""
+        """Shows errors at their fields."""
         for each in self._rows:
             path = path_in(self._entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
@@ -96,7 +93,7 @@ class EntryForm(QWidget):
         return next(each for each in self._rows if each.field.path == path)
 
     def focus_secret(self, name: str) -> bool:
-        """Lets a person type the value of a secret that the entry names; returns whether it does."""
+        """Moves the focus to the value of a secret; returns whether the entry names it."""
         for pairs in (each.pairs for each in self._rows if each.pairs is not None):
             for line in pairs.rows:
                 if f"${{secret:{name}}}" in line.value:
@@ -105,7 +102,7 @@ class EntryForm(QWidget):
         return False
 
     def missing(self, before: Entry) -> PairRow | None:
-        """Returns the first secret that was left empty and is not so in the saved entry."""
+        """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
         for each in self._rows:
             held = value_in(before, each.field) if each.pairs is not None else None
             if each.pairs is not None and (found := each.pairs.missing(held if isinstance(held, Mapping) else {})):
@@ -144,5 +141,5 @@ class EntryForm(QWidget):
 
 
 def same_entry(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
-    """Whether two entries say the same, in the same order."""
+    """Returns whether two entries are equal, including their order."""
     return one == other and list(one) == list(other)

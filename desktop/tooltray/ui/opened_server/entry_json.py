@@ -1,7 +1,4 @@
-"""The JSON of a server's entry, with its secrets covered and the lines marked in which something is wrong.
-
-Above it: the settings of an opened server. Below it: the view of code.
-"""
+"""The JSON of a server's entry, with its secrets covered and lines with errors marked."""
 
 from collections.abc import Sequence
 
@@ -21,7 +18,7 @@ MOST_SLIPS = 5  # that are shown; whoever corrects these sees the next ones
 
 
 class EntryJson(QWidget):
-    """`edited`: a person changed the text."""
+    """An editor for the entry as JSON. `edited`: the user changed the text."""
 
     edited = Signal()
 
@@ -52,7 +49,7 @@ class EntryJson(QWidget):
         return QSize(320, 420)
 
     def set_text(self, text: str) -> None:
-        """Shows another text, without `edited`; the view stays where it is, as far as it can."""
+        """Shows another text, without `edited`; the scroll position stays where possible."""
         if text == self.text:
             return
         bar = self._code.verticalScrollBar()
@@ -65,7 +62,7 @@ class EntryJson(QWidget):
         self._is_ours = False
 
     def show_slips(self, slips: Sequence[EntrySlip]) -> None:
-        """Marks lines, and says below what is wrong in each; a press goes to it."""
+        """Marks lines with errors, and lists the errors below; a click on one moves the cursor to its line."""
         self._marked = [slip.line for slip in slips if slip.line]
         self._mark()
         clear(self._slips)
@@ -79,7 +76,7 @@ class EntryJson(QWidget):
             self._slips.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def go_to(self, line: int) -> None:
-        """Puts the cursor at a line's end, from 1."""
+        """Moves the cursor to a line's end, from 1."""
         block = self._code.document().findBlockByNumber(line - 1)
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)

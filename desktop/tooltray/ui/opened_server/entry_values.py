@@ -1,7 +1,4 @@
-"""Reads and writes the fields of a server's entry; whatever is in no field stays as it is.
-
-Above it: the form. Below it: entry_fields. Pure.
-"""
+"""Reads and writes the fields of a server's entry; values without a field stay unchanged. Pure."""
 
 import copy
 import json
@@ -15,7 +12,7 @@ MOST_PAIRS = 60  # variables with a line each; more are for the JSON
 
 
 def path_in(entry: Entry, field: EntryField) -> tuple[str, ...]:
-    """Returns the keys that lead to a field in the spelling that an entry has already, else in ours."""
+    """Returns the keys that lead to a field, in the spelling of the entry, else in ours."""
     options = entry.get("options")
     if field.path == ("lazyLoad",) and "lazyLoad" not in entry and isinstance(options, Mapping) and "lazyLoad" in options:
         return ("options", "lazyLoad")
@@ -24,7 +21,7 @@ def path_in(entry: Entry, field: EntryField) -> tuple[str, ...]:
 
 
 def value_in(entry: Entry, field: EntryField) -> object:
-    """Returns what stands there; None: nothing, which `null` is, too."""
+    """Returns the value of a field; None for an omitted value, and for `null`."""
     value: object = entry
     for key in path_in(entry, field):
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -32,7 +29,7 @@ def value_in(entry: Entry, field: EntryField) -> object:
 
 
 def is_odd(entry: Entry, field: EntryField) -> bool:
-    """Whether something else stands there than the form could show: that is for the JSON."""
+    """Returns whether the value has a form that the field cannot show; such a value is edited as JSON."""
     above = entry.get(path_in(entry, field)[0])
     if len(field.path) > 1 and above is not None and not isinstance(above, Mapping):
         return True
@@ -60,7 +57,7 @@ def _fits(value: object, kind: Kind) -> bool:
 
 
 def with_value(entry: Entry, field: EntryField, value: object) -> dict[str, object]:
-    """Returns an entry with another value of a field; None takes it away, and what is empty then above it."""
+    """Returns an entry with another value of a field; None removes it, and members that are empty then."""
     changed = copy.deepcopy(dict(entry))
     *above, last = path_in(entry, field)
     holders = [changed]
@@ -79,18 +76,18 @@ def with_value(entry: Entry, field: EntryField, value: object) -> dict[str, obje
 
 
 def choice_of(value: object) -> str:
-    """Returns the JSON by which a choice is known; "" for nothing."""
+    """Returns the JSON that identifies a choice; "" for an omitted value."""
     return "" if value is None else json.dumps(value)
 
 
 def options_of(field: EntryField, value: object) -> Sequence[tuple[str, str]]:
-    """Returns what can be chosen; a word of another program that stands there can stay."""
+    """Returns the possible choices; includes the current value if it is another program's word."""
     options, now = field.choices(), choice_of(value)
     return options if now in dict(options) else [*options, (now, str(value))]
 
 
 def is_wanted(entry: Entry, field: EntryField) -> bool:
-    """Whether a field means anything for an entry; what stands there is always to be seen."""
+    """Returns whether a field applies to an entry; a field with a value is always shown."""
     if not field.needs or value_in(entry, field) is not None:
         return True
     is_remote = looks_remote(entry)
@@ -103,7 +100,7 @@ def is_wanted(entry: Entry, field: EntryField) -> bool:
 
 
 def looks_remote(entry: Entry) -> bool:
-    """Whether an entry is of a server that is reached by an address."""
+    """Returns whether an entry is of a server that is reached by an address."""
     kind = next((str(entry[key]) for key in ("type", "transport", "transportType") if entry.get(key)), "")
     if kind:
         return kind not in ("stdio", "local", "inmemory")
@@ -111,7 +108,7 @@ def looks_remote(entry: Entry) -> bool:
 
 
 def with_values(part: object, secrets: Mapping[str, str]) -> object:
-    """Returns an entry with the values of some secrets in it, to be tried; it is not to be saved."""
+    """Returns an entry with the values of some secrets in it, for a test; it must not be saved."""
     if isinstance(part, str):
         for name, value in secrets.items():
             part = part.replace(f"${{secret:{name}}}", value)

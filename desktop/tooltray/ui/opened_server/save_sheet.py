@@ -1,4 +1,5 @@
-"""What saving a server's entry changes: in which file, line by line; a person sees it before a file of a project is written."""
+"""The sheet with the changes of saving a server's entry: in which file, line by line; the user sees it before a project's file is
+written."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -19,7 +20,7 @@ DIFF_WIDTH = WIDTH - 48
 
 
 class SaveSheet(SheetFrame):
-    """`save_requested`: a person has seen it and wants it."""
+    """A sheet with the changes to save. `save_requested`: the user has seen and approved them."""
 
     save_requested = Signal()
 

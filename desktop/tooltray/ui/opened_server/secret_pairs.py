@@ -1,8 +1,7 @@
-"""Variables or headers of a server, a line for each: a name, a value, and where a value that is secret is kept.
+"""Variables or headers of a server, a line for each: a name, a value, and where a secret value is stored.
 
-A secret that the entry has already is never shown; one that is typed here can be shown. What goes to the keyring is only noted here: it is
-stored when the entry is saved.
-"""
+A secret that the entry has already is never shown; one that is typed here can be shown. A value for the keyring is only marked here, and
+stored when the entry is saved."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -26,7 +25,9 @@ LooksSecret = Callable[[str, str], bool]
 
 
 class PairRow(QWidget):
-    """`changed`: a person edited it. `removed`: it is to go. `keyring_requested`: its value is to be kept there."""
+    """A line with a name and a value. `changed`: the user edited it. `removed`: it should be removed. `keyring_requested`: its value should
+    be stored in the keyring.
+    """
 
     changed = Signal()
     removed = Signal()
@@ -79,17 +80,17 @@ class PairRow(QWidget):
 
     @property
     def value(self) -> str:
-        """As it is to stand in the entry."""
+        """The value for the entry."""
         return self._given if self.is_kept else self._value.text()
 
     @property
     def is_kept(self) -> bool:
-        """Whether the keyring has the value, or gets it."""
+        """Whether the keyring has the value, or will store it."""
         return KEPT.fullmatch(self._given) is not None
 
     @property
     def secret(self) -> tuple[str, str] | None:
-        """The name and the value of what is to be stored when the entry is saved."""
+        """The name and the value of the secret to store when the entry is saved."""
         found = KEPT.fullmatch(self._given)
         value = self._value.text() if self._is_replacing else self._fresh
         return (found[2], value) if found and value else None
@@ -101,13 +102,13 @@ class PairRow(QWidget):
 
     @property
     def is_blank(self) -> bool:
-        """Whether its name is one of a secret, and it has no value."""
+        """Whether its name looks like a secret's and it has no value."""
         text = self._value.text()
         is_empty = not self.is_kept and not _held(f"{text.strip()} ").strip()
         return is_empty and bool(self.name) and self._looks_secret(self.name, "x")
 
     def ask(self) -> None:
-        """Asks for the value; the scheme of an Authorization header stays in front of it."""
+        """Requests the value; the scheme of an Authorization header stays in front of it."""
         self.show_fault(tr("Enter its value, or remove it."))
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._value.text().isspace():
@@ -116,14 +117,14 @@ class PairRow(QWidget):
             self._value.end(False)
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows whether the value is one of those that go to the keyring when the entry is saved."""
+        """Shows whether the value is stored in the keyring when the entry is saved."""
         is_moved = not self.is_kept and _held(self._value.text()) in values
         if is_moved != self._is_moved:
             self._is_moved = is_moved
             self._draw()
 
     def set_value(self, value: str) -> None:
-        """Shows what stands in the entry now, without `changed`."""
+        """Shows the entry's current value, without `changed`."""
         if value != self.value:
             self._given, self._is_typed, self._is_replacing, self._fresh = value, False, False, ""
             self._is_moved = self._is_plain = False
@@ -131,7 +132,7 @@ class PairRow(QWidget):
             self._draw()
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Shows whether the secret is stored; `names`: of all stored secrets, None: they are not known."""
         found = KEPT.fullmatch(self._given)
         self._stored = None if names is None or found is None else found[2] in names
         if self._stored is False and not self._fresh:
@@ -140,7 +141,7 @@ class PairRow(QWidget):
         self._draw()
 
     def keep_as(self, secret: str) -> None:
-        """The value goes to the keyring under this name."""
+        """Replaces the value by a reference to a secret of this name, which is stored in the keyring."""
         text = self._value.text()
         self._fresh = _held(text)
         self._given = f"{text.removesuffix(self._fresh)}${{secret:{secret}}}"
@@ -149,7 +150,7 @@ class PairRow(QWidget):
         self.changed.emit()
 
     def show_fault(self, fault: str) -> None:
-        """Says below it what is wrong; empty: nothing."""
+        """Shows below the line what is wrong; empty: nothing."""
         self._note.set_tone("error" if fault else "muted")
         self._note.setText(fault or self._words())
         self._note.setVisible(bool(self._note.text()))
@@ -158,7 +159,7 @@ class PairRow(QWidget):
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_secret(self) -> None:
-        """Lets a person type the value that the keyring is to have."""
+        """Moves the focus to the value for the keyring."""
         if self.is_kept and not self._is_replacing:
             self._on_keep()
         self._value.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -240,11 +241,11 @@ class PairRow(QWidget):
 
 
 class SecretPairs(QWidget):
-    """`changed`: a person edited one of them.
+    """Lines with names and values. `changed`: the user edited one of them.
 
     Args:
-        name: of all of them, for screen readers.
-        server: whose they are: secrets are named after it.
+        name: of all lines, for screen readers.
+        server: the name of the server, after which its secrets are named.
     """
 
     changed = Signal()
@@ -269,12 +270,12 @@ class SecretPairs(QWidget):
 
     @property
     def pairs(self) -> dict[str, str]:
-        """What is to stand in the entry; a line without a name is none."""
+        """Returns the values for the entry by their names; lines without a name are left out."""
         return {each.name: each.value for each in self._rows if each.name}
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What is to be stored when the entry is saved, by its name."""
+        """The secrets to store when the entry is saved, by their names."""
         return dict(found for each in self._rows if (found := each.secret))
 
     @property
@@ -283,13 +284,13 @@ class SecretPairs(QWidget):
         return {each.plain for each in self._rows if each.plain}
 
     def show_moved(self, values: Collection[str]) -> None:
-        """Shows which values go to the keyring when the entry is saved."""
+        """Shows which values are stored in the keyring when the entry is saved."""
         for each in self._rows:
             each.show_moved(values)
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether two lines have one name."""
+        """Whether two lines have the same name."""
         names = [each.name for each in self._rows if each.name]
         return len(set(names)) < len(names)
 
@@ -297,12 +298,12 @@ class SecretPairs(QWidget):
         """Returns the first secret that was left empty.
 
         Args:
-            before: what is saved now; a secret that is empty there may stay so.
+            before: the saved values; a secret that is empty there may stay so.
         """
         return next((each for each in self._rows if each.is_blank and before.get(each.name) != each.value), None)
 
     def set_pairs(self, pairs: Mapping[str, str]) -> None:
-        """Shows what stands in an entry, without `changed`; what is typed and not named yet stays."""
+        """Shows the values of an entry, without `changed`; lines that have no name yet stay."""
         if pairs == self.pairs:
             return
         if list(pairs) == [each.name for each in self._rows]:
@@ -315,7 +316,7 @@ class SecretPairs(QWidget):
             self._append(name, value)
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Says which secrets there are; None: that is not known."""
+        """Passes on the names of stored secrets; None: they are not known."""
         self._stored = names
         for each in self._rows:
             each.set_stored(names)

@@ -1,7 +1,4 @@
-"""How an opened server is confined: the sections of that, below each other.
-
-Above it: the table of tabs. Below it: ui/confinement.
-"""
+"""The tab with an opened server's confinement: its sections below each other."""
 
 from PySide6.QtWidgets import QWidget
 

@@ -1,7 +1,4 @@
-"""One server, opened: a pane with its name, its menu and a tab for each side of it.
-
-Above it: the Servers page. Below it: the table of tabs. Knows no tab: each is built when it is first shown.
-"""
+"""The pane of an opened server: its name, its menu and a tab for each side of it. Knows no tab: each is built when it is first shown."""
 
 from collections.abc import Sequence
 
@@ -26,7 +23,7 @@ from tooltray.ui.widgets.tab_row import TabRow
 
 
 class ServerDetails(QFrame):
-    """`close_requested`: a person is done with it. `wide_requested`: it is to lie over the whole page, or beside its list again.
+    """The pane of an opened server. `close_requested`: the user closes it. `wide_requested`: whether it should cover the whole page.
 
     Args:
         tabs: in their order; the first one is open.
@@ -65,18 +62,18 @@ class ServerDetails(QFrame):
 
     @property
     def tab(self) -> str:
-        """The name of the tab that is open."""
+        """The name of the open tab."""
         return self._tabs[self._row.current].name
 
     def view(self, tab: str) -> QWidget | None:
-        """Returns what a tab shows; None: it was not looked at yet."""
+        """Returns the widget of a tab; None if it was not shown yet."""
         return self._views.get(tab)
 
     def has_tab(self, tab: str) -> bool:
         return any(each.name == tab for each in self._tabs)
 
     def show_tab(self, tab: str) -> None:
-        """Opens a tab; one that there is not leaves things as they are."""
+        """Opens a tab; ignores an unknown one."""
         for index, each in enumerate(self._tabs):
             if each.name == tab:
                 self._row.choose(index)
@@ -84,21 +81,21 @@ class ServerDetails(QFrame):
 
     @property
     def unsaved(self) -> str:
-        """What a person has typed here and not saved; empty: nothing."""
+        """The user's input that is not saved; may be empty."""
         return next((text for view in self._told() if (text := view.unsaved)), "")
 
     def restore(self, text: str) -> None:
-        """Shows what was `unsaved`, in the tab that is open."""
+        """Shows what was `unsaved`, in the open tab."""
         if isinstance(view := self._views.get(self.tab), ServerView):
             view.restore(text)
 
     def set_gone(self) -> None:
-        """The server was removed; what a person has typed stays."""
+        """Shows that the server was removed; what the user has typed stays."""
         for view in self._told():
             view.set_gone()
 
     def take_keyboard(self) -> None:
-        """Gives the keyboard to the tab that is open."""
+        """Moves the focus to the open tab."""
         self._row.focus_current()
 
     def set_server(self, server: ServerSnapshot) -> None:
@@ -116,7 +113,7 @@ class ServerDetails(QFrame):
             view.set_refusal(problem)
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of the server's tools cost; None: not known."""
         self._cost = cost
         for view in self._told():
             view.set_cost(cost)
@@ -127,7 +124,7 @@ class ServerDetails(QFrame):
             view.set_tools(tools)
 
     def set_wide(self, is_wide: bool, *, can_change: bool = True) -> None:
-        """Says how it lies, and whether a person can change that: a narrow window has one way."""
+        """Shows whether it covers the page, and whether the user can change that: a narrow window has only one layout."""
         self._is_wide = is_wide
         self._widen.setVisible(can_change)
         self._widen.set_face("", "narrow" if is_wide else "widen")
@@ -165,7 +162,7 @@ class ServerDetails(QFrame):
         self._badge.setVisible(tab.name != OVERVIEW)  # which begins with it
 
     def _tell(self, view: ServerView) -> None:
-        """Tells a new tab what the others know."""
+        """Passes the current state to a new tab."""
         view.set_server(self._server)
         view.set_cost(self._cost)
         if self._refusal is not None:

@@ -1,4 +1,4 @@
-"""What a card and the details of a server both show: for which projects it runs, and where its entry is."""
+"""Facts that both a card and the details of a server show: its projects, and the file of its entry."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ def clients_words(count: int) -> str:
 
 
 class ProjectCopies(QWidget):
-    """`reset_requested`: every copy is to be stopped, of all such servers."""
+    """The copies of a server, one for each project. `reset_requested`: stop every copy of all such servers."""
 
     reset_requested = Signal()
 
@@ -86,7 +86,7 @@ HEIGHT = 28
 
 
 class OriginLine(QWidget):
-    """The buttons are there for files other than the settings."""
+    """A line with the file of a server's entry; it has buttons for files other than the settings."""
 
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a person can do with one server: its menu, and the slots of the buttons of its card and its details."""
+"""The user's actions on one server: its menu, and the slots of the buttons of its card and its details."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
@@ -15,7 +15,7 @@ from tooltray.ui.widgets.menus import popup_below
 
 
 class ServerMenu(QMenu):
-    """Made when it is opened, for the server as it is then; deletes itself."""
+    """A menu for the server as it is when the menu is opened; deletes itself."""
 
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, parent: QWidget) -> None:
         super().__init__(parent)
@@ -125,7 +125,7 @@ class ServerMenu(QMenu):
 
 
 class ServerActions(QObject):
-    """Goes with its view, which keeps `server` up to date."""
+    """The actions of one server, owned by a view that keeps `server` up to date."""
 
     def __init__(self, theme: Theme, view: QWidget, *, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(view)
@@ -133,7 +133,7 @@ class ServerActions(QObject):
         self.server = server
 
     def perform(self, action: Action) -> None:
-        """Does what a button offers; what only the view can do, it does itself."""
+        """Carries out a button's action; the view handles the actions that only it can."""
         wishes = self._wishes
         wanted = {
             Action.START: wishes.start_requested,
@@ -150,7 +150,7 @@ class ServerActions(QObject):
             wanted[action].emit(self.server.name)
 
     def open(self) -> None:
-        """Opens all there is to know of it."""
+        """Opens the details of the server."""
         self._wishes.open_requested.emit(self.server.name, "")
 
     def edit(self) -> None:
@@ -163,7 +163,7 @@ class ServerActions(QObject):
         self._wishes.stop_requested.emit(self.server.name)
 
     def sign_in(self) -> None:
-        """Also shows the page of a sign-in that has begun again."""
+        """Requests a sign-in, or shows the page of one that was started again."""
         self._wishes.sign_in_requested.emit(self.server.name)
 
     def copy_sign_in_address(self) -> None:

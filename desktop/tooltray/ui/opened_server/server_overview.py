@@ -1,4 +1,4 @@
-"""An opened server at a glance: its state, what happened, what to do next, and what it costs."""
+"""The overview of an opened server: its state, what happened, what to do next, and what it costs."""
 
 from datetime import datetime
 
@@ -176,6 +176,6 @@ class ServerOverview(ServerView):
 
 
 def overview(context: PageContext, name: str) -> QWidget:
-    """Returns the overview of a server that is there; an empty place if it has just gone."""
+    """Returns the overview of a server; an empty widget if it was just removed."""
     server = context.servers.find(name)
     return ServerOverview(context.theme, server, context.wishes) if server is not None else QWidget()

@@ -1,8 +1,5 @@
-"""The entry of an opened server, to be edited: a form, and its JSON beside it; each follows the other.
-
-Above it: the tabs of an opened server. Below it: EntryForm, EntryJson, EntryCommands and ServerTester. Nothing is saved before a person
-says so; what somebody else writes meanwhile is said, and never overwritten.
-"""
+"""The editor of an opened server's entry: a form, and its JSON beside it; each follows the other. Nothing is saved before the user presses
+Save; changes made elsewhere meanwhile are shown, and never overwritten."""
 
 import json
 import os
@@ -115,7 +112,7 @@ class ServerSettings(ServerView):
 
     @property
     def is_edited(self) -> bool:
-        """Whether there is something to be saved."""
+        """Whether there are unsaved changes."""
         if self._base is None:
             return False
         return not self._is_json or not same_entry(self._form.entry, self._base) or bool(self._form.secrets)
@@ -148,12 +145,12 @@ class ServerSettings(ServerView):
         self._draw()
 
     def restore(self, text: str) -> None:
-        """Shows what a person had typed and not saved."""
+        """Shows the user's input that was not saved."""
         self._json.set_text(text)
         self._read_text()
 
     def ask_secret(self, name: str) -> None:
-        """Lets a person type the value of a secret that the entry names, as soon as it is shown."""
+        """Moves the focus to the value of a secret that the entry names, as soon as it is shown."""
         self._wanted_secret = "" if self._form.focus_secret(name) else name
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -230,7 +227,7 @@ class ServerSettings(ServerView):
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def _arrange(self, *_way: int) -> None:
-        """Shows both where there is room, else the one that a person chose."""
+        """Shows both where they fit, else the one that the user chose."""
         is_wide = self.width() >= ROOM_FOR_BOTH
         self._way_area.setVisible(not is_wide)
         self._area.setVisible(is_wide or self._ways.current == FORM)
@@ -266,7 +263,7 @@ class ServerSettings(ServerView):
         self._draw()
 
     def _read_text(self) -> None:
-        """Takes over what the JSON says, and says what is wrong with it."""
+        """Takes the entry from the JSON, and shows its errors."""
         self._check.stop()
         found = self._context.local.read_entry(self._json.text)
         self._slips, self._is_json = found.slips, found.entry is not None
@@ -315,7 +312,7 @@ class ServerSettings(ServerView):
             self._write()
 
     def _asks_for_secret(self) -> bool:
-        """Asks for the first secret that was left empty; returns whether there is one."""
+        """Moves the focus to the first empty secret; returns whether there is one."""
         missing = self._form.missing(self._base or {})
         if missing is None:
             return False
@@ -390,7 +387,7 @@ class ServerSettings(ServerView):
         self.commands.read()
 
     def _show_without_secrets(self, entry: Entry) -> None:
-        """Shows an entry, and forgets the secrets that were typed into the form."""
+        """Shows an entry, and drops the secrets that were typed into the form."""
         self._form.set_entry({})
         self._form.set_entry(entry)
 
@@ -418,7 +415,7 @@ class ServerSettings(ServerView):
         self._panel.show_result(test)
 
     def _on_step(self, step: NextStep) -> None:
-        """Puts a remedy into the form; it is saved with the rest."""
+        """Applies a remedy to the form; it is saved with the rest."""
         entry = dict(self._form.entry)
         match step.kind:
             case "use_absolute_path":
@@ -438,7 +435,7 @@ class ServerSettings(ServerView):
 
 
 def plain_secrets(find: FindSpans) -> FindSpans:
-    """Returns what finds secrets in a text, but not the names of those that are kept elsewhere."""
+    """Returns a function that finds secrets in a text, but not references to stored secrets."""
 
     def found(text: str) -> Sequence[tuple[int, int]]:
         return [(first, last) for first, last in find(text) if not text[:first].endswith(PLACEHOLDER)]

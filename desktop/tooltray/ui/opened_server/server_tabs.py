@@ -1,7 +1,4 @@
-"""The tabs of an opened server: a table with a line for each; built when it is first shown.
-
-Above it: ServerDetails. Below it: what each tab shows.
-"""
+"""The tabs of an opened server: a table with a line for each; built when it is first shown."""
 
 from collections.abc import Callable
 
@@ -22,11 +19,12 @@ from tooltray.ui.tools.offered_panel import OfferedPanel
 
 
 class ServerTab(msgspec.Struct, frozen=True):
-    """
+    """A tab of an opened server.
+
     Attributes:
         name: in links: `("servers", NAME, SERVER)`.
         title: made when the language is known.
-        make: gives the widget for the server of a name. One that is a ServerView is told of what changes.
+        make: makes the widget for the server of a name. One that is a ServerView is notified of changes.
     """
 
     name: str

@@ -1,7 +1,4 @@
-"""Tests a server for a view: begins, hears what it writes, stops, and says how it ended.
-
-Above it: the settings of an opened server, the sheet that adds one. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Tests a server for a view: begins, receives its output, stops, and reports the result. Knows no widget."""
 
 import uuid
 from collections.abc import Mapping
@@ -15,7 +12,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class ServerTester(QObject):
-    """One test at a time; a new one ends the one before. `ended`: also where it could not begin."""
+    """A runner of tests, one at a time; a new test ends the previous one. `ended`: also where it could not begin."""
 
     began = Signal()
     output = Signal(object)  # tuple[str, ...]: lines of its stderr
@@ -35,7 +32,7 @@ class ServerTester(QObject):
         """Begins to test a server.
 
         Args:
-            entry: with the values of its secrets; None: as the server stands.
+            entry: with the values of its secrets; None: the saved entry.
         """
         self.cancel()
         self._test = test = uuid.uuid4().hex
@@ -43,7 +40,7 @@ class ServerTester(QObject):
         self._tasks.spawn(self._run(test, name, entry), name=f"test of {name}")
 
     def cancel(self) -> None:
-        """Ends the test that runs, and says nothing more of it."""
+        """Cancels the running test, whose result is dropped."""
         test, self._test = self._test, ""
         if test:
             self._tasks.spawn(self._cancel(test), name="end a test")

@@ -1,7 +1,4 @@
-"""What a tab of an opened server is told of; each does what it needs.
-
-Above it: the tabs. Below it: snapshots.
-"""
+"""The base class of the tabs of an opened server: its methods notify a tab of changes, and each tab overrides the ones that it needs."""
 
 from collections.abc import Sequence
 
@@ -17,21 +14,21 @@ class ServerView(QWidget):
         """Shows a newer snapshot."""
 
     def set_refusal(self, problem: Problem | None) -> None:
-        """Shows why what a person asked for did not work; None takes it away."""
+        """Shows why the user's action failed; None removes it."""
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of the server's tools cost; None: not known."""
 
     def set_gone(self) -> None:
-        """The server was removed, and what a person has typed here is `unsaved`."""
+        """Shows that the server was removed; what the user has typed stays `unsaved`."""
 
     @property
     def unsaved(self) -> str:
-        """What a person has typed and not saved; empty: nothing."""
+        """The user's input that is not saved; may be empty."""
         return ""
 
     def restore(self, text: str) -> None:
         """Shows what was `unsaved`."""
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        """Shows its tools."""
+        """Shows the server's tools."""

@@ -1,7 +1,4 @@
-"""How a test of a server goes, and what it gave: its tools and their tokens, or why it does not work and what to do.
-
-Above it: the settings of an opened server, the sheet that adds one. Below it: widgets.
-"""
+"""The progress of a server's test and its result: the tools and their tokens, or why it does not work and what to do."""
 
 import time
 from collections.abc import Sequence
@@ -33,7 +30,9 @@ OFFERED = ("use_absolute_path", "add_to_path", "switch_registry", "store_secret"
 
 
 class TestPanel(Surface):
-    """`cancel_requested`: a person waits no longer. `step_requested` carries a NextStep that a person chose. Hidden until `begin`."""
+    """A panel about a test; hidden until `begin`. `cancel_requested`: the user cancels the test. `step_requested` carries a NextStep that
+    the user chose.
+    """
 
     __test__ = False  # not a class of tests, whatever its name says
     cancel_requested = Signal()
@@ -71,11 +70,11 @@ class TestPanel(Surface):
 
     @property
     def words(self) -> str:
-        """What it says, in words."""
+        """The text of the panel."""
         return " ".join(filter(None, (self._headline.text(), self._text.text())))
 
     def begin(self) -> None:
-        """A test has begun."""
+        """Shows that a test has begun."""
         self._lines, self._began_at = [], time.monotonic()
         self._show(tr("Connecting…"), "primary", "")
         self._badge.show()
@@ -87,12 +86,11 @@ class TestPanel(Surface):
         self.show()
 
     def add_lines(self, lines: Sequence[str]) -> None:
-        """The server has written something."""
+        """Appends lines that the server has written."""
         self._lines = [*self._lines, *lines][-MOST_KEPT:]
         self._show_lines(self._lines)
 
     def show_result(self, test: ServerTest) -> None:
-        """The test has ended."""
         self._clock.stop()
         self._badge.hide()
         self._cancel.hide()
@@ -109,7 +107,7 @@ class TestPanel(Surface):
         self.show()
 
     def end(self) -> None:
-        """Nobody wants to know any more."""
+        """Hides the panel and stops its clock."""
         self._clock.stop()
         self.hide()
 
@@ -141,7 +139,7 @@ class TestPanel(Surface):
 
 
 def result_words(test: ServerTest) -> str:
-    """Returns what a test that worked gave, in a line."""
+    """Returns the result of a successful test, in a line."""
     count = tr("1 tool") if len(test.tools) == 1 else tr("{count} tools", count=f"{len(test.tools):,}")
     cost, seconds = tokens(test.tokens, test.tokens), f"{test.took_s:.1f}"
     return tr("Connected in {seconds} s, {tools}, {tokens}", seconds=seconds, tools=count, tokens=cost)

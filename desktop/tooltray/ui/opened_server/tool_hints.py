@@ -1,9 +1,5 @@
-"""How AI clients see a tool besides its name and description: title, hints, icon, and how much of a result, as fields of the sheet that
-words it.
-
-Above it: ToolWordsPanel. Below it: widgets. What stands in the settings and has no field here (several icons, their sizes) stays unless its
-field is changed.
-"""
+"""How AI clients see a tool besides its name and description: title, hints, icon, and the largest result, as fields of the sheet that
+renames it. Settings without a field here (several icons, their sizes) stay unless their field is changed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +22,7 @@ _VALUES: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 
 
 class ToolHints(QWidget):
-    """Empty fields stand for the server's own."""
+    """Fields for a tool's title, hints, icon and result; an empty field keeps the server's own value."""
 
     changed = Signal()  # whether it can be saved may be another
 
@@ -54,7 +50,7 @@ class ToolHints(QWidget):
         self._lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
 
     def set_override(self, override: Mapping[str, object]) -> None:
-        """Shows what stands in the settings."""
+        """Shows the values in the settings."""
         self._kept = override
         self._title.setText(_text(override.get("title")))
         given = _members(override.get("annotations"))
@@ -66,7 +62,7 @@ class ToolHints(QWidget):
         self._icon.setCursorPosition(0)  # an address is told by its beginning
 
     def override(self) -> dict[str, object]:
-        """What is chosen, as it stands in the settings; without what is the server's own."""
+        """Returns the choices in the form of the settings, without the server's own values."""
         chosen: dict[str, object] = {}
         if title := self._title.text().strip():
             chosen["title"] = title
@@ -81,18 +77,18 @@ class ToolHints(QWidget):
 
     @property
     def limit(self) -> int | None:
-        """Tokens of a result that is written there; None: as its server says."""
+        """The largest result in tokens; None: the server's own."""
         return int(self._limit.text()) if self._limit.text() else None
 
     @property
     def kept_limit(self) -> int | None:
-        """The one of the settings."""
+        """The largest result in the settings."""
         kept = self._kept.get("resultLimit")
         return kept if isinstance(kept, int) else None
 
     @property
     def can_be_saved(self) -> bool:
-        """Whether the settings take what is written there."""
+        """Whether the settings accept the values."""
         return self.limit is None or LEAST_TOKENS <= self.limit <= MOST_TOKENS
 
     @property

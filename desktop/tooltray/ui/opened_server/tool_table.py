@@ -1,4 +1,4 @@
-"""The tools of a server as a table with a switch in each line, and the sheet that words one of them for AI clients."""
+"""The tools of a server as a table with a switch in each line, and the sheet that renames one of them for AI clients."""
 
 from collections.abc import Mapping, Sequence
 
@@ -35,7 +35,9 @@ def _category(tool: ToolSnapshot) -> tuple[str, str]:
 
 
 class ToolTable(QWidget):
-    """`tool_switched` carries the tool's original name and the new position of its switch, `tool_chosen` a ToolSnapshot."""
+    """A table of one server's tools. `tool_switched` carries the tool's original name and the new position of its switch, `tool_chosen` a
+    ToolSnapshot.
+    """
 
     tool_chosen = Signal(object)
     tool_switched = Signal(str, bool)
@@ -88,7 +90,7 @@ class ToolTable(QWidget):
 
 
 class _RowsInPage(Table):
-    """A table as high as its rows: what scrolls is the page, so the current row is kept in the page's view."""
+    """A table as high as its rows; the page scrolls instead, and keeps the current row in sight."""
 
     def __init__(self, theme: Theme, columns: Sequence[Column], name: str) -> None:
         super().__init__(theme, columns, name, lambda tool: tool.original_name, in_card=True, row_height=ROW_HEIGHT)
@@ -136,8 +138,8 @@ LONGEST_NAME = 40  # characters; the engine says more exactly what a name may be
 
 
 class ToolWordsPanel(SheetFrame):
-    """`save_requested` carries an override as it stands in the settings, without what is to be the server's own; and how many tokens of a
-    result are given at once, in a tuple, or None where that stays.
+    """A sheet that renames a tool for clients. `save_requested` carries an override in the form of the settings, without the server's own
+    values; and the tokens of the largest result in a tuple, or None where that is unchanged.
     """
 
     save_requested = Signal(object, object)
@@ -169,7 +171,7 @@ class ToolWordsPanel(SheetFrame):
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_entry(self, entry: Mapping[str, object]) -> None:
-        """Shows how the server stands in the settings: whether the tool has other words there."""
+        """Shows the override in the server's entry, if the tool has one."""
         if self._is_known:
             return  # a person may be writing
         overrides = entry.get("toolOverrides")
@@ -184,7 +186,7 @@ class ToolWordsPanel(SheetFrame):
         self._on_changed()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why it could not be saved; what was written stays."""
+        """Shows why it could not be saved; the fields keep their content."""
         self.show_fault(problem)
 
     def _add_name(self) -> QLineEdit:

@@ -1,8 +1,7 @@
-"""The secrets that a user typed into an entry: they go to the keyring when it is saved, unless the user chooses plain text.
+"""The secrets that a user typed into an entry: they are stored in the keyring when it is saved, unless the user chooses plain text.
 
-Variables and headers have that choice in their own line. This widget has it for all others: arguments, parts of an address, and what was
-typed into the JSON where the form has no line for it.
-"""
+Variables and headers have that choice in their own line. This widget has it for all others: arguments, parts of an address, and values in
+the JSON for which the form has no line."""
 
 from collections.abc import Collection, Mapping
 
@@ -20,7 +19,7 @@ from tooltray.ui.widgets.surface import row
 
 
 class TypedSecrets(QWidget):
-    """`changed`: the user chose another place for them.
+    """The secrets that were typed into a form. `changed`: the user chose another place for them.
 
     Args:
         server: the server's name, after which secrets are named.
@@ -46,24 +45,24 @@ class TypedSecrets(QWidget):
 
     @property
     def entry(self) -> Entry:
-        """The entry to save, with placeholders for what goes to the keyring."""
+        """The entry to save, with placeholders for the values that are stored in the keyring."""
         return self._entry
 
     @property
     def secrets(self) -> dict[str, str]:
-        """What is stored when the entry is saved, by its name."""
+        """The secrets to store when the entry is saved, by their names."""
         return {**self._moved, **self._form.secrets}
 
     def set_stored(self, names: Collection[str] | None) -> None:
-        """Takes the names of the secrets that exist; None: unknown."""
+        """Passes on the names of stored secrets; None: they are not known."""
         self._stored = names or ()
 
     def drop_choices(self) -> None:
-        """Forgets what the user chose to save in plain text."""
+        """Drops the user's choices to save values in plain text."""
         self._plain.clear()
 
     def refresh(self, base: Entry) -> None:
-        """Looks for secrets in the form's entry.
+        """Searches the form's entry for secrets.
 
         Args:
             base: the entry as it is saved now.

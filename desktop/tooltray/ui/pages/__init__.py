@@ -1,1 +1,1 @@
-"""What every page of the window is built on: the base of a page, what the shell lends to it, and how an action is carried out."""
+"""The base of all pages: the class of a page, what the shell lends to it, and how an action is carried out."""

@@ -1,7 +1,5 @@
-"""How a person's wish becomes work in the background: written once, as the coroutine that does it; what fails is shown where its cause is.
-
-Above it: the commands of each page. Below it: the task keeper and the Qt presenter layer. Knows no widget and no verb.
-"""
+"""Actions of the user that run in the background, each written as one coroutine; a failure is shown where its cause is. Knows no widget and
+no verb."""
 
 import functools
 from collections.abc import Callable, Coroutine
@@ -19,8 +17,8 @@ class Commands(QObject):
     """The base of a page's commands; its actions are methods under `@action()`.
 
     Args:
-        parent: a page or a window, which they end with: else they would carry out again what the next window's user asks for. None: a
-            view, which no signal of its window reaches; what it has begun goes on when it closes.
+        parent: the page or window whose end also ends the commands; else they would carry out again what the next window's user asks for.
+            None: a view that no signal of its window reaches; its actions continue after it closes.
     """
 
     failed = Signal(object)  # Problem, or None once it is over: for the page
@@ -40,18 +38,18 @@ Place = Callable[..., None]
 
 
 def at_page(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
-    """On the page; the next success takes it away."""
+    """Shows an error on the page until the next success."""
     commands.failed.emit(problem)
 
 
 def at_sheet(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
-    """In the sheet that is open, which takes it away by itself."""
+    """Shows an error in the open sheet, which hides it later."""
     if problem is not None:
         commands.refused.emit(problem)
 
 
 def as_notice(commands: Commands, problem: Problem | None, *_arguments: object) -> None:
-    """Above the pages, until a person puts it away."""
+    """Shows an error above the pages, until the user dismisses it."""
     if problem is not None:
         commands.failed.emit(problem)
 
@@ -63,7 +61,7 @@ def action(
 
     Args:
         shown_at: where a failure is shown.
-        clears: success takes away what an earlier action failed of there.
+        clears: success hides an earlier action's failure there.
     """
 
     def decorated(work: Callable[Concatenate[C, P], Coroutine[object, object, None]]) -> Callable[Concatenate[C, P], None]:
@@ -86,7 +84,7 @@ def run_action(
     name: str,
     clears: bool = True,
 ) -> None:
-    """Begins the work of a coroutine, for views that have no commands of their own.
+    """Begins the work of a coroutine, for views without commands of their own.
 
     Args:
         show: gets the Problem if it fails, and None if it works and `clears`.
@@ -95,7 +93,7 @@ def run_action(
 
 
 async def while_valid(owner: object, work: Work) -> None:
-    """Does the work of a QObject, and ends in silence where that is deleted meanwhile: then nothing can show what came of it."""
+    """Does the work of a QObject, and ends silently if the object is deleted meanwhile: then nothing can show the result."""
     try:
         await work()
     except RuntimeError:
@@ -119,10 +117,10 @@ async def _reported(work: Work, show: Callable[[Problem | None], object], clears
 
 
 class CoalescedRead:
-    """Runs `read` once at a time, and once more if it was asked for meanwhile, since what it reads may have changed.
+    """A read that runs once at a time, and once more if it was requested meanwhile, since its data may have changed.
 
     Args:
-        show: gets the Problem of a read that failed, and None once a later one has worked; None: `read` deals with failures itself.
+        show: gets the Problem of a failed read, and None after a later success; None: `read` handles failures itself.
     """
 
     def __init__(
@@ -137,7 +135,7 @@ class CoalescedRead:
         self._is_reading = self._has_to_read = self._has_failed = False
 
     def ask(self) -> None:
-        """Asks for a read; does not wait."""
+        """Requests a read; does not wait."""
         self._has_to_read = True
         if not self._is_reading:
             self._is_reading = True

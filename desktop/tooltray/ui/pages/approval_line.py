@@ -1,7 +1,4 @@
-"""The tool calls that wait for a person's yes, in the order in which they came.
-
-Above it: whatever shows them: the approval window, the Activity page. Below it: the Qt presenter layer. Decides nothing.
-"""
+"""The tool calls that wait for the user's approval, in the order in which they came. Decides nothing."""
 
 import contextlib
 from collections.abc import Sequence
@@ -15,7 +12,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str, ...]:
-    """Returns how a call would change the file on disk; the diff of its arguments alone where that is unknown."""
+    """Returns how a call would change the file on disk; only the diff of its arguments where that is unknown."""
     if not request.diff:
         return ()
     with contextlib.suppress(TooltrayError):  # the engine has just ended
@@ -24,7 +21,7 @@ async def disk_diff(hub: QtMcpPresenter, request: ApprovalSnapshot) -> tuple[str
 
 
 class ApprovalLine(QObject):
-    """`changed`: a call came, waits for another thing now, or waits no longer."""
+    """The calls that wait for approval. `changed`: a call was added or removed, or waits for something else now."""
 
     changed = Signal()
 
@@ -42,7 +39,7 @@ class ApprovalLine(QObject):
 
     @property
     def waiting(self) -> tuple[ApprovalSnapshot, ...]:
-        """All of them, the oldest first."""
+        """All waiting calls, the oldest first."""
         return tuple(self._waiting.values())
 
     def __len__(self) -> int:
@@ -52,12 +49,12 @@ class ApprovalLine(QObject):
         return id in self._waiting
 
     def drop(self, id: str) -> None:
-        """A call was answered or waits no longer; one that is not known is none."""
+        """Removes a call that was answered or has ended; ignores an unknown one."""
         if self._waiting.pop(id, None) is not None:
             self.changed.emit()
 
     def add(self, requests: Sequence[ApprovalSnapshot]) -> None:
-        """Calls that waited before anybody listened, the oldest first; what is known of them already is newer."""
+        """Adds the calls that were waiting before, the oldest first; calls that are known already are newer and stay."""
         known = {request.id: request for request in requests} | self._waiting
         if known != self._waiting:
             self._waiting = known

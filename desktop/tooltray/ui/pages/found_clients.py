@@ -1,7 +1,4 @@
-"""What the last look at the AI clients on this computer has found, for every page that speaks of it.
-
-Above it: pages. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""The last scan for AI clients on this computer, for every page that uses it. Knows no widget."""
 
 from collections.abc import Sequence
 
@@ -14,7 +11,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class ClientScans(Commands):
-    """`scan` is None until somebody asked and there was an answer."""
+    """Scans for AI clients. `scan` is None until the first scan is complete."""
 
     scan_changed = Signal(object)  # ClientScan
     scanning_changed = Signal(bool)
@@ -27,11 +24,11 @@ class ClientScans(Commands):
         self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients on this computer", show=self.failed.emit)
 
     def set_projects(self, projects: Sequence[str]) -> None:
-        """Says whose own files are looked at, too."""
+        """Sets the projects whose own files are scanned, too."""
         self._projects = tuple(projects)
 
     def look(self) -> None:
-        """Asks for a look; does not wait."""
+        """Requests a scan; does not wait."""
         self._reading.ask()
 
     async def _look(self) -> None:

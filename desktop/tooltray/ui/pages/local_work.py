@@ -11,7 +11,7 @@ from tooltray.ui.widgets.code_view import FindSpans
 
 
 class Pasted(Protocol):
-    """What a pasted text is read into; see sources/entries/pasted.py, which app.py hands in."""
+    """A server that was read from a pasted text; see sources/entries/pasted.py, which app.py hands in."""
 
     @property
     def name(self) -> str: ...
@@ -46,7 +46,7 @@ ReadPasted = Callable[[str], Sequence[Pasted]]
 
 
 class MoveSecrets(Protocol):
-    """Moves the secrets of an entry out of it before it is saved; see sources/entries/portable_entry.py."""
+    """A function that moves the secrets of an entry out before it is saved; see sources/entries/portable_entry.py."""
 
     def __call__(
         self,
@@ -60,13 +60,14 @@ class MoveSecrets(Protocol):
 
 
 class LocalWork(msgspec.Struct, frozen=True):
-    """
+    """The functions that pages use without the engine.
+
     Args:
-        read_pasted: reads what a person pastes to add a server.
-        find_secrets: where secrets stand in it.
+        read_pasted: reads what the user pastes to add a server.
+        find_secrets: returns the places of secrets in a text.
         save_file: writes a backup.
-        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see config/settings/given_entries.py.
-        move_secrets: the entry to save, with placeholders for the secrets that were typed into it, and these by their names.
+        read_entry: reads the JSON of a server's entry, with the errors of each line; see config/settings/given_entries.py.
+        move_secrets: returns the entry to save, with placeholders for the secrets that were typed into it, and these by their names.
         memory: what the window remembers of how it is used.
     """
 

@@ -1,4 +1,4 @@
-"""The place for banners above a page's content: at most one at a time, and nothing where there is nothing to say."""
+"""The place for banners above a page's content: at most one at a time."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,9 +21,10 @@ MOST_NAMES = 6  # of servers in one notice
 
 
 class NoticeArea(QWidget):
-    """Shows the hub's failure, else that it is paused, else what is wrong with the secrets, else what waits for a person's yes, else the
-    first notice that was not put away, else that servers change things without asking. `look_requested` and `put_off_requested` are about
-    what waits, `report_requested` carries what is known of a bug."""
+    """The place for the most important notice: the hub's failure, else that it is paused, else a problem of the secrets, else what waits
+    for the user's approval, else the first notice that was not dismissed, else that servers change things without asking. `look_requested`
+    and `put_off_requested` are about what waits, `report_requested` carries a report about a bug.
+    """
 
     retry_requested = Signal()
     resume_requested = Signal()
@@ -58,12 +59,12 @@ class NoticeArea(QWidget):
         self._layout.setContentsMargins(24, height, 24, 12)
 
     def set_failure(self, problem: Problem | None) -> None:
-        """The hub does not run, and why."""
+        """Shows why the hub does not run; None hides it."""
         self._failure = problem
         self._draw()
 
     def set_paused(self, is_paused: bool, until: float = 0.0) -> None:
-        """Calls of AI clients are refused; `until`: unix seconds, 0: until somebody resumes."""
+        """Shows that calls of AI clients are refused; `until`: unix seconds, 0: until the user resumes."""
         self._is_paused, self._paused_until = is_paused, until
         self._draw()
 
@@ -77,31 +78,33 @@ class NoticeArea(QWidget):
         self._draw()
 
     def set_waiting(self, words: tuple[str, str] | None) -> None:
-        """What waits for a person's yes: a title and a sentence; None: nothing does."""
+        """Shows what waits for the user's approval: a title and a sentence; None hides it."""
         self._waiting = words
         self._draw()
 
     def set_open_servers(self, names: Sequence[str]) -> None:
-        """Offers to have servers ask that run everything without asking; no names: there is nothing to offer."""
+        """Offers to make servers ask that run everything without asking; without names nothing is offered."""
         self._open = tuple(names)
         self._draw()
 
     def set_notices(self, notices: Sequence[Problem]) -> None:
-        """What the hub has to say, e.g. about its settings; what it says no more is over, also if it was news once."""
+        """Shows the hub's notices, e.g. about its settings; a notice that the hub has withdrawn is removed, also if it was added by
+        `add_notice`.
+        """
         over = set(self._notices).difference(notices)
         self._extra = tuple(notice for notice in self._extra if notice not in over)
         self._notices = tuple(notices)
         self._draw()
 
     def add_notice(self, problem: Problem) -> None:
-        """What went wrong just now; shown again even if the same was put away before."""
+        """Shows a new problem, even if the same one was dismissed before."""
         self._put_away.discard(problem)
         if problem not in self._extra:
             self._extra = (*self._extra, problem)
         self._draw()
 
     def add_bug(self, problem: Problem, report: str) -> None:
-        """What went wrong in the program itself, and all that is known of it."""
+        """Shows an error of the program itself, with a report of all that is known about it."""
         self._reports[problem] = report
         self.add_notice(problem)
 

@@ -1,13 +1,10 @@
-"""Calls that a person makes by hand and looks at just now: a question of such a call is shown there, and not over the window.
-
-Above it: Try, which says what it shows, and the window's questions, which leave these alone. Below it: nothing.
-"""
+"""The user's own calls that are visible now: a server's question about such a call is shown there, and not over the window."""
 
 from PySide6.QtCore import QObject, Signal
 
 
 class OpenAttempts(QObject):
-    """`changed`: one is looked at now, or no longer."""
+    """The calls that are visible in a sheet. `changed`: a call was shown or hidden."""
 
     changed = Signal()
 
@@ -16,12 +13,12 @@ class OpenAttempts(QObject):
         self._shown: set[str] = set()
 
     def show(self, attempt: str) -> None:
-        """From now on somebody looks at it."""
+        """Marks a call as visible."""
         self._shown.add(attempt)
         self.changed.emit()
 
     def leave(self, attempt: str) -> None:
-        """Nobody looks at it any more."""
+        """Marks a call as no longer visible."""
         self._shown.discard(attempt)
         self.changed.emit()
 

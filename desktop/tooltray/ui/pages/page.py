@@ -17,10 +17,10 @@ class HubPhase(Enum):
 
 
 class Page(QWidget):
-    """A page is read anew whenever it is shown; one that nobody sees asks the hub for nothing. A tab of a page is a page, too.
+    """A page of the window, or a tab of a page. It is refreshed whenever it is shown; a hidden page requests nothing from the hub.
 
     Attributes:
-        header_actions: of a tab: what stands in the header of its page while it is shown.
+        header_actions: of a tab: the widget in the header of its page while the tab is shown.
     """
 
     need_person = Signal(int)  # so many things on it that a person should see to
@@ -33,29 +33,29 @@ class Page(QWidget):
         self.header_actions: Sequence[QWidget] = ()
 
     def set_phase(self, phase: HubPhase) -> None:
-        """Sets how far the hub is."""
+        """Sets the phase of the hub."""
         self.set_usable(phase is HubPhase.RUNNING)
 
     def set_usable(self, is_usable: bool) -> None:
-        """Sets whether there is a hub that could be asked for anything."""
+        """Sets whether a hub can be used."""
         self.is_usable = is_usable
         self.enable(is_usable)
         self.look_again()
 
     def enable(self, is_usable: bool) -> None:
-        """Lets a person use what needs a hub, or not."""
+        """Enables or disables the controls that need a hub."""
         raise NotImplementedError
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows one part of the page, for links from other pages; a page that has none is shown as it is.
+        """Shows one part of the page, for links from other pages; a page without parts is shown unchanged.
 
         Args:
             part: its name, as the page gives it.
-            text: what is to stand there.
+            text: the content for the part.
         """
 
     def look_again(self) -> None:
-        """Something may have changed; a page that is hidden looks when it is shown."""
+        """Refreshes now if visible; a hidden page is refreshed when it is shown."""
         if self.is_usable and self.isVisible():
             self.look_requested.emit()
 

@@ -1,7 +1,4 @@
-"""What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices.
-
-Above it: pages, each of which gets a PageContext and nothing else. Below it: widgets and the Qt presenter layer.
-"""
+"""What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices."""
 
 from collections.abc import Callable
 from functools import partial
@@ -42,7 +39,9 @@ class PageLinks(QObject):
 
 
 class Sheets(QObject):
-    """`freed`: nothing lies over the window any more. `replacing`: what lies there goes, since a person has asked for something else."""
+    """The place for a sheet over the window. `freed`: the last sheet was closed. `replacing`: the open sheet is replaced by another one
+    that the user has requested.
+    """
 
     freed = Signal()
     replacing = Signal()
@@ -54,23 +53,23 @@ class Sheets(QObject):
 
     @property
     def sheet(self) -> Sheet | None:
-        """What lies over the window now."""
+        """The open sheet."""
         return self._sheet
 
     @property
     def panel(self) -> QWidget | None:
-        """What that sheet shows."""
+        """The panel of the open sheet."""
         return self._sheet.panel if self._sheet is not None else None
 
     def open(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
-        """Opens a sheet; there is none yet."""
+        """Opens a sheet; requires that no sheet is open."""
         sheet = self._sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
         sheet.closed.connect(self._on_closed)
         sheet.show()
         return sheet
 
     def replace(self, panel: QWidget) -> Sheet:
-        """Opens a sheet in place of what lies over the window."""
+        """Opens a sheet in place of the open one."""
         if self._sheet is not None:
             self.replacing.emit()
             self._sheet.dismiss()
@@ -95,11 +94,11 @@ class Presenters(msgspec.Struct, frozen=True):
 
 
 class PageContext:
-    """One for all pages of a window.
+    """The shared context of all pages of a window.
 
     Args:
         window: lies below sheets, toasts and file dialogs.
-        wishes: what a person asks of one server, here or in the tray.
+        wishes: the user's requests to servers, here or in the tray.
     """
 
     def __init__(self, theme: Theme, window: QWidget, *, presenters: Presenters, local: LocalWork, wishes: ServerWishes) -> None:
@@ -115,10 +114,10 @@ class PageContext:
         show_toast(self.theme, self.window, text)
 
     def offer_undo(self, text: str, undo: Work | None = None) -> Toast:
-        """Shows what was done, with a button that takes it back.
+        """Shows what was done, with a button that undoes it.
 
         Args:
-            undo: takes it back, also when the view that has done it is closed by then. None: the toast's `action_requested` is used.
+            undo: undoes it, also when the view of the action is closed by then. None: the toast's `action_requested` is used.
         """
         toast = show_toast(self.theme, self.window, text, tr("Undo"))
         if undo is not None:
@@ -130,12 +129,12 @@ class PageContext:
             self.notices.add_notice(problem)
 
     def copy(self, text: str, what: str) -> None:
-        """Puts a text on the clipboard, and says what it is."""
+        """Copies a text to the clipboard, and shows what it is."""
         QGuiApplication.clipboard().setText(text)
         self.say(what)
 
     def show_window(self) -> None:
-        """Brings the window to a person's eyes, from wherever it is."""
+        """Shows the window in front, even if it was minimized."""
         window = self.window
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()
@@ -143,7 +142,7 @@ class PageContext:
         window.activateWindow()
 
     def choose_folder(self, title: str, use: Callable[[str], None]) -> None:
-        """Asks for a folder, and hands it to `use`."""
+        """Prompts for a folder, and passes it to `use`."""
         dialog = QFileDialog(self.window, title)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.Directory)

@@ -1,7 +1,4 @@
-"""How long a pause is that a person chooses, and until when one lasts, in words.
-
-Above it: tray, palette and the navigation's menu. Below it: figures. Pure functions.
-"""
+"""The durations of a pause that the user can choose, and the end of a pause, in words. Pure functions."""
 
 from datetime import datetime, time, timedelta
 
@@ -13,12 +10,12 @@ MORNING = time(8)  # when people begin; a pause "until tomorrow" that ended at m
 
 
 def until_tomorrow_s(now: datetime | None = None) -> float:
-    """Returns how long it is until tomorrow morning, in seconds; `now`: the person's local time."""
+    """Returns how long it is until tomorrow morning, in seconds; `now`: the user's local time."""
     now = now or datetime.now()
     end = datetime.combine(now.date() + timedelta(days=1), MORNING)
     return end.timestamp() - now.timestamp()
 
 
 def paused_until(until: float, now: datetime | None = None) -> str:
-    """Returns until when everything is paused; `until`: unix seconds, 0: until somebody resumes."""
+    """Returns until when everything is paused; `until`: unix seconds, 0: until the user resumes."""
     return tr("Paused until {time}", time=moment(until, now or datetime.now())) if until else tr("Calls are refused")

@@ -1,4 +1,4 @@
-"""What pages say of a look at the AI clients on this computer: who is here, and what they hold. Pure functions of snapshots."""
+"""Texts about a scan for AI clients: the installed ones, and their servers. Pure functions of snapshots."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ MOST_NAMES = 4  # of clients in a sentence; more are counted
 
 
 def names_in_a_row(names: Sequence[str]) -> str:
-    """Returns names as a sentence has them; many are counted."""
+    """Returns names as part of a sentence; many are counted."""
     if len(names) > MOST_NAMES:
         return tr("{names} and {count} more", names=", ".join(names[:MOST_NAMES]), count=len(names) - MOST_NAMES)
     if len(names) < 2:
@@ -24,7 +24,7 @@ def here(scan: ClientScan) -> list[AiClient]:
 
 
 def scan_title(scan: ClientScan) -> str:
-    """Returns which clients are here, as a sentence."""
+    """Returns which clients were found, as a sentence."""
     names = [client.name for client in here(scan)]
     if not names:
         return tr("No AI client that Tooltray knows is on this computer.")
@@ -32,7 +32,7 @@ def scan_title(scan: ClientScan) -> str:
 
 
 def scan_text(scan: ClientScan) -> str:
-    """Returns what they hold, as sentences."""
+    """Returns what the found clients contain, as sentences."""
     if not here(scan):
         return ""
     return in_a_row(_servers_text(scan), _secrets_text(scan))

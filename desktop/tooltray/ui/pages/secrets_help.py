@@ -1,4 +1,4 @@
-"""What to do when secrets cannot be saved or read: unlock them, try again, or save them elsewhere. Another place is asked about first."""
+"""The ways out when secrets cannot be saved or read: unlock them, try again, or save them elsewhere. Another place needs a confirmation."""
 
 from functools import partial
 
@@ -20,13 +20,13 @@ PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; w
 
 
 def waiting_banner(theme: Theme) -> Banner:
-    """Says that the keyring is waited for, which may be showing its own prompt."""
+    """Returns a banner that the keyring is waited for, which may be showing its own prompt."""
     text = tr("If it asks for its password, answer there; its window may be behind this one.")
     return Banner(theme, "info", tr("Waiting for the keyring"), text)
 
 
 async def open_secrets(hub: QtMcpPresenter, kind: str, passphrase: str) -> None:
-    """Does what `SecretsHelp.chosen` carries.
+    """Carries out what `SecretsHelp.chosen` carries.
 
     Raises:
         TooltrayError: the secrets cannot be used.
@@ -40,8 +40,8 @@ async def open_secrets(hub: QtMcpPresenter, kind: str, passphrase: str) -> None:
 
 
 class SecretsHelp(Surface):
-    """`chosen` carries another place ("keyring", "file", "memory"; empty: the place stays) and the passphrase of the file; see
-    `open_secrets`.
+    """The ways out when secrets cannot be stored. `chosen` carries another place ("keyring", "file", "memory"; empty: the place stays) and
+    the passphrase of the file; see `open_secrets`.
 
     Args:
         backend: where secrets are kept now.
@@ -68,7 +68,7 @@ class SecretsHelp(Surface):
         layout.addWidget(self._question)
 
     def set_problem(self, problem: Problem) -> None:
-        """Shows another problem; a passphrase that is being typed stays."""
+        """Shows another problem; a typed passphrase stays."""
         self._title.setText(title(problem))
         self._text.setText(sentences(problem))
 
@@ -120,7 +120,7 @@ class SecretsHelp(Surface):
         layout.addLayout(line)
 
     def _ask(self, kind: str) -> None:
-        """Asks before another place is used: what the present one has is out of reach then."""
+        """Prompts before another place is used, since the secrets in the present one are then out of reach."""
         self._wanted = kind
         stay = (
             tr("Secrets in the encrypted file stay there, out of reach.")

@@ -1,7 +1,5 @@
-"""What a person can ask of a server, from wherever it is shown: card, table, details or tray menu.
-
-Views emit; ServerCommands, and the sheets of servers and files, carry it out. The strings are servers' names.
-"""
+"""The user's requests about a server, from wherever it is shown: card, table, details or tray menu. Views emit; ServerCommands, and the
+sheets of servers and files, carry them out. The strings are servers' names."""
 
 from PySide6.QtCore import QObject, Signal
 

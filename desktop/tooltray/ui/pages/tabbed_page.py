@@ -1,7 +1,4 @@
-"""A page of tabs by a table of lines, such as those of AI clients and of settings.
-
-Above it: pages whose table it gets. Below it: the tabs, which are pages of their own; each is built when it is wanted.
-"""
+"""A page of tabs, made from a table with a line for each, as for AI clients and settings."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,12 +13,13 @@ from tooltray.ui.widgets.surface import column
 
 
 class TabEntry(msgspec.Struct, frozen=True):
-    """
+    """A tab of a page.
+
     Args:
         name: in code, links and tests.
         title: made when the language is known.
         make: builds the tab.
-        is_early: it is built with its page, since it says how many things need a person while nobody looks.
+        is_early: the tab is built with its page, since it counts what needs the user even while it is hidden.
     """
 
     name: str
@@ -31,7 +29,7 @@ class TabEntry(msgspec.Struct, frozen=True):
 
 
 class TabbedPage(Page):
-    """The first tab is shown at first.
+    """A page with tabs; the first tab is shown at first.
 
     Args:
         title: of the page.
@@ -57,11 +55,11 @@ class TabbedPage(Page):
 
     @property
     def current(self) -> str:
-        """The tab that is shown."""
+        """The name of the current tab."""
         return self._entries[self._tabs.current].name
 
     def tab(self, name: str) -> Page:
-        """Returns a tab; builds it if nobody wanted it before."""
+        """Returns a tab; builds it at the first call."""
         if name not in self._made:
             tab = self._made[name] = self._entries[self._index(name)].make(self._context)
             self._stack.addWidget(tab)
@@ -90,7 +88,7 @@ class TabbedPage(Page):
             tab.set_phase(phase)
 
     def enable(self, is_usable: bool) -> None:
-        """Each tab is told itself."""
+        """Does nothing: each tab is enabled separately."""
 
     def _index(self, name: str) -> int:
         return [entry.name for entry in self._entries].index(name)

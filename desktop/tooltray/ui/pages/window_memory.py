@@ -1,8 +1,5 @@
-"""What the window remembers of how a person uses it: cards or a table, how it is sorted, what was done last by the palette.
-
-Above it: pages and the palette. Below it: one small file of the home. Nothing in it matters to the hub; a file that cannot be read or
-written costs no more than the choice.
-"""
+"""What the window remembers of its use: cards or a table, the sorting, the last entries of the palette. Nothing in it matters to the hub;
+if the file cannot be read or written, only these choices are lost."""
 
 import json
 import logging
@@ -27,17 +24,16 @@ class WindowMemory:
     """Texts and lists of texts, by their names. Belongs to the GUI thread."""
 
     def __init__(self, path: Path | None = None, *, save: SaveFile | None = None, tasks: TaskKeeper | None = None) -> None:
-        """
-        Args:
-            path: the file; None: nothing is kept longer than the window.
-            save: writes it; blocks, and raises OSError.
+        """Args:
+        path: the file; None: everything is forgotten with the window.
+        save: writes it; blocks, and raises OSError.
         """
         self._path, self._save, self._tasks = path, save, tasks
         self._kept = _read(path) if path is not None else {}
         self._is_writing = self._has_to_write = False
 
     def text(self, name: str) -> str:
-        """What was remembered under a name; empty: nothing."""
+        """Returns the text that was saved under a name; empty without one."""
         kept = self._kept.get(name, "")
         return kept if isinstance(kept, str) else ""
 
@@ -46,7 +42,7 @@ class WindowMemory:
         return [each for each in kept if isinstance(each, str)] if isinstance(kept, list) else []
 
     def remember(self, name: str, value: str | list[str]) -> None:
-        """Remembers it; the file is written a little later."""
+        """Stores a value; the file is written a little later."""
         if self._kept.get(name) == value:
             return
         self._kept[name] = value
@@ -67,7 +63,7 @@ class WindowMemory:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Blocks for as long as reading a small file takes."""
+    """Reads a small file; blocks."""
     try:
         with open(path, "rb", opener=open_regular) as file:
             return msgspec.json.decode(file.read(MOST_BYTES), type=dict[str, object])

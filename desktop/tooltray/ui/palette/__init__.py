@@ -1,1 +1,1 @@
-"""The command palette: everything that the window can show or do, found as one types."""
+"""The command palette: everything that the window can show or do, found while the user types."""

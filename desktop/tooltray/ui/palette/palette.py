@@ -1,8 +1,5 @@
-"""The command palette: opens over the window, reads what it does not know yet, and runs what a person chooses.
-
-Above it: the window. Below it: the sources, the panel, the memory of the window. The sheet is closed, and the focus is back where it was,
-before an entry runs: what runs may open a sheet of its own.
-"""
+"""The command palette: opens over the window, reads what it needs, and runs the chosen entry. Before an entry runs, the sheet is closed and
+the focus restored, since the entry may open a sheet of its own."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,7 +28,7 @@ LONGEST_PASTED = 20_000  # characters of the clipboard that are looked at
 
 
 class Palette(QObject):
-    """One for a window; `open` shows it."""
+    """The palette of a window; `open` shows it."""
 
     def __init__(self, context: PageContext, pages: Sequence[PageLine], parent: QObject) -> None:
         super().__init__(parent)
@@ -50,11 +47,11 @@ class Palette(QObject):
 
     @property
     def panel(self) -> PalettePanel | None:
-        """What a person sees of it now."""
+        """The panel while the palette is open, else None."""
         return self._panel
 
     def open(self) -> None:
-        """Opens it; while something else lies over the window, that stays."""
+        """Opens the palette; does nothing while something else lies over the window."""
         if self._context.sheets.sheet is not None:
             return
         panel = self._panel = PalettePanel(self._context.theme)
@@ -76,7 +73,7 @@ class Palette(QObject):
         return PaletteContext(self._context, self.commands, self._pages, self._tools, self._clients, names, text if names else "")
 
     def _pasted(self, text: str) -> list[str]:
-        """Which servers the clipboard holds, of which there is none of that name yet."""
+        """Returns the names of servers in the clipboard that are not in use yet."""
         if not text.strip() or len(text) > LONGEST_PASTED:
             return []
         try:
@@ -128,7 +125,7 @@ class Palette(QObject):
     # what is shown
 
     def _refresh(self) -> None:
-        """Shows the same words again over what is known now; what is marked stays so."""
+        """Searches for the same words again in newer data; the selection stays."""
         if self._panel is not None:
             marked = self._panel.list.entry
             self._panel.show_rows(self._rows(self._panel.field.text()), kept=marked.key if marked is not None else "")
@@ -145,7 +142,7 @@ class Palette(QObject):
         return self._beginning(recent)
 
     def _beginning(self, recent: dict[str, int]) -> list[Row]:
-        """Before anything is typed: what wants a person now, what was done last, and where one can go."""
+        """Returns the rows before anything is typed: what needs the user now, recent entries, pages and actions."""
         everything = [each.entry for each in (*self._index, *self._long)]
         now = [entry for entry in everything if entry.is_now]
         last = sorted((entry for entry in everything if entry.key in recent and not entry.is_now), key=lambda entry: recent[entry.key])

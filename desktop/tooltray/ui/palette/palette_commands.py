@@ -1,7 +1,4 @@
-"""What the palette does by itself, where no page has the button for it.
-
-Above it: the sources. Below it: the Qt presenter layer. Everything else goes through the wishes and links that pages use.
-"""
+"""The palette's own actions, where no page has the button for them. Everything else goes through the requests and links that pages use."""
 
 import time
 from collections.abc import Mapping
@@ -19,7 +16,7 @@ HOUR_S = 3600.0
 
 
 class PaletteCommands(Commands):
-    """Its base's `failed` carries what did not work, for all to see."""
+    """The palette's own commands. `failed` of its base carries a problem to be shown above the pages."""
 
     def __init__(self, context: PageContext, parent: QObject | None) -> None:
         super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
@@ -27,7 +24,7 @@ class PaletteCommands(Commands):
 
     @action(as_notice)
     async def pause(self, for_s: float | None) -> None:
-        """Refuses the calls of AI clients; `for_s`: seconds; None: until somebody resumes."""
+        """Refuses the calls of AI clients; `for_s`: seconds; None: until the user resumes."""
         await self._hub.hub.set_mcp_enabled(False, for_s)
 
     @action(as_notice)
@@ -36,7 +33,7 @@ class PaletteCommands(Commands):
 
     @action(as_notice)
     async def allow_for_an_hour(self, tool: ToolSnapshot) -> None:
-        """Lets a tool's calls through unasked for an hour."""
+        """Allows a tool's calls without asking for an hour."""
         grant = await self._hub.approvals.add_grant(tool.server, "tool", tool.original_name, "", HOUR_S)
         end = moment(grant.expires_at or time.time() + HOUR_S, datetime.now())
         toast = self._context.offer_undo(tr("{tool} runs without asking until {time}", tool=tool.original_name, time=end))
@@ -54,5 +51,5 @@ class PaletteCommands(Commands):
 
     @action(as_notice)
     async def copy_diagnostics(self) -> None:
-        """Puts what a bug report needs on the clipboard, without secrets."""
+        """Copies the information for a bug report to the clipboard, without secrets."""
         self._context.copy(await self._hub.program.get_diagnostics(), tr("The diagnostics are copied"))

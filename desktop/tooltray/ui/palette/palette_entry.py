@@ -1,7 +1,4 @@
-"""What the palette lists: an entry, where entries come from, and what is known while they are made.
-
-Above it: the sources and the palette. Below it: what the window lends to its pages.
-"""
+"""The entries of the palette, their sources, and the data that sources use."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -24,10 +21,10 @@ class PaletteEntry(msgspec.Struct, frozen=True):
         run: does it, once the palette is closed.
         icon: its file.
         kind: what it is, in a word, at the right.
-        detail: what else tells it from others of its name.
+        detail: what distinguishes it from others of its name.
         also: other words by which it is found; in English, too, whatever language is spoken.
         rank: of two that fit alike the higher one comes first.
-        is_now: it wants a person now, and stands there before anything is typed.
+        is_now: it needs the user now, and is listed before anything is typed.
     """
 
     key: str
@@ -50,11 +47,11 @@ class PageLine(msgspec.Struct, frozen=True):
 
 
 class PaletteContext(msgspec.Struct, frozen=True):
-    """What entries are made of.
+    """The data that entries are made of.
 
     Attributes:
         tools, clients: as they were last read.
-        pasted: names of the servers that the clipboard holds; `pasted_text` is what it holds.
+        pasted: names of the servers in the clipboard; `pasted_text` is the text of the clipboard.
     """
 
     page: PageContext
@@ -69,15 +66,16 @@ class PaletteContext(msgspec.Struct, frozen=True):
         return any(page.name == name for page in self.pages)
 
     def link(self, page: str, part: str = "", text: str = "") -> Run:
-        """What shows a part of a page."""
+        """Returns a function that shows a part of a page."""
         return lambda: self.page.links.part_asked.emit(page, part, text)
 
 
 class PaletteSource(msgspec.Struct, frozen=True):
-    """
+    """A source of entries.
+
     Args:
         name: in code and tests.
-        entries: made anew each time that the palette opens.
+        entries: made each time that the palette opens.
         is_long: there may be thousands; they are made a few at a time, and kept while the tools are the same.
     """
 

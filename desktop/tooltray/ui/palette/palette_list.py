@@ -1,7 +1,4 @@
-"""The list of the palette: entries under headings, drawn by model/view. The keyboard stays in the field above it.
-
-Above it: the palette's panel. Below it: the theme.
-"""
+"""The list of the palette: entries under headings, drawn by model/view. The keyboard stays in the field above it."""
 
 from collections.abc import Sequence
 
@@ -52,7 +49,7 @@ class PaletteModel(QAbstractListModel):
 
 
 def spoken(entry: PaletteEntry) -> str:
-    """What a screen reader says of an entry."""
+    """Returns the text of an entry for screen readers."""
     return ", ".join(part for part in (entry.title, entry.detail, entry.kind) if part)
 
 
@@ -102,7 +99,7 @@ class PaletteDelegate(QStyledItemDelegate):
 
 
 class PaletteList(QListView):
-    """`entry_pressed`: a person clicked an entry. `current_changed`: Enter would run another one now."""
+    """A list of entries under headings. `entry_pressed`: the user clicked an entry. `current_changed`: another entry is selected."""
 
     entry_pressed = Signal()
     current_changed = Signal()
@@ -130,7 +127,7 @@ class PaletteList(QListView):
 
     @property
     def entry(self) -> PaletteEntry | None:
-        """The one that Enter runs."""
+        """The selected entry, which Enter runs."""
         place = self.currentIndex().row()
         row = self._model.rows[place] if place >= 0 else None
         return row if isinstance(row, PaletteEntry) else None
@@ -141,7 +138,7 @@ class PaletteList(QListView):
         super().paintEvent(event)
 
     def set_rows(self, rows: Sequence[Row], *, kept: str = "") -> None:
-        """Shows other rows and chooses the first entry, or the one with the key `kept` if it is among them."""
+        """Shows other rows and selects the first entry, or the one with the key `kept` if it is among them."""
         self._model.set_rows(rows)
         places = [place for place, row in enumerate(rows) if isinstance(row, PaletteEntry)]
         there = next((place for place in places if kept and self._key(place) == kept), None)
@@ -152,7 +149,7 @@ class PaletteList(QListView):
         self.current_changed.emit()
 
     def go(self, step: int) -> None:
-        """Chooses an entry further down or up; from the last one it goes on with the first."""
+        """Selects an entry further down or up; single steps wrap around at the ends."""
         places = [place for place, row in enumerate(self._model.rows) if isinstance(row, PaletteEntry)]
         if places:
             here = places.index(self.currentIndex().row()) if self.currentIndex().row() in places else -1

@@ -1,8 +1,5 @@
-"""Which entries fit what is typed, the best first. Pure functions; 15,000 entries take some milliseconds.
-
-Above it: the palette. Below it: entries. First whole words and parts of words are looked for, at the speed of the interpreter's own search;
-only where that finds little, letters in their order.
-"""
+"""Finds the entries that fit the typed words, the best first. Pure functions; 15,000 entries take some milliseconds. First it searches for
+whole words and parts of words, at the speed of the interpreter's own search; only where that finds little, for letters in their order."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +17,7 @@ TITLE_IS, TITLE_STARTS, RECENT = 60, 20, 24
 
 
 class Indexed(msgspec.Struct, frozen=True):
-    """An entry with its words as they are compared: in lower case, each word with a space before it."""
+    """An entry with its words in the form that is compared: in lower case, each word with a space before it."""
 
     entry: PaletteEntry
     title: str
@@ -33,7 +30,7 @@ def indexed(entry: PaletteEntry) -> Indexed:
 
 
 def plain(text: str) -> str:
-    """As it is compared: what joins words in names parts them here, too, and stays."""
+    """Returns a text in the form that is compared: folded to lower case; names with joints also in their parts."""
     folded = text.casefold()
     parted = JOINTS.sub(" ", folded)
     return folded if parted == folded else f"{folded} {parted}"
@@ -46,7 +43,7 @@ def matches(query: str, entries: Sequence[Indexed], recent: Mapping[str, int]) -
     """Returns the entries that fit, the best first.
 
     Args:
-        query: has something else than spaces in it.
+        query: contains more than spaces.
         recent: how long ago an entry was used, by its key; 0: it was the last one.
     """
     words = query.casefold().split()
@@ -69,7 +66,7 @@ def _with_words(words: Sequence[str], entries: Sequence[Indexed]) -> Sequence[In
 
 
 def _with_letters(words: Sequence[str], entries: Sequence[Indexed]) -> list[Indexed]:
-    """Those whose titles have each word's letters in their order, from the beginning of a word."""
+    """Returns the entries whose titles contain each word's letters in order, from the beginning of a word."""
     found = list(entries)
     for word in words:
         if len(word) < SHORTEST_FUZZY:

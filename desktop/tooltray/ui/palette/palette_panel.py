@@ -1,7 +1,4 @@
-"""What lies over the window while the palette is open: a field, and what fits to what is typed there.
-
-Above it: the palette. Below it: its list. Passive: it says what is typed, and which entry is to run.
-"""
+"""The open palette: a field, and the entries that fit the text in it. Passive: it emits the text, and which entry to run."""
 
 from collections.abc import Sequence
 
@@ -29,7 +26,7 @@ STEPS = {
 
 
 class PaletteField(QLineEdit):
-    """`moved`: so many entries further. Escape is the sheet's."""
+    """The field of the palette. `moved` carries how many entries to move the selection. Escape is left to the sheet."""
 
     moved = Signal(int)
 
@@ -57,7 +54,7 @@ class PaletteField(QLineEdit):
 
 
 class PalettePanel(Surface):
-    """`typed`: the words are others now. `chosen`: the entry that is marked is to run."""
+    """The panel of the palette. `typed`: the text has changed. `chosen`: run the selected entry."""
 
     typed = Signal(str)
     chosen = Signal()
@@ -95,16 +92,16 @@ class PalettePanel(Surface):
         return QSize(WIDTH, HEIGHT)
 
     def show_rows(self, rows: Sequence[Row], *, kept: str = "") -> None:
-        """Shows what fits; the entry with the key `kept` stays marked, if it is among it."""
+        """Shows the entries that fit; the entry with the key `kept` stays selected, if it is among them."""
         self.list.set_rows(rows, kept=kept)
         self._stack.setCurrentWidget(self.list if rows else self._nothing)
 
     def show_note(self, text: str, explanation: str = "") -> None:
-        """Says at the foot what is still being read, or could not be."""
+        """Shows below the list what is still being read, or could not be."""
         self._note.set_text(text, explanation)
 
     def _on_current_changed(self) -> None:
-        """The keyboard is in the field; a screen reader has to be told what is marked below it."""
+        """Describes the selected entry to screen readers, since the keyboard stays in the field."""
         entry = self.list.entry
         self.field.setAccessibleDescription(spoken(entry) if entry is not None else tr("Nothing has this name."))
         QAccessible.updateAccessibility(QAccessibleEvent(self.field, QAccessible.Event.DescriptionChanged))

@@ -1,8 +1,5 @@
-"""Where the palette's entries come from: a line in SOURCES for each room. What an entry does, it does by the wishes and links of the pages.
-
-Above it: the palette. Below it: what is known of servers, tools and clients. Templates are translated once for all entries of a kind: there
-may be 5,000 tools.
-"""
+"""The sources of the palette's entries: a line in SOURCES for each subject. Entries act by the requests and links of the pages. Templates
+are translated once for all entries of a kind: there may be 5,000 tools."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,7 +19,7 @@ LONGEST = 80  # characters of a title or a detail; names may have 300
 
 
 def _needs(context: PaletteContext) -> Iterator[PaletteEntry]:
-    """What wants a person now."""
+    """Yields the servers that need the user now."""
     for server in context.page.servers.servers:
         if not needs_person(server) and not server.waiting:
             continue
@@ -60,7 +57,7 @@ def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
 
 
 def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[PaletteEntry]:
-    """What can be done with one server, in its state."""
+    """Yields the actions for one server in its state."""
     wishes, name = context.page.wishes, server.name
 
     def entry(verb: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
@@ -92,7 +89,7 @@ def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[Pale
 
 
 def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
-    """A tool is shown, tried, allowed for an hour, switched on or off."""
+    """Yields for each tool: show, try, allow for an hour, switch on or off."""
     has_page, wishes = context.has_page("tools"), context.page.wishes
     allow, attempt = _template(tr("Allow {tool} for an hour", tool=HERE)), _template(tr("Try {tool}", tool=HERE))
     switch_on, switch_off = _template(tr("Switch {tool} on", tool=HERE)), _template(tr("Switch {tool} off", tool=HERE))
@@ -120,7 +117,7 @@ HERE = "\0"  # where the name of a tool comes; no text of ours has it
 
 
 def _template(text: str) -> Callable[[str], str]:
-    """Fills a text in, much faster than it is translated."""
+    """Returns a function that fills a text in, much faster than translating it."""
     before, _, after = text.partition(HERE)
     return lambda name: f"{before}{name}{after}"
 
@@ -201,7 +198,7 @@ def _pausing(context: PaletteContext, entry: Callable[[str, str, Run, str, str],
 
 
 def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
-    """What was copied from a README, one key away."""
+    """Yields an entry that adds the server in the clipboard, such as one copied from a README."""
     for name in context.pasted[:1]:
         title = tr("Add {name} from the clipboard", name=short(name))
         add = context.link("servers", "add", context.pasted_text)
@@ -222,6 +219,8 @@ SOURCES = (
 
 
 def short(text: str) -> str:
-    """What fits into a line: names may have 300 characters; without what would turn the rest of the line round."""
+    """Shortens a text to fit into a line, as names may have 300 characters; replaces characters that cannot be printed, since some reverse
+    the direction of the line.
+    """
     shown = "".join(sign if sign.isprintable() else " " for sign in text[: 4 * LONGEST])
     return shown if len(shown) <= LONGEST else f"{shown[: LONGEST // 2]}…{shown[-LONGEST // 2 :]}"

@@ -1,4 +1,4 @@
-"""Allow calls for longer than one call: one tool, or everything that reads, of a server, with a look at what that covers first."""
+"""The sheet that allows calls for longer than one call: one tool, or everything that reads, of a server; shows first what that covers."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,9 @@ FIRST_CHOICE = str(DAY_S)  # what lasts longer is chosen on purpose
 
 
 class AllowToolsPanel(SheetFrame):
-    """`previewed` wants to know what a GrantWish covers, `confirmed` wants it done; `tools_requested` carries a server."""
+    """A sheet that grants a permission. `preview_requested` asks what a GrantWish covers, `confirmed` carries out one; `tools_requested`
+    carries a server.
+    """
 
     tools_requested = Signal(str)
     preview_requested = Signal(object)  # GrantWish
@@ -55,7 +57,7 @@ class AllowToolsPanel(SheetFrame):
 
     @property
     def wish(self) -> GrantWish:
-        """What stands there now."""
+        """The grant in the fields."""
         kind = self._kind.chosen[0]
         until = self._until.chosen
         return GrantWish(
@@ -81,7 +83,7 @@ class AllowToolsPanel(SheetFrame):
             self._look()
 
     def show_preview(self, wish: GrantWish, tools: Sequence[CoveredTool]) -> None:
-        """Shows what a wish covers, if it is still the one that stands there."""
+        """Shows what a grant covers, unless the fields have changed since."""
         if wish != self.wish:
             return
         self._previewed, self._seen = wish, tools[0].revision if tools else ""
@@ -93,7 +95,7 @@ class AllowToolsPanel(SheetFrame):
         self._go.setEnabled(bool(tools))
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why it cannot be done; what was chosen stays."""
+        """Shows why it failed; the choices stay."""
         self.show_fault(problem)
         self._go.setEnabled(self._previewed == self.wish)
 
@@ -161,7 +163,7 @@ class AllowToolsPanel(SheetFrame):
         self._look()
 
     def _look(self) -> None:
-        """Asks what the wish covers; until that is known, it cannot be confirmed."""
+        """Requests a preview of the grant, which cannot be confirmed before that is shown."""
         wish = self.wish
         self._go.setEnabled(False)
         self.show_fault(None)

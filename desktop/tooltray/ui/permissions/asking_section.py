@@ -1,7 +1,4 @@
-"""When calls ask, for all AI clients: the flow guard, and how long a yes is one to the same call.
-
-Above it: the section of AI clients. Below it: rows of settings. Draws what the settings say.
-"""
+"""When calls ask, for all AI clients: the flow guard, and for how long an approval covers the same call. Draws the settings."""
 
 from collections.abc import Mapping
 
@@ -21,7 +18,9 @@ SECONDS = (0, 10, 30, 60)
 
 
 class AskingSection(QWidget):
-    """`change_requested` carries what is to change of `approvals` in the settings, and what takes that back."""
+    """The section about when calls ask. `change_requested` carries a change of `approvals` in the settings, and the change that
+    undoes it.
+    """
 
     change_requested = Signal(object, object)
 
@@ -48,7 +47,7 @@ class AskingSection(QWidget):
         self.show_asking({})
 
     def show_asking(self, shown: Mapping[str, object]) -> None:
-        """Shows what `approvals` of the settings says."""
+        """Shows `approvals` of the settings."""
         self._shown = shown
         self._guard.set_on(shown.get("flowGuard", False) is not False)
         now = self._now

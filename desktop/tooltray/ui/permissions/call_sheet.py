@@ -1,7 +1,5 @@
-"""The sheet of one tool call that waits: everything that a person should read before the answer, and the answers.
-
-Above it: the Permissions page. Below it: ApprovalBody. Enter allows nothing; Ctrl+Enter allows once, a moment after the sheet came.
-"""
+"""The sheet of one tool call that waits: everything that the user should read before the answer, and the answers. Enter allows nothing;
+Ctrl+Enter allows once, a moment after the sheet was opened."""
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
@@ -22,8 +20,9 @@ BY_RULE = "rule"  # among the lengths: as long as a rule on arguments stands
 
 
 class CallPanel(SheetFrame):
-    """`answered` carries the call's id and one of its choices, that of a rule, or "refuse"; whoever carries it out closes
-    the sheet, or calls `show_refusal`. `preview_requested` carries a server and an OfferedRule: what would it have covered?
+    """A sheet with a call that waits for approval. `answered` carries the call's id and one of its choices, the choice of a rule, or
+    "refuse"; its receiver closes the sheet, or calls `show_refusal`. `preview_requested` carries a server and an OfferedRule, to find the
+    calls that the rule would have covered.
     """
 
     answered = Signal(str, str)
@@ -57,7 +56,7 @@ class CallPanel(SheetFrame):
 
     @property
     def call_id(self) -> str:
-        """Of the call that is shown."""
+        """The id of the call."""
         return self._call.id
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -66,7 +65,7 @@ class CallPanel(SheetFrame):
         self._guard.start()
 
     def show_refusal(self, problem: Problem) -> None:
-        """Shows why the answer did not count."""
+        """Shows why the answer was not accepted."""
         self._set_usable(True)
         self.show_fault(problem)
 

@@ -1,7 +1,5 @@
-"""AI clients with rules of their own: for each, what runs without asking in the place of what the servers' rules say, and its flow guard.
-
-Above it: the Permissions page. Below it: rows of settings. Draws frozen snapshots.
-"""
+"""AI clients with rules of their own: for each, what runs without asking instead of the servers' rules, and its flow guard. Draws frozen
+snapshots."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -34,11 +32,11 @@ _GUARDS: Mapping[str, bool | None] = {"": None, "on": True, "off": False}
 
 
 class ClientsSection(PageScroll):
-    """`rules_requested` carries a client, its title, the rules that it is to have (None: those of the servers) and those of now;
-    `guard_requested` the first two, whether its flow guard is to be on (None: as for all), and whether it is now.
+    """A list of AI clients with their rules. `rules_requested` carries a client, its title, the new rules (None: the servers' rules) and
+    the current ones; `guard_requested` the first two, whether the flow guard is on for it (None: the default), and the current value.
 
     Attributes:
-        asking: what counts for all of them.
+        asking: the section with the defaults for all clients.
     """
 
     rules_requested = Signal(str, str, object, object)
@@ -122,5 +120,5 @@ class ClientsSection(PageScroll):
 
 
 def _rules(mode: ClientModeSnapshot) -> str:
-    """Returns rules that have no word of their own, as they are written."""
+    """Returns rules without words of their own in the form in which they are written."""
     return ", ".join(mode.auto_approve) if mode.auto_approve and client_mode(mode.auto_approve) == OWN else ""

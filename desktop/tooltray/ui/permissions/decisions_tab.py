@@ -1,7 +1,5 @@
-"""What was decided: who allowed, refused or took back what, when and by which way, and whether that record is whole.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots.
-"""
+"""The history of decisions: who allowed, refused or revoked what, when and where, and whether that record is complete. Draws frozen
+snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +24,7 @@ SHOWN = 200  # of the newest; `tooltray audit` lists more, and an export all
 
 
 def answer_words(entry: AuditEntry) -> str:
-    """Returns how it was decided."""
+    """Returns the outcome of a decision."""
     words = {
         "yes": tr("Yes"),
         "no": tr("No"),
@@ -38,7 +36,7 @@ def answer_words(entry: AuditEntry) -> str:
 
 
 def way_words(entry: AuditEntry) -> str:
-    """Returns by which way, and by which program."""
+    """Returns where a decision was made, and by which program."""
     words = {
         "window": tr("Window"),
         "terminal": tr("Terminal"),
@@ -51,18 +49,19 @@ def way_words(entry: AuditEntry) -> str:
 
 
 def about_words(entry: AuditEntry) -> str:
-    """Returns the names of what it is about."""
+    """Returns the names of a decision's subjects."""
     return ", ".join(fact_value(name, value) for name, value in entry.about.items())
 
 
 def details(entry: AuditEntry) -> str:
-    """Returns all that is known of it, a line each."""
+    """Returns all details of a decision, a line each."""
     lines = [shipped(entry.what), *(f"{fact_name(name)}: {fact_value(name, value)}" for name, value in entry.about.items())]
     return "\n".join([*lines, *([tr("From: {origin}", origin=entry.origin)] if entry.origin else [])])
 
 
 class DecisionsTab(PageScroll):
-    """
+    """A tab with the history of decisions.
+
     Attributes:
         table: the decisions, the newest first.
     """
@@ -96,7 +95,7 @@ class DecisionsTab(PageScroll):
         self._nothing.setVisible(not entries)
 
     def show_check(self, check: AuditCheck) -> None:
-        """Shows what is wrong with the record, if something is."""
+        """Shows what is wrong with the record, if anything is."""
         clear(self._check)
         if not check.is_whole:
             text = "\n".join(title(Problem(problem)) for problem in check.problems)

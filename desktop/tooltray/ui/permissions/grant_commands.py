@@ -1,7 +1,4 @@
-"""Carries out what a person asks for on the page of what is allowed, and says how it went.
-
-Above it: the window, whose page and sheets it serves. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out the user's actions on the page of grants, and reports the outcome. Knows no widget."""
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -17,7 +14,7 @@ from tooltray.ui.state_language import needs_person
 
 
 class GrantWish(msgspec.Struct, frozen=True):
-    """What is to be allowed: one tool, or everything that reads, of a server."""
+    """A permission to grant: for one tool, or everything that reads, of a server."""
 
     server: str
     kind: str  # "tool" or "reads"
@@ -29,8 +26,7 @@ class GrantWish(msgspec.Struct, frozen=True):
 
 
 class GrantSubjects(msgspec.Struct, frozen=True):
-    """Of what and for whom something can be allowed: the servers' names, those with tools first; AI clients with their own names and as
-    people know them."""
+    """The possible subjects of a grant: the servers' names, those with tools first; AI clients with their names in code and for users."""
 
     servers: tuple[str, ...]
     clients: tuple[tuple[str, str], ...]
@@ -55,7 +51,7 @@ class GrantCommands(Commands):
 
     @action()
     async def look(self) -> None:
-        """Asks for everything that the page shows."""
+        """Reads everything that the page shows."""
         await self._look()
 
     @action()
@@ -68,7 +64,7 @@ class GrantCommands(Commands):
 
     @action()
     async def give_back(self, id: str) -> None:
-        """Undoes that."""
+        """Undoes the revocation of a grant."""
         try:
             await self._hub.approvals.restore_grant(id)
         finally:
@@ -76,7 +72,7 @@ class GrantCommands(Commands):
 
     @action()
     async def begin(self) -> None:
-        """Something is to be allowed: `began`."""
+        """Reads what can be allowed, and emits `began`."""
         modes = await self._hub.views.get_client_modes()
         snapshot = self._hub.snapshot
         own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
@@ -90,12 +86,12 @@ class GrantCommands(Commands):
 
     @action(at_sheet)
     async def preview(self, wish: GrantWish) -> None:
-        """Looks what a wish would cover: `previewed` or `refused`."""
+        """Reads what a grant would cover; emits `previewed` or `refused`."""
         self.previewed.emit(wish, await self._hub.approvals.preview_grant(wish.server, wish.kind, wish.tool, wish.client))
 
     @action(at_sheet)
     async def allow(self, wish: GrantWish) -> None:
-        """Allows it: `saved` or `refused`."""
+        """Adds a grant; emits `saved` or `refused`."""
         await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s, wish.until, wish.seen)
         self.saved.emit()
         self.done.emit(tr("Allowed"))
@@ -103,14 +99,14 @@ class GrantCommands(Commands):
 
     @action(at_sheet)
     async def accept(self, change: ToolChange) -> None:
-        """A person has seen how a tool, or a skill, differs: `saved` or `refused`."""
+        """Accepts a tool's or a skill's change that the user has seen; emits `saved` or `refused`."""
         await self._hub.approvals.accept_tool_change(change.server, change.tool, change.kind, change.revision)
         self.saved.emit()
         self.done.emit(tr("{tool} is allowed as it is now", tool=change.tool))
         await self._look()
 
     def on_hub_changed(self) -> None:
-        """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
+        """Refreshes once the hub is connected; also called by the page, which may be built later."""
         is_known = self._hub.snapshot is not None
         self.open_servers_changed.emit(sum(runs_everything(server) for server in self._hub.snapshot.servers) if self._hub.snapshot else 0)
         if is_known and not self._is_known:
@@ -123,5 +119,5 @@ class GrantCommands(Commands):
 
 
 def _has_tools(server: ServerSnapshot) -> bool:
-    """Whether there is something to allow: it has listed tools, and is not in trouble."""
+    """Returns whether a server has listed tools and has no trouble, so that something can be allowed."""
     return server.tool_count > 0 and not needs_person(server)

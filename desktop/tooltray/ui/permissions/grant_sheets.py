@@ -1,7 +1,4 @@
-"""The sheets of the Approvals page: what is to be allowed, and how a tool has changed. An open sheet of any kind stays.
-
-Above it: the page. Below it: those sheets, and GrantCommands.
-"""
+"""The sheets of the Approvals page: a new grant, and how a tool has changed. An open sheet of any kind stays."""
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -25,7 +22,9 @@ SKILL = "skill"  # the kind of such a change
 
 
 class ToolChangePanel(SheetFrame):
-    """`accepted`: the tool is allowed as it is now; whoever carries it out calls `show_refusal`, or closes the sheet."""
+    """A sheet that shows how a tool has changed. `accepted`: the tool is allowed as it is now; its receiver calls `show_refusal`, or closes
+    the sheet.
+    """
 
     accepted = Signal(object)  # ToolChange
 

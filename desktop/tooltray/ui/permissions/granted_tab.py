@@ -1,7 +1,4 @@
-"""What a person has allowed for longer than one call, and tools that have changed since.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots.
-"""
+"""What the user has allowed for longer than one call, and tools that have changed since. Draws frozen snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,7 +25,7 @@ TICK_MS = 1000
 
 
 class GrantedTab(QStackedWidget):
-    """`take_back_requested` carries a grant's id, `change_requested` a ToolChange that a person wants to see."""
+    """A tab with the grants. `take_back_requested` carries a grant's id, `change_requested` a ToolChange that the user wants to see."""
 
     take_back_requested = Signal(str)
     change_requested = Signal(object)
@@ -48,7 +45,7 @@ class GrantedTab(QStackedWidget):
 
     @property
     def grants(self) -> Sequence[GrantSnapshot]:
-        """What is shown."""
+        """The grants that are shown."""
         return self._grants
 
     @property
@@ -75,7 +72,7 @@ class GrantedTab(QStackedWidget):
         self._clock.stop()
 
     def _follow_time(self) -> None:
-        """One timer counts down for all rows, while somebody looks at one that ends."""
+        """Runs one timer that counts down for all rows, while the tab is visible and a grant in it ends."""
         if self.isVisible() and any(grant.expires_at for grant in self._grants):
             self._clock.start()
         else:
@@ -92,7 +89,7 @@ class GrantedTab(QStackedWidget):
         self._draw()
 
     def show_open_servers(self, count: int) -> None:
-        """Shows how many servers may do everything without asking, by their own settings."""
+        """Shows how many servers run everything without asking, by their own settings."""
         self._none.set_title(own_permissions(count))
 
     def _draw(self) -> None:
@@ -143,7 +140,7 @@ class GrantedTab(QStackedWidget):
         ]
 
     def _follow(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
-        """Keeps the current row in sight: the tables are as high as their rows, and what scrolls is the page."""
+        """Scrolls the page to the current row, since the tables are as high as their rows."""
         content = self._area.widget()
         if content is not None and current.isValid() and table.hasFocus():
             row_middle = table.viewport().mapTo(content, table.visualRect(current).center())

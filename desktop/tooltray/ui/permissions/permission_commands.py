@@ -1,7 +1,4 @@
-"""Carries out what a person asks for on the Permissions page, and says how it went; what takes something away can be undone.
-
-Above it: the page and its tabs. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out the user's actions on the Permissions page, and reports the outcome; a revocation can be undone. Knows no widget."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -44,17 +41,17 @@ class PermissionCommands(Commands):
         self._read_waiting = CoalescedRead(self._look_waiting, tasks=tasks, name="look at what waits")
 
     def look(self) -> None:
-        """Asks for everything that the page shows."""
+        """Reads everything that the page shows."""
         self._read.ask()
         self._read_waiting.ask()
 
     def look_waiting(self) -> None:
-        """Asks for what waits for an answer, which also stands in the navigation."""
+        """Reads what waits for approval, which the navigation shows, too."""
         self._read_waiting.ask()
 
     @action()
     async def set_rules(self, server: str, rules: Sequence[str], before: Sequence[str]) -> None:
-        """Chooses what of a server runs without asking."""
+        """Sets what runs without asking for a server."""
         try:
             await self._hub.approvals.set_server_auto_approve(server, list(rules))
         finally:
@@ -64,7 +61,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def set_tool(self, server: str, tool: str, choice: str, before: str) -> None:
-        """Chooses for one tool: "always", "ask" or "default"."""
+        """Sets the choice for one tool: "always", "ask" or "default"."""
         try:
             await self._hub.approvals.set_tool_approval(server, tool, choice)
         finally:
@@ -75,7 +72,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def set_client(self, client: str, title: str, rules: Sequence[str] | None, before: Sequence[str] | None) -> None:
-        """Chooses what runs without asking for one kind of AI client, in the place of the servers' own rules; None: those count."""
+        """Sets what runs without asking for one kind of AI client, instead of the servers' own rules; None: the servers' rules apply."""
         try:
             await self._hub.views.set_client_auto_approve(client, None if rules is None else list(rules))
         finally:
@@ -85,7 +82,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def set_guard(self, client: str, title: str, is_on: bool | None, before: bool | None) -> None:
-        """Chooses the flow guard of one kind of AI client; None: as for all."""
+        """Sets the flow guard of one kind of AI client; None: the default."""
         try:
             await self._hub.settings.change_settings({"publish": {"clients": {client: {"flowGuard": is_on}}}})
         finally:
@@ -103,7 +100,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def allow_folder(self, path: str) -> None:
-        """Lets servers work in a folder, and in those below it."""
+        """Allows servers to work in a folder, and in those below it."""
         allowed = await self._hub.projects.allow_folder(path)
         await self._look_folders()
         self.changed.emit(tr("{folder} is allowed", folder=allowed), partial(self.disallow_folder, allowed))
@@ -134,7 +131,7 @@ class PermissionCommands(Commands):
 
     @action()
     async def answer(self, id: str, answer: str) -> None:
-        """Answers a call that waits: one of its choices, that of a rule, or "refuse"."""
+        """Answers a call that waits: with one of its choices, the choice of a rule, or "refuse"."""
         try:
             await self._hub.approvals.answer_approval(id, answer)
         finally:
@@ -143,12 +140,12 @@ class PermissionCommands(Commands):
 
     @action(clears=False)
     async def preview_rule(self, name: str, server: str, rule: Mapping[str, object]) -> None:
-        """Asks what a rule on arguments would have covered: `rule_previewed`; `name`: what it is called there."""
+        """Reads what a rule on arguments would have covered; emits `rule_previewed` with `name`, which identifies the request."""
         self.rule_previewed.emit(name, await self._hub.approvals.preview_rule(server, dict(rule)))
 
     @action(clears=False)
     async def look_answers(self, server: str, tool: str) -> None:
-        """Asks what was last said to calls of a tool: `answers_known` or `answers_unknown`."""
+        """Reads the last answers to calls of a tool; emits `answers_known` or `answers_unknown`."""
         wanted = ActivityFilter(kinds=("approval",), servers=(server,), tools=(tool,))
         try:
             answers = await self._hub.activity.get_activity(wanted, limit=MOST_ANSWERS)

@@ -1,7 +1,4 @@
-"""What the Permissions page says of rules, tools and answers. Pure functions of the engine's snapshots.
-
-Above it: the page, its tabs and sheets. Below it: snapshots, and the words of grants.
-"""
+"""Texts of the Permissions page about rules, tools and answers. Pure functions of the engine's snapshots."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -56,7 +53,7 @@ def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSn
 
 
 def mode_of(server: ServerPermissions) -> str:
-    """Returns which of ALL, READS, CHOSEN, NOTHING and OWN the rules of a server are."""
+    """Returns the mode of a server's rules: ALL, READS, CHOSEN, NOTHING or OWN."""
     base = [rule for rule in server.rules if rule not in server.single]
     if "all" in base or {"read", "write"} <= {*base}:
         return ALL
@@ -68,18 +65,18 @@ def mode_of(server: ServerPermissions) -> str:
 
 
 def has_chosen(server: ServerPermissions) -> bool:
-    """Whether a tool runs without asking by its name; its tools need not be known."""
+    """Returns whether a tool runs without asking by its name; the server's tools need not be known."""
     return any(not rule.startswith("ask:") for rule in server.single)
 
 
 def rules_for(server: ServerPermissions, mode: str) -> list[str]:
-    """Returns the rules with which a server is so; what is chosen for single tools stays, but where nothing is to run."""
+    """Returns the rules for a mode; choices for single tools stay, for NOTHING only the ones that ask."""
     single = [rule for rule in server.single if mode != NOTHING or rule.startswith("ask:")]
     return [*BASES[mode], *single]
 
 
 def modes_for(server: ServerPermissions) -> list[tuple[str, str]]:
-    """Returns what can be chosen for a server; only what would differ, and what it is now."""
+    """Returns the modes that can be chosen for a server, with their names; CHOSEN and OWN only where they apply."""
     offered = [ALL, READS, *([CHOSEN] if has_chosen(server) else []), NOTHING, *([OWN] if mode_of(server) == OWN else [])]
     return [(mode, mode_name(mode)) for mode in offered]
 
@@ -90,7 +87,7 @@ def mode_name(mode: str) -> str:
 
 
 def summary(server: ServerPermissions) -> str:
-    """Returns how much of a server runs without asking: in words, and how many of its tools."""
+    """Returns what runs without asking on a server: in words, and how many of its tools."""
     if not server.is_listed:
         return mode_name(mode_of(server))
     free = sum(tool.is_free for tool in server.tools)
@@ -98,7 +95,7 @@ def summary(server: ServerPermissions) -> str:
 
 
 def overall(servers: Sequence[ServerPermissions]) -> str:
-    """Returns in one sentence what runs without asking; never that nothing does while something does."""
+    """Returns in one sentence what runs without asking; never "nothing" while something does."""
     own = [server for server in servers if server.is_changeable]
     if not own:
         return tr("There is no server yet.")
@@ -115,7 +112,7 @@ def overall(servers: Sequence[ServerPermissions]) -> str:
 
 
 def comes_to(row: ToolRow, now: datetime) -> tuple[str, str]:
-    """Returns what a tool comes to, as a chip: plain where it runs without asking."""
+    """Returns the effective choice of a tool as a chip: plain where it runs without asking."""
     tool = row.tool
     if tool.is_free:
         return tr("Runs without asking"), ""
@@ -136,7 +133,7 @@ def _allowed(grant: GrantSnapshot, now: datetime) -> str:
 
 
 def why(row: ToolRow) -> str:
-    """Returns why it does so, in the person's language."""
+    """Returns why a tool asks or does not, in the user's language."""
     if row.tool.is_held:
         return tr("It has changed since you allowed it")
     if not row.tool.is_enabled:
@@ -145,7 +142,7 @@ def why(row: ToolRow) -> str:
 
 
 def choices() -> list[tuple[str, str]]:
-    """Returns what a person can choose for one tool."""
+    """Returns what the user can choose for one tool."""
     return [("default", tr("As its server")), ("always", tr("Runs without asking")), ("ask", tr("Asks first"))]
 
 
@@ -166,7 +163,7 @@ def guard_choices() -> list[tuple[str, str]]:
 
 
 def has_own_rules(mode: ClientModeSnapshot) -> bool:
-    """Whether something counts for this kind of AI client alone."""
+    """Returns whether this kind of AI client has its own rules or flow guard."""
     return not (mode.auto_approve is None and mode.call_rules is None and mode.flow_guard is None)
 
 
@@ -179,7 +176,7 @@ def client_mode(rules: Sequence[str] | None) -> str:
 
 
 def answer_word(entry: ActivityEntry) -> str:
-    """Returns what was said to a call."""
+    """Returns the answer to a call, in words."""
     words = {
         "once": tr("Allowed once"),
         "session": tr("Allowed for the session"),
@@ -198,12 +195,12 @@ def answer_word(entry: ActivityEntry) -> str:
 
 
 def waiting_call(call: ApprovalSnapshot) -> str:
-    """Returns who wants what."""
+    """Returns which client wants what."""
     return tr("{client} wants to use {tool} of {server}", client=call.client or tr("An AI client"), tool=call.tool, server=call.server)
 
 
 def waiting_entries(requests: Sequence[TrustRequest]) -> str:
-    """Returns what waits of one project, or of programs."""
+    """Returns what waits for one project, or for programs."""
     project, count = requests[0].project, len(requests)
     if not project:
         return (

@@ -1,7 +1,4 @@
-"""The Permissions page: what waits on top; what runs without asking; what was allowed for longer; AI clients' own rules; what is trusted.
-
-Above it: the window. Below it: its tabs and sheets, which draw frozen snapshots, PermissionCommands and GrantCommands.
-"""
+"""The Permissions page: waiting requests at the top; what runs without asking; grants; AI clients' own rules; trusted projects."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -42,10 +39,11 @@ RULES, GRANTED, CLIENTS, TRUSTED, DECISIONS = range(5)  # the tabs
 
 
 class PermissionsPage(Page):
-    """
+    """The page of permissions.
+
     Attributes:
         rules, granted, clients, trusted, decisions: its tabs.
-        waiting: what is pinned above them.
+        waiting: the area pinned above them.
     """
 
     def __init__(self, context: PageContext) -> None:
@@ -142,7 +140,7 @@ class PermissionsPage(Page):
         self.waiting.setEnabled(is_usable)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what of a server runs without asking: "server" and its name; or what was allowed, and what has changed since: "granted"."""
+        """Shows what runs without asking on a server: "server" and its name; or the grants and changed tools: "granted"."""
         self.show_tab(GRANTED if part == "granted" else RULES)
         if part == "server":
             self._search.clear()
@@ -203,7 +201,7 @@ class PermissionsPage(Page):
         self._tell_need()
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows what did not work: in the sheet of a call that it is about, else on top; None takes it away."""
+        """Shows a failure: in the sheet of its call, else at the top; None removes it."""
         panel = self._context.sheets.panel
         if problem is not None and isinstance(panel, CallPanel):
             panel.show_refusal(problem)
@@ -211,7 +209,9 @@ class PermissionsPage(Page):
             self._fault.show_fault(problem)
 
     def _on_hub_changed(self) -> None:
-        """Also while nobody looks: the navigation says how much waits, and nothing does once the hub is gone."""
+        """Reads what waits once the hub is connected, and clears it when it disconnects; also while hidden, since the navigation shows the
+        number.
+        """
         is_known = self._context.hub.snapshot is not None
         if is_known and not self._is_known:
             self.commands.look_waiting()
@@ -233,7 +233,7 @@ class PermissionsPage(Page):
     # sheets
 
     def open_call(self, call: ApprovalSnapshot) -> None:
-        """Opens the sheet in which a call is answered; an open sheet of any kind stays."""
+        """Opens the sheet that answers a call; an open sheet of any kind stays."""
         if self._context.sheets.sheet is None:
             panel = CallPanel(self._context.theme, call)
             panel.answered.connect(self.commands.answer)
@@ -255,7 +255,7 @@ class PermissionsPage(Page):
         self.commands.look_answers(server, tool)
 
     def _follow_tool(self) -> None:
-        """Shows in the open sheet of a tool how it is now."""
+        """Updates the open sheet of a tool."""
         panel = self._context.sheets.panel
         if isinstance(panel, ToolPanel) and (now := self.rules.tool(*panel.of.key)) is not None:
             panel.show_tool(now)

@@ -1,7 +1,5 @@
-"""The sheet of one rule on arguments that a person has made: what it lets through, and which calls of late it covers or does not.
-
-Above it: the Permissions page. Below it: widgets. Draws frozen snapshots; every text of a server or a model is plain text.
-"""
+"""The sheet of one rule on arguments that the user has made: what it covers, and which recent calls it covers or does not. Draws frozen
+snapshots; every text of a server or a model is plain text."""
 
 from datetime import datetime
 
@@ -24,7 +22,9 @@ TIME_WIDTH = 92  # px
 
 
 class RulePanel(SheetFrame):
-    """`take_back_requested` carries the grant's id; whoever knows what the rule covers calls `show_preview`."""
+    """A sheet with a rule on arguments. `take_back_requested` carries the grant's id; the owner calls `show_preview` with the calls that
+    the rule covers.
+    """
 
     take_back_requested = Signal(str)
 
@@ -47,7 +47,7 @@ class RulePanel(SheetFrame):
         self.buttons.addWidget(close)
 
     def show_preview(self, id: str, preview: RulePreview) -> None:
-        """Shows what the rule would have let through of late; `id`: of the grant that was asked about."""
+        """Shows which recent calls the rule would have covered; `id`: of the grant of this request."""
         if id != self.grant.id:
             return
         clear(self._lists)

@@ -1,7 +1,5 @@
-"""What runs without asking: the servers, and beside them the tools of the one that is chosen, or all tools.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots: a hundred servers and five thousand tools are rows of two models.
-"""
+"""The rules of servers, and beside them the tools of the chosen server, or all tools. Draws frozen snapshots: a hundred servers and five
+thousand tools are rows of two models."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -45,8 +43,8 @@ WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 92, NOW: 148}  # px, a
 
 
 class RulesTab(QWidget):
-    """`rules_requested` carries a server, the rules that it is to have, and those of now; `tool_requested` a server, its own name for a
-    tool, what is chosen, and what was; `tool_opened` a ToolRow.
+    """A tab with the rules of servers and tools. `rules_requested` carries a server, the new rules and the current ones; `tool_requested` a
+    server, its own name for a tool, the new choice and the previous one; `tool_opened` a ToolRow.
     """
 
     rules_requested = Signal(str, object, object)
@@ -92,7 +90,7 @@ class RulesTab(QWidget):
 
     @property
     def server(self) -> str:
-        """The server that is chosen; empty: all."""
+        """The chosen server; empty: all."""
         return self._chosen
 
     def show_permissions(self, servers: Sequence[ServerPermissions]) -> None:
@@ -114,12 +112,12 @@ class RulesTab(QWidget):
         self._draw()
 
     def choose(self, server: str) -> None:
-        """Shows one server's tools; one that is not there shows all."""
+        """Shows one server's tools; an unknown server shows all."""
         self._chosen = server if any(each.server == server for each in self._servers) else ALL_SERVERS
         self._draw()
 
     def tool(self, server: str, tool: str) -> ToolRow | None:
-        """A tool as it is now; None if it is gone."""
+        """Returns a tool's current row; None if the tool no longer exists."""
         return next((each for each in self._rows if each.key == (server, tool)), None)
 
     # the parts
@@ -255,7 +253,7 @@ class RulesTab(QWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Shows the servers' names beside tools of several; reasons go where there is no room for both."""
+        """Shows the servers' names beside the tools of several servers; hides reasons where the width is too small for both."""
         for place, width in (WIDTHS if self.width() >= ROOM_FOR_REASONS else NARROW_WIDTHS).items():
             self.tools.setColumnWidth(place, width)
         self.tools.setColumnHidden(SERVER, bool(self._chosen))

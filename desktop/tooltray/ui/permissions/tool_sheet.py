@@ -1,7 +1,5 @@
-"""The sheet of one tool: whether it runs without asking and why, a choice, what was allowed for it, and what was last said to its calls.
-
-Above it: the Permissions page. Below it: widgets. Draws frozen snapshots.
-"""
+"""The sheet of one tool: whether it runs without asking and why, a choice, its grants, and the last answers to its calls. Draws frozen
+snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,7 +28,7 @@ TIME_WIDTH = 92  # px
 
 
 class ToolPanel(SheetFrame):
-    """`chosen` carries what a person chose; `activity_requested`: they want to see all calls of it."""
+    """A sheet about one tool. `chosen` carries the user's choice; `activity_requested`: show all its calls."""
 
     chosen = Signal(str)
     take_back_requested = Signal(str)  # a grant's id
@@ -67,7 +65,7 @@ class ToolPanel(SheetFrame):
         self.show_tool(of)
 
     def show_tool(self, of: ToolRow) -> None:
-        """Shows how it is now."""
+        """Shows a newer snapshot."""
         self.of = of
         word, tone = comes_to(of, datetime.now())
         self._state.set_word(word, tone or "success")
@@ -78,7 +76,7 @@ class ToolPanel(SheetFrame):
             self._grants.addWidget(self._grant_box(of.grants))
 
     def show_answers(self, answers: Sequence[ActivityRow]) -> None:
-        """Shows what was last said to calls of it."""
+        """Shows the last answers to calls of the tool."""
         clear(self._answers)
         for index, each in enumerate(answers):
             if index:
@@ -90,7 +88,7 @@ class ToolPanel(SheetFrame):
             self._answers.addWidget(self._line("", tr("Nobody was asked about it, as far as is kept.")))
 
     def show_no_answers(self, problem: Problem) -> None:
-        """What was said cannot be read; that is not the same as nothing."""
+        """Shows that the answers could not be read, so that the list does not look empty."""
         clear(self._answers)
         self._answers.addWidget(self._line("", tr("Not known: {reason}", reason=problem.title)))
 

@@ -1,7 +1,5 @@
-"""What is trusted: folders in which servers may work, and entries of projects' own files that may run.
-
-Above it: the Permissions page. Below it: tables. Draws frozen snapshots.
-"""
+"""The tab of what is trusted: folders in which servers may work, and entries of projects' own files that may run. Draws frozen
+snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -26,7 +24,9 @@ CONTENT_WIDTH = 920
 
 
 class TrustedTab(PageScroll):
-    """`disallow_requested` carries a folder, `distrust_requested` a project's folder and an entry's name in its file."""
+    """A tab with trusted projects and folders. `disallow_requested` carries a folder, `distrust_requested` a project's folder and an
+    entry's name in its file.
+    """
 
     allow_requested = Signal()
     disallow_requested = Signal(str)

@@ -1,7 +1,5 @@
-"""What waits for an answer, pinned above the tabs of the Permissions page: tool calls, and servers that a project or a program brings.
-
-Above it: the page. Below it: widgets. Draws frozen snapshots; every text of a server or a model is plain text.
-"""
+"""The requests that wait for an answer, pinned above the tabs of the Permissions page: tool calls, and servers that a project or a program
+brings. Draws frozen snapshots; every text of a server or a model is plain text."""
 
 import time
 from collections.abc import Sequence
@@ -27,8 +25,8 @@ TICK_MS = 1000
 
 
 class WaitingArea(QWidget):
-    """`look_requested` carries an ApprovalSnapshot that a person wants to read before the answer, `refuse_requested` a call's id,
-    `trust_requested` the folder of a project, empty for programs.
+    """The pinned area with what waits for approval. `look_requested` carries an ApprovalSnapshot that the user wants to read first,
+    `refuse_requested` a call's id, `trust_requested` the folder of a project, empty for programs.
     """
 
     look_requested = Signal(object)
@@ -51,12 +49,12 @@ class WaitingArea(QWidget):
 
     @property
     def calls(self) -> Sequence[ApprovalSnapshot]:
-        """Those that wait."""
+        """The waiting calls."""
         return self._calls
 
     @property
     def count(self) -> int:
-        """So many things wait."""
+        """The number of waiting requests."""
         return len(self._calls) + len(self._requests)
 
     def show_calls(self, calls: Sequence[ApprovalSnapshot]) -> None:

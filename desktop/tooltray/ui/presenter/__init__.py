@@ -1,4 +1,1 @@
-"""The Qt presenter layer: one QObject per class of the engine's presenter, living in the GUI thread. Views know these and nothing else.
-
-Above it: views and commands. Below it: link.py, and through it the engine in its own thread.
-"""
+"""The Qt presenter layer: one QObject per class of the engine's presenter, living in the GUI thread. Views know these and nothing else."""

@@ -1,8 +1,5 @@
-"""The link between the GUI thread and the engine's loop: verbs go out, news come back.
-
-Above it: the four Qt presenters. Below it: the engine's verbs by name, and its event bus. The only module of ui that knows either. It
-holds no rule and no state; what it does is carry, and carry no more than the GUI can take.
-"""
+"""The link between the GUI thread and the engine's loop: verbs go out, news come back. The only module of ui that knows either. It holds no
+rule and no state, and carries no more than the GUI can process."""
 
 import asyncio
 import threading
@@ -26,12 +23,12 @@ T = TypeVar("T")
 
 
 class EngineLink(QObject):
-    """Carries calls of the engine's verbs, and its news to the GUI.
+    """The link that carries calls of the engine's verbs to it, and its news to the GUI.
 
-    Made and used in the GUI thread; `attach` and `detach` tell it of the engine, which runs in a loop of its own (in tests: in the same
-    loop). It has to outlive that loop: what waits there may be the last that holds it, and Qt does not bear a QObject that is destroyed
-    in another thread. `news_arrived` carries a tuple of HubSnapshot and events in the order in which they came: whole snapshots first and
-    whenever settings changed, of each server's changes only the latest.
+    Made and used in the GUI thread; `attach` and `detach` connect it to the engine, which runs in a loop of its own (in tests: in the same
+    loop). It has to outlive that loop: a task in that loop may hold the last reference to it, and Qt does not bear a QObject that is
+    destroyed in another thread. `news_arrived` carries a tuple of HubSnapshot and events in the order in which they were published: whole
+    snapshots first and whenever settings changed, of each server's changes only the latest.
     """
 
     news_arrived = Signal(object)
@@ -61,13 +58,13 @@ class EngineLink(QObject):
         return self._verbs is not None
 
     def attach(self, verbs: Mapping[str, Verb], bus: EventBus, loop: asyncio.AbstractEventLoop, asker: Asker = PERSON) -> None:
-        """Begins to carry; the first news is a whole HubSnapshot.
+        """Connects to a running engine; the first message is a whole HubSnapshot.
 
         Args:
             verbs: the engine's, by name; called in `loop`.
-            bus: where it tells its news; used in `loop` only.
+            bus: the engine's event bus; used in `loop` only.
             loop: the engine's loop, running.
-            asker: the person at the window, as the engine knows them.
+            asker: the user at the window, as the engine knows them.
         """
         self.detach()
         self._verbs, self._loop, self._asker = verbs, loop, asker
@@ -75,7 +72,7 @@ class EngineLink(QObject):
         loop.call_soon_threadsafe(self._subscribe, bus)
 
     def detach(self) -> None:
-        """Stops carrying; calls that wait fail with an error. May be called twice, and after the engine's loop has ended."""
+        """Disconnects from the engine; waiting calls fail with an error. May be called twice, and after the engine's loop has ended."""
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(None)
         if self._loop is not None and not self._loop.is_closed():
@@ -87,13 +84,13 @@ class EngineLink(QObject):
             self._is_announced = False
 
     async def run(self, verb: str, /, *args: object, **kwargs: object) -> Any:
-        """Calls a verb of the engine in the engine's loop and waits for what it returns.
+        """Calls a verb of the engine in the engine's loop and returns its result.
 
         Args:
-            verb: its name; what follows are its own arguments.
+            verb: its name; the arguments after it are the verb's own.
 
         Raises:
-            TooltrayError: what the verb raised, or that there is no engine, or that it ended meanwhile.
+            TooltrayError: what the verb raised, or no engine runs, or the engine ended during the call.
         """
         if self._verbs is None or self._loop is None or self._ended is None:
             raise _no_hub()
@@ -143,7 +140,7 @@ class EngineLink(QObject):
         self._announce()
 
     def _fetch_snapshot(self) -> None:
-        """Puts a whole snapshot into the stream; what happens meanwhile comes after it."""
+        """Adds a whole snapshot to the stream; later events follow it."""
         if self._is_fetching:
             self._has_to_fetch = True
             return
@@ -163,7 +160,7 @@ class EngineLink(QObject):
             self._is_fetching = False
 
     def _announce(self) -> None:
-        """Tells the GUI, once per delivery and not more often than it has use for, that something waits."""
+        """Notifies the GUI that news waits, once per delivery."""
         with self._lock:
             if self._is_announced:
                 return
@@ -192,7 +189,9 @@ class EngineLink(QObject):
 
 
 async def _asked_by(person: Asker, verb: str, work: Coroutine[object, None, T]) -> T:
-    """The window shows what it is about before it calls a verb that widens something."""
+    """Runs a verb's coroutine on behalf of the user at the window, who has seen what it changes before a verb that widens something is
+    called.
+    """
     set_asker(person)
     set_call(verb)
     return await work

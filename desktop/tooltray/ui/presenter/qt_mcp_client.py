@@ -12,7 +12,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 class Remedy(Protocol):
-    """Something that can be done about a server; see sources/doctor/diagnosis.py."""
+    """A remedy for a server's problem; see sources/doctor/diagnosis.py."""
 
     @property
     def kind(self) -> str: ...
@@ -25,7 +25,7 @@ class Remedy(Protocol):
 
 
 class Diagnosis(Protocol):
-    """What the doctor found out about a server, as far as it is shown; see sources/doctor/diagnosis.py."""
+    """The doctor's diagnosis of a server, as far as it is shown; see sources/doctor/diagnosis.py."""
 
     @property
     def is_ok(self) -> bool: ...
@@ -56,7 +56,7 @@ class Diagnosis(Protocol):
 
 
 class QtMcpClient(QObject):
-    """One server's last snapshot and its log. `removed` is emitted when the server is gone from the settings."""
+    """One server's last snapshot and its log. `removed` is emitted when the server is removed from the settings."""
 
     snapshot_changed = Signal()
     removed = Signal()
@@ -85,7 +85,7 @@ class QtMcpClient(QObject):
             self.removed.emit()
 
     async def diagnose(self) -> Diagnosis | None:
-        """What the doctor found out about the server; None: nothing."""
+        """Returns the doctor's diagnosis of the server; None without one."""
         return next(iter(await self._hub.hub.diagnose(self.name)), None)
 
     async def apply_remedy(self, kind: str, value: str) -> str:

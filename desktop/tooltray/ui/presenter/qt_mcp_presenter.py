@@ -1,7 +1,4 @@
-"""QtMcpPresenter: the engine's McpPresenter for the GUI thread.
-
-Above it: the window, the tray and their commands. Below it: the link to the engine, which carries the calls of its verbs.
-"""
+"""QtMcpPresenter: the engine's McpPresenter for the GUI thread."""
 
 from msgspec.structs import replace
 from PySide6.QtCore import Property, QObject, Signal
@@ -96,11 +93,11 @@ class QtMcpPresenter(Api, QObject):
 
     @property
     def secret_backend(self) -> str:
-        """Where secrets are kept: "keyring", "file" or "memory"; "keyring" as long as no hub is known."""
+        """The place of secrets: "keyring", "file" or "memory"; "keyring" while no hub is known."""
         return self._snapshot.secret_backend if self._snapshot is not None else "keyring"
 
     def forget(self) -> None:
-        """The engine is gone; what is known of it says nothing any more."""
+        """Drops the snapshot of an engine that has ended."""
         if self._snapshot is not None:
             self._snapshot = None
             self.snapshot_changed.emit()
@@ -173,7 +170,7 @@ class QtMcpPresenter(Api, QObject):
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
-    """Returns a hub's snapshot after a piece of news; a server that is not in it comes last."""
+    """Returns a hub's snapshot after an event; a new server is added at the end."""
     if isinstance(news, HubSnapshot):
         return news
     if snapshot is None:

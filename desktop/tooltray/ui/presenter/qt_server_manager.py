@@ -7,7 +7,7 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class QtServerManager(QObject):
-    """The servers' last snapshots, told one by one as they change.
+    """The servers' last snapshots; a signal is emitted for each change.
 
     Attributes:
         api: the verbs that concern servers.

@@ -1,4 +1,4 @@
-"""QtToolManager: the engine's ToolManager for the GUI thread. It keeps no list: tools are asked for when they are looked at."""
+"""QtToolManager: the engine's ToolManager for the GUI thread. It keeps no list: tools are read when they are shown."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -8,7 +8,8 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class QtToolManager(QObject):
-    """
+    """The tools of servers.
+
     Attributes:
         api: the verbs that concern tools.
     """

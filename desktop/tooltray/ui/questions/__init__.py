@@ -1,1 +1,1 @@
-"""Servers' questions to the person."""
+"""Servers' questions to the user."""

@@ -1,4 +1,4 @@
-"""One field of a server's form: what is asked, the control for the answer, and what is wrong with it."""
+"""One field of a server's form: the question, the control for the answer, and what is wrong with it."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
@@ -16,7 +16,9 @@ LONGEST_ANSWER = 32_767  # characters; what a line of Qt's holds
 
 
 class AnswerField(QWidget):
-    """`changed`: a person edited the answer. Nothing is remembered: only what the server itself proposes is filled in."""
+    """A field of a server's form. `changed`: the user edited the answer. Nothing is remembered: only the server's own default is
+    filled in.
+    """
 
     changed = Signal()
 
@@ -48,7 +50,7 @@ class AnswerField(QWidget):
 
     @property
     def value(self) -> answers.Value | None:
-        """The answer as it goes to the server; None if there is none. Only without `fault`."""
+        """The answer in the form for the server; None without one. Only without `fault`."""
         if self._switch is not None:
             return self._switch.isChecked()
         if self._options is not None:
@@ -64,13 +66,13 @@ class AnswerField(QWidget):
 
     @property
     def control(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         control = self._text or self._switch or (self._options.first if self._options is not None else None)
         assert control is not None
         return control
 
     def show_fault(self) -> None:
-        """From now on says what is wrong, also while the person corrects it."""
+        """Shows the error in the answer from now on, also while the user corrects it."""
         self._is_fault_shown = True
         self._draw_fault()
 

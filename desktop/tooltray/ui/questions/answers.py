@@ -1,7 +1,4 @@
-"""What a person typed into a field of a server's form: the value that goes to the server, or what is wrong with it in words.
-
-Above it: the fields of a question. Below it: events. Pure functions.
-"""
+"""The user's answers in a server's form: the value for the server, or what is wrong with it in words. Pure functions."""
 
 import math
 import re
@@ -22,7 +19,7 @@ _MOMENT = re.compile(_DATE.pattern + r"[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:?[0-9]{
 
 
 def text_fault(field: ElicitationField, text: str) -> str:
-    """What is wrong with the text in a field; empty if it can be sent. An optional field may stay empty."""
+    """Returns what is wrong with the text in a field; empty if it can be sent. An optional field may stay empty."""
     if not text:
         return tr("An answer is needed") if field.is_required else ""
     if field.kind is AnswerKind.TEXT:
@@ -38,14 +35,14 @@ def text_fault(field: ElicitationField, text: str) -> str:
 
 
 def text_value(field: ElicitationField, text: str) -> Value | None:
-    """The value of a text without fault; None for an optional field that stays empty."""
+    """Returns the value of a valid text; None for an optional field that stays empty."""
     if not text:
         return None
     return text if field.kind is AnswerKind.TEXT else _number(field.kind, text)
 
 
 def choice_fault(field: ElicitationField, chosen: Sequence[str]) -> str:
-    """What is wrong with a choice; empty if it can be sent."""
+    """Returns what is wrong with a choice; empty if it can be sent."""
     if not chosen:
         is_needed = field.is_required and (field.kind is AnswerKind.CHOICE or (field.least or 0) > 0)
         return tr("Choose one") if is_needed and field.kind is AnswerKind.CHOICE else tr("Choose at least one") if is_needed else ""
@@ -57,7 +54,7 @@ def choice_fault(field: ElicitationField, chosen: Sequence[str]) -> str:
 
 
 def choice_value(field: ElicitationField, chosen: Sequence[str]) -> Value | None:
-    """The value of a choice without fault; None where nothing is chosen and nothing has to be."""
+    """Returns the value of a valid choice; None where nothing is chosen and nothing is required."""
     if field.kind is AnswerKind.CHOICE:
         return chosen[0] if chosen else None
     return list(chosen) if chosen or field.is_required else None

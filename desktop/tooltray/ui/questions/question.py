@@ -1,7 +1,5 @@
-"""A server's question to the person: a form to fill in, or a page to open. Who asks stands on top; all else is the server's text.
-
-Nothing of it happens by itself: the sheet opens without a control in focus, so that what somebody is just typing answers nothing.
-"""
+"""A server's question to the user: a form to fill in, or a page to open. The server's name is at the top; everything else is the server's
+text. The sheet opens without a control in focus, so that what the user is typing elsewhere answers nothing."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -27,8 +25,9 @@ WIDTH = 560
 
 
 class QuestionPanel(Surface):
-    """`answered` carries the question's id, "accept", "decline" or "cancel", and a form's values; `open_requested` the address that a
-    person wants to open."""
+    """A sheet with a server's question. `answered` carries the question's id, "accept", "decline" or "cancel", and a form's values;
+    `open_requested` the address that the user wants to open.
+    """
 
     answered = Signal(str, str, object)
     open_requested = Signal(str)
@@ -67,24 +66,24 @@ class QuestionPanel(Surface):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_waiting(self, count: int) -> None:
-        """Shows how many more questions wait behind this one."""
+        """Shows how many more questions wait."""
         self._more.setVisible(count > 0)
         self._more.setText(tr("1 more question waits") if count == 1 else tr("{count} more questions wait", count=count))
 
     def settle(self) -> None:
-        """The question has ended by itself; closing the sheet is no answer any more."""
+        """Marks the question as ended, so that closing the sheet sends no answer."""
         self._is_settled = True
 
     def on_closed(self) -> None:
-        """The sheet was closed: that is no answer, and the server is told so."""
+        """Sends "cancel" to the server, since the sheet was closed without an answer."""
         self._answer("cancel")
 
     def accept_url(self) -> None:
-        """The page is open."""
+        """Sends "accept" to the server, since its page was opened."""
         self._answer("accept")
 
     def show_no_browser(self) -> None:
-        """The page could not be opened; the person can still do it by hand."""
+        """Shows that the page could not be opened, with a button that copies its address."""
         if self._failure is None:
             copy = Button(self._theme, tr("Copy and continue"), small=True)
             copy.clicked.connect(self._on_copy)

@@ -1,7 +1,4 @@
-"""Shows servers' questions over the window, one at a time and the oldest first, and brings the answers to the engine.
-
-Above it: the window. Below it: the sheet of one question, and the line of those that wait.
-"""
+"""Shows servers' questions over the window, one at a time and the oldest first, and sends the answers to the engine."""
 
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -16,7 +13,9 @@ from tooltray.ui.questions.question import QuestionPanel
 
 
 class QuestionLine(QObject):
-    """Those that wait here: not of a call that is made by hand and shows its questions itself. `changed`: one came, or one has ended."""
+    """The questions that wait for the window, without those about calls that show their questions themselves. `changed`: a question was
+    added or has ended.
+    """
 
     changed = Signal()
 
@@ -42,7 +41,7 @@ class QuestionLine(QObject):
         return [question for question in self._waiting if not self._attempts.is_shown(question.attempt)]
 
     def drop(self, id: str) -> None:
-        """A question is answered or has ended; one that is not known is none."""
+        """Removes a question that was answered or has ended; ignores an unknown one."""
         left = [question for question in self._waiting if question.id != id]
         if len(left) < len(self._waiting):
             self._waiting = left
@@ -59,7 +58,7 @@ class QuestionLine(QObject):
 
 
 class Questions(Commands):
-    """A question waits while another sheet lies over the window."""
+    """The sheets with questions; a question waits while another sheet is open."""
 
     def __init__(self, context: PageContext, parent: QObject | None) -> None:
         super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
@@ -76,7 +75,7 @@ class Questions(Commands):
         return panel if isinstance(panel, QuestionPanel) else None
 
     def _show(self) -> None:
-        """Shows the question that waits longest, unless something else lies over the window, and takes one away that has ended."""
+        """Shows the oldest question, unless something else lies over the window, and closes one that has ended."""
         first, panel, sheet = self._line.first, self._panel, self._context.sheets.sheet
         if panel is not None and sheet is not None and (first is None or panel.question.id != first.id):
             panel.settle()
@@ -104,7 +103,7 @@ class Questions(Commands):
 
     @action(as_notice)
     async def answer(self, id: str, action: str, content: dict[str, object] | None) -> None:
-        """Sends a person's answer to the server that asked."""
+        """Sends the user's answer to the server that asked."""
         await self._hub.questions.answer_elicitation(id, action, content)
 
     def _on_page_wanted(self, url: str) -> None:

@@ -1,7 +1,5 @@
-"""JSON as a tree that opens where somebody looks: what is closed costs nothing, however large it is.
-
-Above it: ResultView and other views of values. Below it: Qt's model/view. Knows nothing of where a value came from.
-"""
+"""JSON as a tree that is built as the user expands it: a collapsed part costs nothing, however large it is. Knows nothing of where a value
+came from."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -24,7 +22,7 @@ NO_INDEX = QModelIndex()
 
 
 class _Node:
-    """One value; `members` of an object or a list are made when somebody looks."""
+    """One value; `members` of an object or a list are made when the node is expanded."""
 
     __slots__ = ("children", "name", "parent", "row", "value")
 
@@ -37,12 +35,12 @@ class _Node:
 
 
 def is_container(value: object) -> bool:
-    """Whether a value of JSON has members."""
+    """Returns whether a JSON value has members."""
     return isinstance(value, Mapping | list | tuple)
 
 
 def value_words(value: object) -> str:
-    """Returns a value of JSON on one line; of an object or a list how much is in it."""
+    """Returns a JSON value on one line; for an object or a list its size."""
     if isinstance(value, Mapping):
         return f"{{{len(value):,}}}" if value else "{}"
     if isinstance(value, list | tuple):
@@ -53,7 +51,7 @@ def value_words(value: object) -> str:
 
 
 class JsonModel(QAbstractItemModel):
-    """The nodes of one value, numbered from 0, which is the whole."""
+    """A model of one value's nodes, numbered from 0, the whole value."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -62,7 +60,7 @@ class JsonModel(QAbstractItemModel):
         self._rest: dict[int, Iterator[tuple[object, object]]] = {}  # of objects, by node
 
     def set_value(self, value: object) -> None:
-        """Shows another value; one that has no members stands as the only line."""
+        """Shows another value; a value without members is the only line."""
         self.beginResetModel()
         self._rest.clear()
         self._nodes = [_Node("", value if is_container(value) else {"": value}, -1, 0)]
@@ -113,7 +111,7 @@ class JsonModel(QAbstractItemModel):
         return self.createIndex(self._nodes[id].row, 0, id) if id else QModelIndex()
 
     def _next_members(self, id: int, first: int) -> list[tuple[str, object]]:
-        """The members that were not looked at yet, as many as come at once; of a list of a million it copies no more than these."""
+        """Returns the next AT_ONCE members; copies no more than these, even of a list of a million."""
         value = self._nodes[id].value
         if isinstance(value, Mapping):
             rest = self._rest.setdefault(id, iter(value.items()))
@@ -147,7 +145,7 @@ NAME_SHARE = 0.35  # of the width
 
 
 class JsonTree(QTreeView):
-    """A value as a tree; Ctrl+C and the menu copy what is current."""
+    """A value as a tree; Ctrl+C and the menu copy the current node."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -167,14 +165,14 @@ class JsonTree(QTreeView):
         self.setTabKeyNavigation(False)
 
     def set_value(self, value: object) -> None:
-        """Shows a value, its first level open; a small one whole."""
+        """Shows a value with its first level expanded; a small one fully."""
         self._model.set_value(value)
         while self._model.canFetchMore(QModelIndex()) and self._model.rowCount() < AT_ONCE:
             self._model.fetchMore(QModelIndex())
         self._open_small()
 
     def content_height(self, most_rows: int) -> int:
-        """Returns how high it wants to be at first."""
+        """Returns the height for the value as it is shown at first."""
         rows = count_rows(self._model.value(QModelIndex()), most_rows)
         return (min(rows, most_rows) + 1) * (self.fontMetrics().height() + 6)
 
@@ -202,7 +200,7 @@ class JsonTree(QTreeView):
             super().keyPressEvent(event)
 
     def copy_current(self) -> None:
-        """Puts the current value on the clipboard: a string as it is, all else as JSON."""
+        """Copies the current value to the clipboard: a string unchanged, other values as JSON."""
         index = self.currentIndex()
         value = self._model.value(index)
         QGuiApplication.clipboard().setText(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2))
@@ -219,7 +217,7 @@ class JsonTree(QTreeView):
 
 
 def count_rows(value: object, most: int) -> int:
-    """Returns how many lines a value has when all of it is open; counts no further than `most`."""
+    """Returns how many lines a value has when it is fully expanded; counts no further than `most`."""
     waiting, count = [value], 0
     while waiting and count <= most:
         each = waiting.pop()

@@ -1,8 +1,5 @@
-"""One part of an answer: long text, JSON as a tree or as text, Markdown, a picture, a file, a link; each way to read it is built when it is
-wanted.
-
-Above it: ResultView. Below it: the views of each kind.
-"""
+"""One part of an answer: long text, JSON as a tree or as text, Markdown, a picture, a file, a link; each view is built when it is first
+shown."""
 
 import re
 from collections.abc import Callable
@@ -34,7 +31,7 @@ MARKDOWN_SIGNS = re.compile(r"^(?:#{1,6} |[-*] |\d+\. |```|> |\|.*\|)", re.MULTI
 
 
 class LongText(QWidget):
-    """A text in mono that wraps; its beginning first."""
+    """A text in mono that wraps; shows its beginning first."""
 
     def __init__(self, theme: Theme, text: str, name: str, *, is_alone: bool) -> None:
         super().__init__()
@@ -81,10 +78,10 @@ class LongText(QWidget):
 
 
 class PartView(QWidget):
-    """One part: its heading, and its content in one of the ways in which it can be read. Each way is built when it is wanted.
+    """A part with its heading, and a choice of views of its content. Each view is built when it is first shown.
 
     Args:
-        is_alone: it is the only part, and may have all the room there is.
+        is_alone: it is the only part, and may use the full height.
     """
 
     save_requested = Signal(object)  # Part
@@ -188,7 +185,7 @@ class PartView(QWidget):
 
 
 class FilePart(QWidget):
-    """A picture, a sound or another file: the picture itself where it can be shown, and what it is."""
+    """A picture, a sound or another file: the picture itself where it can be shown, and the file's facts."""
 
     def __init__(self, theme: Theme, part: Part, name: str, save: Callable[[], object]) -> None:
         super().__init__()
@@ -232,7 +229,7 @@ def _sides(file: PictureFile) -> list[str]:
 
 
 def size_words(count: int) -> str:
-    """Returns a size in bytes as a person reads it."""
+    """Returns a size with its unit."""
     if count < 1_000:
         return tr("{count} bytes", count=count)
     return f"{count / 1_000:.3g} kB" if count < 1_000_000 else f"{count / 1_000_000:.3g} MB"

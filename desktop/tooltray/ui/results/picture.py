@@ -1,7 +1,5 @@
-"""A picture that a server sent, decoded with a limit that is checked before anything is decoded: its size may be a lie.
-
-Above it: ResultView. Below it: Qt's decoders, of the formats named here alone: no SVG, which is a document, and nothing Qt would guess.
-"""
+"""A picture that a server sent, decoded with a limit that is checked before anything is decoded, since the size in its header may be
+wrong."""
 
 import base64
 import binascii
@@ -22,9 +20,10 @@ MAGIC = ((b"\x89PNG\r\n\x1a\n", b"png"), (b"\xff\xd8\xff", b"jpeg"), (b"GIF87a",
 
 
 class PictureFile(msgspec.Struct, frozen=True):
-    """
+    """A picture before it is decoded.
+
     Attributes:
-        width, height: px, as the file says.
+        width, height: px, from the file's header.
         problem: why it cannot be shown; empty: it can be tried.
     """
 
@@ -40,7 +39,7 @@ class PictureFile(msgspec.Struct, frozen=True):
 
 
 def decoded_base64(text: str) -> bytes | None:
-    """Returns the bytes that a text stands for; None: it is no Base64."""
+    """Returns the bytes of a Base64 text; None if it is not Base64."""
     try:
         return base64.b64decode(text, validate=False)
     except (binascii.Error, ValueError):
@@ -48,7 +47,7 @@ def decoded_base64(text: str) -> bytes | None:
 
 
 def look_at(content: bytes) -> PictureFile:
-    """Reads a picture's head."""
+    """Reads a picture's header."""
     format = _format(content)
     if not format:
         return PictureFile(content, problem=tr("It is no picture of a kind that is shown here."))
@@ -65,7 +64,7 @@ def look_at(content: bytes) -> PictureFile:
 
 
 def decode(file: PictureFile) -> QImage | None:
-    """Returns the picture, made smaller where nobody could see the difference; None: it is damaged."""
+    """Returns the picture, scaled down to MOST_SHOWN px on its longer side; None if it is damaged."""
     reader, _buffer = _reader(file.content, file.format)
     size = QSize(file.width, file.height)
     if max(file.width, file.height) > MOST_SHOWN:
@@ -90,7 +89,7 @@ def _reader(content: bytes, format: bytes) -> tuple[QImageReader, QBuffer]:
 
 
 class Picture(QWidget):
-    """A picture as wide as there is room, never larger than it is."""
+    """A picture as wide as it fits, never larger than its own size."""
 
     def __init__(self, theme: Theme, image: QImage, name: str, *, most_height: int) -> None:
         super().__init__()

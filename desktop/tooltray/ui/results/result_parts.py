@@ -1,7 +1,5 @@
-"""What a server has answered, taken apart: the parts of a tool's result, of a resource, of the messages of a prompt.
-
-Above it: ResultView. Below it: nothing. A part that is not as the protocol has it is shown as JSON: nothing of an answer is hidden.
-"""
+"""The parts of a server's answer: of a tool's result, of a resource, of the messages of a prompt. A part that does not follow the protocol
+is shown as JSON, so that nothing in an answer is hidden."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,14 +14,15 @@ LONGEST_NAME = 200  # characters of a name, an address, a kind of file
 
 
 class Part(msgspec.Struct, frozen=True):
-    """
+    """A part of an answer.
+
     Attributes:
         kind: "text", "json", "picture", "audio", "file" or "link".
-        heading: what stands above it; empty: nothing.
-        text: of a text as it came; of a picture, an audio or a file its Base64; of a link its address.
+        heading: the text above it; may be empty.
+        text: of a text unchanged; of a picture, an audio or a file its Base64; of a link its address.
         value: of JSON.
-        mime: kind of file, as the server says.
-        note: what else there is to say of it.
+        mime: the MIME type that the server gave.
+        note: further information; may be empty.
     """
 
     kind: str
@@ -57,7 +56,7 @@ def _parts(result: Mapping[str, object]) -> Iterator[Part]:
 
 
 def _items(given: object) -> Sequence[Mapping[str, object]]:
-    """The objects in a list; one that stands alone is a list of one, and anything else stands as it is."""
+    """Returns the objects in a list; a single value counts as a list of one, and other values are wrapped."""
     items = given if isinstance(given, list | tuple) else [] if given is None else [given]
     return [item if isinstance(item, Mapping) else {"": item} for item in items]
 
@@ -89,7 +88,7 @@ def _resource(item: Mapping[str, object], uri: str) -> Part:
 
 
 def _text(text: str, mime: str) -> Part:
-    """A text, or the JSON that it is."""
+    """Returns a text as a part, or as JSON if it is JSON."""
     if text.lstrip()[:1] in ("{", "[") and len(text) <= LONGEST_JSON:
         try:
             return Part("json", text=text, value=json.loads(text), mime=mime)
@@ -104,11 +103,11 @@ def _string(item: Mapping[str, object], key: str) -> str:
 
 
 def whole_text(parts: Sequence[Part], result: Mapping[str, object]) -> str:
-    """Returns what is copied: the texts, or where there are none the whole result as JSON."""
+    """Returns the text to copy: all texts, or without any the whole result as JSON."""
     texts = [part.text for part in parts if part.kind == "text" or (part.kind == "json" and part.text)]
     return "\n\n".join(texts) if texts else as_json(parts[0].value if len(parts) == 1 and parts[0].kind == "json" else result)
 
 
 def as_json(value: object) -> str:
-    """Returns a value as JSON that a person can read."""
+    """Returns a value as indented JSON."""
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)

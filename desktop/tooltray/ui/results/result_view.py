@@ -1,8 +1,5 @@
-"""What a server has answered, for a person to read: text, JSON as a tree, pictures, files and links. Nothing of it is run or fetched.
-
-Above it: Try, resources, prompts, and the details of a call. Below it: the views of each kind of part. However large an answer is, only its
-beginning is laid out; the rest comes by a press, or is saved.
-"""
+"""A server's answer for the user to read: text, JSON as a tree, pictures, files and links. Nothing in it is run or fetched. However large
+an answer is, only its beginning is laid out; the rest is shown after a click, or saved."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +28,7 @@ ENDINGS = {"picture": "png", "audio": "wav", "file": "bin", "text": "txt", "json
 
 
 class ResultView(QWidget):
-    """`show_result` takes a CallToolResult, and what resources and prompts answer, too. Until then it is empty."""
+    """A view of an answer, empty until `show_result`, which takes a CallToolResult or the answer of a resource or a prompt."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -59,7 +56,7 @@ class ResultView(QWidget):
         self._bar.hide()
 
     def show_result(self, result: Mapping[str, object]) -> None:
-        """Shows what was answered; one that says that it is an error is marked."""
+        """Shows an answer; an error is marked."""
         self.clear()
         self._result, self._parts = result, parts_of(result)
         self._bar.show()
@@ -71,7 +68,7 @@ class ResultView(QWidget):
         self._add_parts(FIRST_PARTS)
 
     def show_problem(self, problem: Problem) -> None:
-        """Shows why there is no answer."""
+        """Shows a problem in place of an answer."""
         self.clear()
         self._lines.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
         self._lines.addStretch(1)
@@ -122,7 +119,7 @@ class ResultView(QWidget):
         self._add_parts(MORE_PARTS)
 
     def copy(self) -> None:
-        """Puts the text, or else the whole as JSON, on the clipboard."""
+        """Copies the text to the clipboard, or without text everything as JSON."""
         QGuiApplication.clipboard().setText(whole_text(self._parts, self._result))
         self._copied.setText(tr("Copied"))
 
@@ -150,14 +147,14 @@ class ResultView(QWidget):
         dialog.open()
 
     def save(self, path: str, content: bytes) -> None:
-        """Writes a file, whole or not at all, and says how that went."""
+        """Writes a file, whole or not at all, and shows the outcome."""
         file = QSaveFile(path)
         is_written = file.open(QSaveFile.OpenModeFlag.WriteOnly) and file.write(content) == len(content) and file.commit()
         self._copied.setText(tr("Saved") if is_written else tr("Could not be saved: {reason}", reason=file.errorString()))
 
 
 def _ending(part: Part) -> str:
-    """The ending of a file's name: what the server calls its kind, if that is a plain word."""
+    """Returns the ending of a file's name: the subtype of the server's MIME type, if it is a plain word."""
     if part.kind in ("text", "json"):
         return "md" if part.mime == "text/markdown" else ENDINGS[part.kind]
     kind = part.mime.rpartition("/")[2].lower()

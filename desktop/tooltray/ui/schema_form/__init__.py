@@ -1,4 +1,1 @@
-"""A form made of a JSON Schema: what a tool takes, as fields; whatever cannot be a field is JSON in one.
-
-Above it: Try, and whoever else has a schema. Below it: the controls of the window.
-"""
+"""A form made from a JSON Schema: a tool's arguments as fields; a value that cannot be a field is edited as JSON."""

@@ -1,7 +1,4 @@
-"""Controls for lists and for values that can be of several kinds, and the choice of the control for each kind of value.
-
-Above it: SchemaForm. Below it: objects, slots, and the controls of plain values.
-"""
+"""Controls for lists and for values of several kinds, and the choice of the control for each kind of value."""
 
 from functools import partial
 
@@ -62,7 +59,7 @@ def make_control(place: Place, shape: Shape, name: str, *, is_required: bool) ->
 
 
 class ListControl(ValueControl):
-    """A list: a slot for each entry, with a button that takes it out. One that is empty is given only if it has to be there."""
+    """A list: a slot for each entry, with a button that removes it. An empty list is given only if it is required."""
 
     def __init__(self, place: Place, shape: Shape, name: str, *, is_required: bool) -> None:
         super().__init__()
@@ -151,7 +148,7 @@ class ListControl(ValueControl):
 
 
 class VariantsControl(ValueControl):
-    """A value that can be of several kinds: which one, and the slot for it, made when it is chosen."""
+    """A value of several kinds: a choice of the kind, and the slot for it, made when the kind is chosen."""
 
     def __init__(self, place: Place, shape: Shape, name: str) -> None:
         super().__init__()

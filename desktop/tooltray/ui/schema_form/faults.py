@@ -1,8 +1,6 @@
-"""What is wrong with a value by its schema, in a person's words, each at its place.
-
-Above it: SchemaForm. Below it: `jsonschema`, imported when it is first needed. A schema is a server's: its references are never fetched,
-its patterns are tried only where they cannot run for ever, and the whole has a deadline. What is not checked here the server checks.
-"""
+"""The errors in a value by its schema, in the user's words, each at its place. A schema is a server's: its references are never
+fetched, its patterns are tried only where they are certain to end, and the check has a deadline. What is not checked here is checked
+by the server."""
 
 import logging
 import re
@@ -28,7 +26,7 @@ Keyword = Callable[..., "Iterator[Fault] | None"]
 
 
 class Fault(Protocol):
-    """An error of the library's, as far as it is used here."""
+    """An error of the library, with the members that are used here."""
 
     absolute_path: Sequence[str | int]
     relative_schema_path: Sequence[str | int]
@@ -48,7 +46,7 @@ class _TooLong(Exception):
 
 
 def prepare() -> None:
-    """Loads what checking needs, which takes 0.1 s; may be called in a thread."""
+    """Loads the library for checks, which takes 0.1 s; may be called in a thread."""
     import jsonschema  # type: ignore[import-untyped]
     import referencing
 
@@ -56,14 +54,14 @@ def prepare() -> None:
 
 
 def is_harmless(pattern: str) -> bool:
-    """Whether a regular expression can be tried without a danger that it takes for ever; says no too often, never too seldom."""
+    """Returns whether a regular expression is certain to end quickly; rather refuses too many than too few."""
     if len(pattern) > LONGEST_PATTERN or _BACKREFERENCE.search(pattern) or _REPEATED_GROUP.search(pattern):
         return False
     return len(_REPEAT.findall(pattern)) <= MOST_REPEATS
 
 
 def faults_of(schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S) -> dict[Path, str]:
-    """Returns what is wrong with a value, by the place in it; nothing where that cannot be found out."""
+    """Returns the errors in a value, by their places; empty where the check fails."""
     validator = _validator(schema, time.monotonic() + patience_s)
     if validator is None:
         return {}
@@ -118,7 +116,7 @@ def _pattern(_validator: Validator, pattern: object, instance: object, _schema: 
 
 
 def _worded(error: Fault) -> Iterator[tuple[Path, str]]:
-    """The places and the words of an error of the library's."""
+    """Yields the places and texts of an error of the library."""
     path: Path = tuple(error.absolute_path)
     limit = error.validator_value
     match error.validator:
@@ -158,7 +156,7 @@ def _names(limit: object) -> list[str]:
 
 
 def _of_branches(error: Fault, path: Path) -> Iterator[tuple[Path, str]]:
-    """What is wrong in the branch that comes nearest: the one with the fewest errors, none of them of its type."""
+    """Yields the errors of the best branch: the one with the fewest errors, none of them of its type."""
     branches: dict[str | int, list[Fault]] = {}
     for each in error.context or ():
         branches.setdefault(each.relative_schema_path[0], []).append(each)

@@ -1,7 +1,5 @@
-"""Controls for values without members: text, numbers, yes or no, one of a few, and JSON for all else.
-
-Above it: the slots of a form. Below it: the widgets. A control holds a value exactly as it was given, or says beforehand that it cannot.
-"""
+"""Controls for values without members: text, numbers, switches, choices, and JSON for everything else. A control holds a value exactly as
+it was given, or reports beforehand that it cannot."""
 
 import json
 from collections.abc import Sequence
@@ -32,45 +30,45 @@ Faults = dict[tuple[str | int, ...], str]
 
 
 class ValueControl(QWidget):
-    """`changed`: a person edited it."""
+    """The base of the controls for values. `changed`: the user edited it."""
 
     changed = Signal()
 
     @property
     def value(self) -> object:
-        """What stands there; ABSENT: nothing. Only without `fault`."""
+        """The value; ABSENT without one. Only without `fault`."""
         raise NotImplementedError
 
     @property
     def fault(self) -> str:
-        """Why there is no value, in words; empty: there is one, or nothing stands there."""
+        """Why the content is not a value, in words; empty if it is one, or if the control is empty."""
         return ""
 
     @property
     def target(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         raise NotImplementedError
 
     @property
     def slots(self) -> Sequence[QWidget]:
-        """Those of its members that are built."""
+        """The slots of the members that are built."""
         return ()
 
     def can_show(self, value: object) -> bool:
-        """Whether `value` would give back exactly this."""
+        """Returns whether `value` would return exactly this."""
         raise NotImplementedError
 
     def set_value(self, value: object) -> None:
-        """Shows what `can_show`, or ABSENT."""
+        """Shows a value that `can_show` accepts, or ABSENT."""
         raise NotImplementedError
 
     def show_faults(self, faults: Faults) -> list[str]:
-        """Says at its members what is wrong with them; returns what could be said nowhere."""
+        """Shows at its members what is wrong with them; returns the texts that no member can show."""
         return [f"{'.'.join(str(part) for part in path)}: {words}" for path, words in faults.items()]
 
 
 class GrowingText(QPlainTextEdit):
-    """Text that is as high as its lines, up to a few."""
+    """A text field as high as its lines, up to a few."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -93,7 +91,7 @@ class GrowingText(QPlainTextEdit):
 
 
 class TextControl(ValueControl):
-    """A text; one that is given as empty stays a text, until somebody edits it."""
+    """A text; an empty text that was given stays a text until the user edits it."""
 
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()
@@ -125,7 +123,7 @@ class TextControl(ValueControl):
 
 
 class NumberControl(ValueControl):
-    """A number, written as a person writes it: 3 stays 3, and 3.0 stays 3.0."""
+    """A number, in the user's notation: 3 stays 3, and 3.0 stays 3.0."""
 
     def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
         super().__init__()
@@ -176,7 +174,7 @@ class NumberControl(ValueControl):
 
 
 def bounds(shape: Shape) -> str:
-    """Returns what a number may be, as a hint."""
+    """Returns the bounds of a number, as a hint."""
     least, most = shape.schema.get("minimum"), shape.schema.get("maximum")
     if least is not None and most is not None:
         return f"{least} – {most}"
@@ -186,7 +184,7 @@ def bounds(shape: Shape) -> str:
 
 
 class SwitchControl(ValueControl):
-    """Yes or no. One that need not be given is not, after `set_value(ABSENT)`, until somebody switches it."""
+    """A switch. An optional one is omitted after `set_value(ABSENT)`, until the user switches it."""
 
     def __init__(self, theme: Theme, shape: Shape, name: str, *, is_required: bool) -> None:
         super().__init__()
@@ -222,7 +220,7 @@ class SwitchControl(ValueControl):
 
 
 class ChoiceControl(ValueControl):
-    """One of a few values; of an optional one also none."""
+    """A choice of a few values; an optional one may be left out."""
 
     def __init__(self, theme: Theme, options: Sequence[tuple[object, str]], name: str) -> None:
         super().__init__()
@@ -253,7 +251,7 @@ class ChoiceControl(ValueControl):
 
 
 class FixedControl(ValueControl):
-    """A value that is the only one; left out after `set_value(ABSENT)` if it need not be given."""
+    """A constant (`const` or `null`). Optional constants are omitted after `set_value(ABSENT)`."""
 
     def __init__(self, theme: Theme, value: object, *, is_required: bool) -> None:
         super().__init__()
@@ -277,7 +275,7 @@ class FixedControl(ValueControl):
 
 
 class JsonControl(ValueControl):
-    """Any value, written as JSON."""
+    """A field for any value as JSON."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -311,10 +309,10 @@ class JsonControl(ValueControl):
 
 
 def read_json(text: str) -> object:
-    """Reads JSON; what only Python takes for JSON (NaN) is none.
+    """Reads JSON; rejects what only Python accepts (NaN).
 
     Raises:
-        ValueError: it is none.
+        ValueError: the text is not JSON.
     """
     value: object = json.loads(text, parse_constant=_no_constant)
     return value
@@ -325,7 +323,7 @@ def _no_constant(name: str) -> object:
 
 
 def json_fault(text: str) -> str:
-    """Returns why a text is no JSON, with the line; empty: it is, or there is none."""
+    """Returns why a text is not JSON, with the line; empty if it is JSON, or empty."""
     if not text.strip():
         return ""
     try:

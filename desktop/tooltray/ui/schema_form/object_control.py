@@ -1,8 +1,5 @@
-"""The control for an object: a slot for each member. What nobody has opened is not built: a schema that refers to itself ends where a
-person stops, and one with thousands of members costs as much as those in sight. What there is no field for is kept as it came.
-
-Above it: the controls by kind. Below it: slots.
-"""
+"""The control for an object: a slot for each member. A member is built when it is opened: a schema that refers to itself ends where the
+user stops, and one with thousands of members costs as much as the visible ones. Values without a field are kept unchanged."""
 
 from collections.abc import Mapping
 
@@ -21,10 +18,10 @@ FIRST_MEMBERS, MORE_MEMBERS = 24, 40  # fields that are there without a press, a
 
 
 class ObjectControl(ValueControl):
-    """An object: a slot for each member, those that have to be there first.
+    """An object: a slot for each member, required ones first.
 
     Args:
-        is_open: its members are there from the beginning; else when a person wants it.
+        is_open: its members are shown from the beginning; else when the user opens it.
         is_root: it is the whole form: nothing is drawn around it.
         can_go: it may be left out.
     """
@@ -135,7 +132,7 @@ class ObjectControl(ValueControl):
         return shape_of(self._place.root, self._members[name]).default
 
     def _want(self, count: int) -> None:
-        """So many fields are to be there; they come a few at a time."""
+        """Requests a number of fields, which are built a few at a time."""
         self._wanted = min(count, len(self._names))
         self._grow()
 

@@ -1,7 +1,4 @@
-"""SchemaForm: what a schema asks for, as fields or as JSON, and what is wrong with it.
-
-Above it: Try. Below it: the slots, and the check by `jsonschema`. What stands in the one view stands in the other, whole.
-"""
+"""SchemaForm: the values of a schema, as fields or as JSON, and what is wrong with them. Both views always show the same values."""
 
 import json
 from collections.abc import Mapping
@@ -28,11 +25,11 @@ LARGEST_CHECKED = 200_000  # characters of JSON; a larger value is checked by th
 
 
 class SchemaForm(QWidget):
-    """`changed`: a person edited something. `view_changed`: the other view is shown, FIELDS or JSON.
+    """A form for the values of a schema. `changed`: the user edited something. `view_changed`: the other view is shown, FIELDS or JSON.
 
     Args:
-        schema: of an object; one that has no fields is asked for as JSON alone.
-        values: what stands there at first; None: what the schema proposes.
+        schema: of an object; one without fields is edited only as JSON.
+        values: the values at first; None: the schema's defaults.
     """
 
     changed = Signal()
@@ -65,12 +62,12 @@ class SchemaForm(QWidget):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for at all."""
+        """Whether the schema has no fields."""
         return not self._has_fields and self._schema.get("additionalProperties") is False
 
     @property
     def value(self) -> dict[str, object] | None:
-        """The arguments; None: what is written is no object."""
+        """The arguments; None if the text is not an object."""
         if self._view == FIELDS:
             value = self._object.value
         else:
@@ -83,13 +80,13 @@ class SchemaForm(QWidget):
         return self._view
 
     def set_value(self, value: Mapping[str, object]) -> None:
-        """Shows other arguments, in the view that is shown."""
+        """Shows other arguments, in the current view."""
         self._object.set_value(value)
         self._write_code(value)
         self._say("")
 
     def show_view(self, view: int) -> None:
-        """Shows fields or JSON; JSON that cannot be read stays until it can be."""
+        """Shows fields or JSON; invalid JSON stays until it can be read."""
         if view == self._view:
             return
         value = self.value
@@ -109,7 +106,7 @@ class SchemaForm(QWidget):
         self.view_changed.emit(view)
 
     def check(self) -> bool:
-        """Says what is wrong, each at its field, and goes to the first; returns whether it can be used as it is."""
+        """Shows errors at their fields and goes to the first; returns whether the values are valid."""
         value = self.value
         if value is None:
             self._say(self._json_fault())
@@ -129,7 +126,7 @@ class SchemaForm(QWidget):
         return first is None and not faults
 
     def focus(self) -> None:
-        """Gives the keyboard to the first field."""
+        """Moves the focus to the first field."""
         target = self._object.target if self._view == FIELDS and self._object.slots else self._code
         if target.isVisible():
             target.setFocus(Qt.FocusReason.OtherFocusReason)

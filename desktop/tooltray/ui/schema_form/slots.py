@@ -1,8 +1,5 @@
-"""A slot for one value: what it is called, its control, what it means, and what is wrong with it.
-
-Above it: objects, lists and variants, whose members are slots. Below it: the controls. What makes a control comes with the place, since
-controls of values with members need slots in their turn.
-"""
+"""A slot for one value: its name, its control, its description, and its errors. The maker of controls is passed with the place, since
+controls of values with members need slots themselves."""
 
 from typing import Protocol
 
@@ -27,7 +24,7 @@ class MakeControl(Protocol):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where in a form something stands: the theme, the whole schema, what makes controls, and how deep it is."""
+    """The context of a value in a form: the theme, the whole schema, the maker of controls, and the depth."""
 
     theme: Theme
     root: Schema
@@ -40,9 +37,9 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Slot(QWidget):
-    """One value: what it is called, its control, what it means, and what is wrong with it. `changed`: a person edited it.
+    """One value: its name, its control, its description, and its errors. `changed`: the user edited it.
 
-    A value that the control could not give back exactly is shown as JSON.
+    A value that the control could not return exactly is shown as JSON.
     """
 
     changed = Signal()
@@ -88,17 +85,17 @@ class Slot(QWidget):
         self._say("")
 
     def own_faults(self) -> Faults:
-        """What cannot be read as it is written."""
+        """Returns why the text cannot be read, if so."""
         return {(): fault} if (fault := self._control.fault) else {}
 
     def show_faults(self, faults: Faults) -> None:
-        """Says what is wrong, here and at the members."""
+        """Shows errors here and at the members."""
         here = [words for path, words in faults.items() if not path]
         below = self._control.show_faults({path: words for path, words in faults.items() if path})
         self._say("\n".join([*([self._control.fault] if self._control.fault else here), *below]))
 
     def first_faulty(self) -> QWidget | None:
-        """The control of the first value with something wrong; None: there is none."""
+        """Returns the control of the first value with an error; None without errors."""
         inner = (each.first_faulty() for each in self._control.slots if isinstance(each, Slot))
         if (first := next(filter(None, inner), None)) is not None:
             return first
@@ -150,7 +147,7 @@ class Slot(QWidget):
 
 
 def kind_words(shape: Shape) -> str:
-    """Returns what kind of value is wanted, in a word or two."""
+    """Returns the kind of value, in a word or two."""
     words = {
         "text": tr("text"),
         "number": tr("number"),

@@ -1,8 +1,7 @@
-"""What a JSON Schema says of one value, as far as a form can use it: one of a few kinds, with its options and its words.
+"""The parts of a JSON Schema about one value that a form can use: one of a few kinds, with its options and its texts.
 
-Above it: the fields. Below it: nothing. Nothing here follows a schema further than the value that is asked about, so that one that refers
-to itself costs as much as any other. References leave the schema for nowhere: only its own parts are looked up.
-"""
+Nothing here follows a schema further than the requested value, so that one that refers to itself costs as much as any other. References are
+resolved only within the schema."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -23,7 +22,7 @@ KIND_OF_TYPE = {"string": "text", "array": "list"}
 
 
 class Absent:
-    """There is no value; None is one."""
+    """The absence of a value, unlike None, which is a value."""
 
     def __bool__(self) -> bool:
         return False
@@ -33,12 +32,13 @@ ABSENT: Final = Absent()
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """
+    """The parts of a schema that a form uses.
+
     Attributes:
         kind: "text", "number", "integer", "boolean", "choice", "const", "null", "object", "list", "variants", or "json" for all else.
-        schema: as it counts, references looked up.
+        schema: with its references resolved.
         options: of a choice: values and titles.
-        variants: the schemas of which one counts.
+        variants: the possible schemas.
         is_nullable: null is a value, too.
     """
 
@@ -52,15 +52,15 @@ class Shape(msgspec.Struct, frozen=True):
 
     @property
     def default(self) -> object:
-        """The value that the server proposes, or the only one there is; ABSENT: none."""
+        """The server's default, or the only possible value; ABSENT without one."""
         return self.schema.get("const", self.schema.get("default", ABSENT))
 
 
 def shape_of(root: Schema, schema: object) -> Shape:
-    """Reads what a schema says of a value.
+    """Reads a schema's shape for a value.
 
     Args:
-        root: the whole, in which references are looked up.
+        root: the whole schema, in which references are resolved.
     """
     read, is_nullable = _without_null(root, resolved(root, schema))
     title, description = _words(read.get("title"), LONGEST_TITLE), _words(read.get("description"), LONGEST_DESCRIPTION)
@@ -74,7 +74,7 @@ def shape_of(root: Schema, schema: object) -> Shape:
 
 
 def resolved(root: Schema, schema: object) -> Schema:
-    """Returns a schema with its reference looked up and the parts of `allOf` merged; what cannot be read says nothing."""
+    """Returns a schema with its reference resolved and the parts of `allOf` merged; one with an invalid reference is marked `x-unread`."""
     read: Schema = schema if isinstance(schema, Mapping) else {}
     for _ in range(MOST_HOPS):
         if not isinstance(reference := read.get("$ref"), str):
@@ -119,7 +119,7 @@ def _merged(root: Schema, read: Schema) -> Schema:
 
 
 def _without_null(root: Schema, read: Schema) -> tuple[Schema, bool]:
-    """A schema for all values but null, and whether null is one of those it takes."""
+    """Returns a schema for all values but null, and whether null is valid, too."""
     types = read.get("type")
     if isinstance(types, list) and "null" in types:
         rest = [each for each in types if each != "null"]
@@ -134,7 +134,7 @@ def _without_null(root: Schema, read: Schema) -> tuple[Schema, bool]:
 
 
 def _options(read: Schema) -> tuple[tuple[object, str], ...]:
-    """The values of a choice with their titles; none where it is no choice of few."""
+    """Returns the values of a choice with their titles; empty if it has too many, or is something else."""
     if values := _list(read, "enum"):
         return tuple((value, _title_of(value)) for value in values) if len(values) <= MOST_OPTIONS else ()
     branches = _list(read, "oneOf") or _list(read, "anyOf")
@@ -151,7 +151,7 @@ def _title_of(value: object) -> str:
 
 
 def _variants(read: Schema) -> tuple[Schema, ...]:
-    """What one value can be, each in another way; branches that only say what is needed together are no variants."""
+    """Returns the kinds that one value can have; branches that only name required members do not count."""
     types = read.get("type")
     if isinstance(types, list) and len(types) > 1:
         return tuple({**read, "type": each} for each in types if each in TYPES)
@@ -188,12 +188,12 @@ def properties_of(read: Schema) -> Mapping[str, object]:
 
 
 def required_of(read: Schema) -> frozenset[str]:
-    """Returns the names of the members that an object has to have."""
+    """Returns the names of an object's required members."""
     return frozenset(name for name in _list(read, "required") if isinstance(name, str))
 
 
 def variant_title(root: Schema, variant: Schema, number: int) -> str:
-    """Returns what a variant is called: its title, the value that tells it apart, or its type."""
+    """Returns the name of a variant: its title, the value that distinguishes it, or its type."""
     shape = shape_of(root, variant)
     if shape.title:
         return shape.title
@@ -208,7 +208,7 @@ def variant_title(root: Schema, variant: Schema, number: int) -> str:
 
 
 def fits(root: Schema, schema: object, value: object) -> bool:
-    """Whether a value could be meant by a schema: by its type, and by what has to be in it. Not whether it is right."""
+    """Returns whether a value could belong to a schema: by its type and required members, without full validation."""
     shape = shape_of(root, schema)
     read = shape.schema
     if value is None:
@@ -228,7 +228,7 @@ def fits(root: Schema, schema: object, value: object) -> bool:
 
 
 def _members_fit(root: Schema, read: Schema, value: Mapping[str, object]) -> bool:
-    """An object has what it needs, and the members that tell variants apart are the right ones."""
+    """Returns whether an object has all required members, and the constants that distinguish variants."""
     if not required_of(read) <= value.keys():
         return False
     members = {name: resolved(root, member) for name, member in properties_of(read).items() if name in value}
@@ -255,7 +255,7 @@ def _is_of_type(kind: object, value: object) -> bool:
 
 
 def same(first: object, second: object) -> bool:
-    """Whether two values are the same one in JSON, where true is not 1."""
+    """Returns whether two values are equal in JSON, where true is not 1."""
     return first == second and isinstance(first, bool) == isinstance(second, bool)
 
 

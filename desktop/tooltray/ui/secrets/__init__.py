@@ -1,1 +1,1 @@
-"""The Secrets tab of the settings, and the field that asks for a secret wherever one is missing. Values go in and never out."""
+"""The Secrets tab of the settings, and the field for a secret wherever one is missing. Values are only written, never read."""

@@ -1,7 +1,5 @@
-"""The sheet of a command that prints a secret: its name, what is run, and what uses it.
-
-Above it: the Secrets tab. Below it: widgets. Runs nothing: the hub does, when a server starts.
-"""
+"""The sheet of a command that prints a secret: its name, what is run, and what uses it. Runs nothing: the hub does, when a server
+starts."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -27,11 +25,11 @@ NOT_IN_NAMES = frozenset("{}")  # a placeholder ends there
 
 
 class CommandPanel(SheetFrame):
-    """Both signals carry its name and words; whoever carries them out calls `show_fault`, or closes the sheet.
+    """A sheet that edits a command. Both signals carry its name and words; their receiver calls `show_fault`, or closes the sheet.
 
     Args:
-        secret: that it prints; None: it is a new one.
-        commands: all that there are.
+        secret: the secret that the command prints; None: a new one.
+        commands: all commands of the settings.
     """
 
     save_requested = Signal(str, object)
@@ -97,7 +95,7 @@ class CommandPanel(SheetFrame):
 
     @property
     def _words(self) -> tuple[str, ...]:
-        """What is typed, without the empty lines around it; one in the middle is an empty argument."""
+        """The typed words, without empty lines around them; an empty line between them is an empty argument."""
         return tuple(self._command.toPlainText().strip("\n").split("\n")) if self._command.toPlainText().strip() else ()
 
     def _on_edited(self) -> None:

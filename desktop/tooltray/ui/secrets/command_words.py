@@ -1,7 +1,4 @@
-"""Secrets that are kept elsewhere, and the commands that print some of them, as the Secrets tab lists them. Pure.
-
-Above it: the section about them, and the sheet of a command. Below it: snapshots.
-"""
+"""Secrets that are kept elsewhere, and the commands that print some of them, for the Secrets tab. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,19 +14,19 @@ SETTING = "secretCommands"  # where the settings have the commands
 
 
 def commands_in(settings: Mapping[str, object]) -> Commands:
-    """Returns the commands of the settings; what is no command there is left out, as the hub does."""
+    """Returns the commands of the settings; invalid ones are left out, as in the hub."""
     found = settings.get(SETTING)
     given = found.items() if isinstance(found, Mapping) else ()
     return {name: words for name, words in given if isinstance(words, list) and words and all(isinstance(each, str) for each in words)}
 
 
 def command_of(secret: SecretSnapshot) -> str | None:
-    """Returns the name of the command that prints a secret; None: it comes from somewhere else."""
+    """Returns the name of the command that prints a secret; None if it comes from somewhere else."""
     return secret.name.removeprefix(PREFIX) if secret.kind == "provided" and secret.name.startswith(PREFIX) else None
 
 
 def kept_elsewhere(secrets: Sequence[SecretSnapshot], commands: Commands) -> list[SecretSnapshot]:
-    """Returns the secrets that are fetched, and a row for each command that nothing uses; by name."""
+    """Returns the secrets that are kept elsewhere, and a row for each unused command; by name."""
     used = [each for each in secrets if each.kind == "provided"]
     names = {each.name for each in used}
     unused = [SecretSnapshot(PREFIX + name, None, kind="provided") for name in commands if PREFIX + name not in names]
@@ -37,7 +34,7 @@ def kept_elsewhere(secrets: Sequence[SecretSnapshot], commands: Commands) -> lis
 
 
 def source(secret: SecretSnapshot, commands: Commands) -> str:
-    """Returns where a secret comes from: its command in full, or the place; empty: there is no such command."""
+    """Returns where a secret comes from: its command in full, or the place; empty if the settings lack the command."""
     if is_not_set_up(secret, commands):
         return ""
     words = commands.get(command_of(secret) or "")
@@ -45,13 +42,13 @@ def source(secret: SecretSnapshot, commands: Commands) -> str:
 
 
 def is_not_set_up(secret: SecretSnapshot, commands: Commands) -> bool:
-    """Whether a command is named that the settings do not have."""
+    """Returns whether the secret names a command that the settings do not have."""
     name = command_of(secret)
     return name is not None and name not in commands
 
 
 def note(secret: SecretSnapshot, commands: Commands) -> tuple[str, str]:
-    """Returns a chip for what is not normal: word and tone."""
+    """Returns a chip for an unusual state: word and tone."""
     if is_not_set_up(secret, commands):
         return tr("Not set up"), "warning"
     if secret.problem is not None:

@@ -1,7 +1,4 @@
-"""Secrets that are kept elsewhere: where each comes from, what uses it, and the commands that a person sets up.
-
-Above it: the Secrets tab. Below it: a table, the sheet of a command, and SecretCommands. Draws frozen snapshots; no value is ever here.
-"""
+"""Secrets that are kept elsewhere: where each comes from, what uses it, and the user's commands. Draws frozen snapshots without values."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -28,7 +25,7 @@ PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}"
 
 
 class ElsewhereSection(QWidget):
-    """`opened` carries the SecretSnapshot of the row that a person wants to see."""
+    """A section with secrets that are kept elsewhere. `opened` carries the SecretSnapshot of the row that the user wants to see."""
 
     opened = Signal(object)
 
@@ -59,7 +56,7 @@ class ElsewhereSection(QWidget):
         self.hide()
 
     def show_secrets(self, secrets: Sequence[SecretSnapshot]) -> None:
-        """Shows those of the secrets that are kept elsewhere, and the commands of the settings."""
+        """Shows the secrets that are kept elsewhere, and the commands of the settings."""
         self._secrets = secrets
         rows = kept_elsewhere(secrets, self._known)
         self.table.set_rows(rows)

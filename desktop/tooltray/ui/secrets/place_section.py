@@ -1,7 +1,4 @@
-"""Where secrets are kept: the place, whether it answers, and what to do if it does not.
-
-Above it: the Secrets tab. Below it: widgets. Draws a frozen snapshot.
-"""
+"""The place of secrets: its kind, whether it can be used, and what to do if it cannot. Draws a frozen snapshot."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -23,7 +20,7 @@ CHOICE_WIDTH = 240
 
 
 class PlaceSection(QWidget):
-    """`chosen` carries "keyring", "file" or "memory", and the passphrase of the file."""
+    """A section with the place of secrets. `chosen` carries "keyring", "file" or "memory", and the passphrase of the file."""
 
     chosen = Signal(str, str)
     check_requested = Signal()
@@ -74,7 +71,7 @@ class PlaceSection(QWidget):
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why the place cannot be used, with ways out; None takes that away."""
+        """Shows why the place cannot be used, with ways out; None removes it."""
         self._check.setEnabled(True)
         if problem is None:
             clear(self._help)
@@ -104,6 +101,6 @@ class PlaceSection(QWidget):
             self.chosen.emit("file", self._passphrase.text())
 
     def _draw(self) -> None:
-        """A file is used once there is a passphrase for it."""
+        """Shows the field for a passphrase, and enables the button once a passphrase is typed."""
         self._passphrase_row.setVisible(self._choice.chosen == "file" and self._backend != "file")
         self._use.setEnabled(bool(self._passphrase.text()))

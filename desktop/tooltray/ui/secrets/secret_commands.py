@@ -1,7 +1,4 @@
-"""Carries out what a person asks for of secrets, and says how it went.
-
-Above it: the Secrets tab and SecretEntry. Below it: the Qt presenter layer. Knows no widget, and keeps no value.
-"""
+"""Carries out the user's actions on secrets, and reports the outcome. Knows no widget, and keeps no value."""
 
 from collections.abc import Sequence
 
@@ -32,27 +29,27 @@ class SecretCommands(Commands):
         self._read = CoalescedRead(self._look, tasks=tasks, name="look at the secrets", show=self.read_failed.emit)
 
     def look(self) -> None:
-        """Asks for what the tab shows."""
+        """Reads what the tab shows."""
         self._read.ask()
 
     @action()
     async def check(self) -> None:
-        """Looks whether the place of the secrets can be used; a keyring may show its prompt."""
+        """Checks whether the place of the secrets can be used; a keyring may show its prompt."""
         await self._use_place("", "")
 
     @action()
     async def store(self, name: str, value: str) -> None:
-        """Stores a value: `stored`, `place_failed` or `refused_value`."""
+        """Stores a value; emits `stored`, `place_failed` or `refused_value`."""
         await self._store(name, value)
 
     @action()
     async def choose_place(self, kind: str, passphrase: str) -> None:
-        """Does what `SecretsHelp` asks for: `place_failed` says how it went."""
+        """Carries out what `SecretsHelp` requests; emits `place_failed` with the outcome."""
         await self._use_place(kind, passphrase)
 
     @action()
     async def store_elsewhere(self, kind: str, passphrase: str, name: str, value: str) -> None:
-        """The same, and stores a value there."""
+        """Opens another place for secrets, and stores a value there."""
         if (problem := await self._opened(kind, passphrase)) is not None:
             self.place_failed.emit(problem)
         else:
@@ -60,27 +57,27 @@ class SecretCommands(Commands):
 
     @action(at_sheet)
     async def save_command(self, name: str, words: Sequence[str]) -> None:
-        """Sets up a command that prints a secret: `command_saved` or `refused`."""
+        """Saves a command that prints a secret; emits `command_saved` or `refused`."""
         await self._hub.settings.change_settings({SETTING: {name: list(words)}})
         self.command_saved.emit(name)
         await self._look()
 
     @action(at_sheet)
     async def remove_command(self, name: str, words: Sequence[str]) -> None:
-        """Forgets one: `command_removed` or `refused`."""
+        """Removes a command; emits `command_removed` or `refused`."""
         await self._hub.settings.change_settings({SETTING: {name: None}})
         self.command_removed.emit(name, words)
         await self._look()
 
     @action()
     async def restore_command(self, name: str, words: Sequence[str]) -> None:
-        """Undoes that."""
+        """Undoes the removal of a command."""
         await self._hub.settings.change_settings({SETTING: {name: list(words)}})
         await self._look()
 
     @action()
     async def remove(self, names: Sequence[str]) -> None:
-        """Forgets secrets: `removed`."""
+        """Deletes secrets; emits `removed`."""
         gone = []
         try:
             for name in names:
@@ -93,7 +90,7 @@ class SecretCommands(Commands):
 
     @action()
     async def restore(self, names: Sequence[str]) -> None:
-        """Puts back what was removed a moment ago."""
+        """Restores secrets that were deleted a moment ago."""
         try:
             for name in names:
                 await self._hub.secrets.restore_secret(name)
@@ -102,7 +99,7 @@ class SecretCommands(Commands):
 
     @action()
     async def sign_out(self, server: str) -> None:
-        """Forgets the tokens of a sign-in."""
+        """Deletes the tokens of a sign-in."""
         await self._hub.sign_ins.sign_out(server)
         self.done.emit(tr("You are signed out of {name}", name=server))
         await self._look()
@@ -135,7 +132,7 @@ class SecretCommands(Commands):
             await self._look()
 
     async def _tell_failure(self, problem: Problem) -> None:
-        """Whether the value is at fault or the place: the place itself says so."""
+        """Shows a failure at the place if the place has a problem, else at the value."""
         secrets = await self._hub.secrets.get_secrets()
         self.secrets_changed.emit(secrets)
         (self.refused_value if secrets.problem is None else self.place_failed).emit(problem)

@@ -1,8 +1,5 @@
-"""A field that takes the value of one secret, wherever it is missing: a card, Why?, an import, the Secrets tab.
-
-Above it: whoever needs the secret. Below it: SecretCommands. What is typed is hidden, and forgotten once it is stored; nothing waits for a
-keyring that shows a prompt.
-"""
+"""A field for the value of one secret, wherever it is missing: a card, Why?, an import, the Secrets tab. The text is hidden, and cleared
+once it is stored; nothing waits for a keyring that shows a prompt."""
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
@@ -22,11 +19,12 @@ WAIT_SHOWN_MS = 600  # a keyring that is open answers sooner
 
 
 class SecretEntry(QWidget):
-    """`stored`: the secret of this name is stored now, and servers that waited for it are tried again by themselves.
+    """A field for a secret's value. `stored`: the secret of this name was stored, and servers that waited for it are started again
+    automatically.
 
     Args:
         secret_name: as settings name it.
-        is_new: there is none yet; else it is replaced.
+        is_new: the secret is not stored yet; else it is replaced.
     """
 
     stored = Signal(str)
@@ -66,7 +64,7 @@ class SecretEntry(QWidget):
         self.set_name(secret_name)
 
     def set_name(self, secret_name: str) -> None:
-        """Takes the value for a secret of another name; of an empty one, none."""
+        """Changes the name of the secret; with an empty name no value can be stored."""
         self.secret_name = secret_name
         self._field.setAccessibleName(tr("Value of {name}", name=secret_name) if secret_name else tr("Value"))
         self._button.setAccessibleName(f"{self._verb}, {secret_name}" if secret_name else self._verb)
@@ -77,7 +75,7 @@ class SecretEntry(QWidget):
         return tr("Store") if self._is_new else tr("Replace")
 
     def focus_field(self) -> None:
-        """Gives the keyboard to the field."""
+        """Moves the focus to the field."""
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_store(self) -> None:

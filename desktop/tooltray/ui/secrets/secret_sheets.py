@@ -1,7 +1,4 @@
-"""The sheets of the Secrets tab: one secret in full, and a new one.
-
-Above it: the tab. Below it: SecretEntry. The value of a stored secret is never shown.
-"""
+"""The sheets of the Secrets tab: one secret in full, and a new one. The value of a stored secret is never shown."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -24,7 +21,7 @@ EXAMPLE = "github/GITHUB_TOKEN"
 
 
 class SecretPanel(SheetFrame):
-    """One secret: what uses it, a field for another value, and its end.
+    """A sheet about one secret: what uses it, a field for another value, and a button that removes it.
 
     `server_requested` carries the name of a server that uses it.
     """
@@ -127,7 +124,7 @@ def _note(secret: SecretSnapshot) -> str:
 
 
 class NewSecretPanel(SheetFrame):
-    """Asks for a name and a value."""
+    """A sheet with fields for a new secret's name and value."""
 
     stored = Signal(str)
 

@@ -1,7 +1,4 @@
-"""What the Secrets tab says. Pure functions of the engine's snapshots.
-
-Above it: that tab and its sheet. Below it: snapshots.
-"""
+"""Texts of the Secrets tab. Pure functions of the engine's snapshots."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
@@ -12,7 +9,7 @@ from tooltray.ui.state_language import Look
 
 
 def places() -> list[tuple[str, str]]:
-    """Returns where secrets can be kept, and how each place is called."""
+    """Returns the possible places of secrets, with their names."""
     return [("keyring", tr("The system's keyring")), ("file", tr("An encrypted file")), ("memory", tr("Memory, until Tooltray ends"))]
 
 
@@ -26,17 +23,17 @@ def place_look(secrets: StoredSecrets) -> Look:
 
 
 def is_missing(secret: SecretSnapshot) -> bool:
-    """Whether something needs it, and it is known not to be there."""
+    """Returns whether a secret that is in use is known to be missing."""
     return secret.is_stored is False and secret.kind == "value"
 
 
 def is_unused(secret: SecretSnapshot) -> bool:
-    """Whether it is known that nothing needs it."""
+    """Returns whether a stored secret is known to be unused."""
     return bool(secret.is_stored) and secret.kind == "value" and not (secret.used_by or secret.perhaps_used_by)
 
 
 def state(secret: SecretSnapshot) -> tuple[str, str]:
-    """Returns a chip for what is not normal: word and tone."""
+    """Returns a chip for an unusual state: word and tone."""
     if secret.is_stored is None:
         return tr("Not known"), "warning"
     if secret.kind == "own":
@@ -54,7 +51,7 @@ def about(stored: Sequence[SecretSnapshot]) -> str:
 
 
 def used_by(secret: SecretSnapshot) -> str:
-    """Returns which servers and files use it, in one line."""
+    """Returns which servers and files use a secret, in one line."""
     if secret.used_by:
         return ", ".join(user_name(user) for user in secret.used_by)
     if secret.perhaps_used_by:
@@ -63,7 +60,7 @@ def used_by(secret: SecretSnapshot) -> str:
 
 
 def user_name(user: str) -> str:
-    """Returns a server's name, or the last parts of a file's path."""
+    """Returns the name of a secret's user: a server's name, or the last parts of a file's path."""
     path = PurePath(user)
     return str(PurePath(*path.parts[-2:])) if path.is_absolute() else user
 

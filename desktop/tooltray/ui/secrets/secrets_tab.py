@@ -1,7 +1,5 @@
-"""The Secrets tab of the settings: what is missing on top, with a field for each; what is stored; what is kept elsewhere; and where.
-
-Above it: the Settings page. Below it: SecretCommands and the sheets. Draws frozen snapshots; no value of a secret is ever here.
-"""
+"""The Secrets tab of the settings: missing secrets at the top, with a field for each; stored secrets; secrets kept elsewhere; and the
+place. Draws frozen snapshots without values."""
 
 from functools import partial
 
@@ -94,11 +92,11 @@ class SecretsTab(Page):
 
     @property
     def is_known(self) -> bool:
-        """Whether it shows what the hub has said."""
+        """Whether the hub's secrets have been read."""
         return self._secrets is not None
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows one secret, "secrets" and its name, as soon as it is known what there is."""
+        """Shows one secret, "secrets" and its name, as soon as the secrets are read."""
         self._asked = text
         self._show_asked()
 
@@ -115,7 +113,7 @@ class SecretsTab(Page):
         self._show_asked()
 
     def open_new(self) -> None:
-        """Opens the sheet that takes a name and a value."""
+        """Opens the sheet for a new secret."""
         if self._context.sheets.sheet is None:
             panel = NewSecretPanel(self._context)
             sheet = self._context.sheets.open(panel)
@@ -250,7 +248,7 @@ class SecretsTab(Page):
         self.commands.look()
 
     def _running_with(self, name: str) -> list[str]:
-        """The servers that have had a secret's value from before, and get another one only when they start again."""
+        """Returns the running servers that got the secret's previous value, and get the new one only after a restart."""
         known = self._secrets.secrets if self._secrets is not None else ()
         users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
         found = [self._context.servers.find(user) for user in users]

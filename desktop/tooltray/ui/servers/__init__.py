@@ -1,1 +1,1 @@
-"""The Servers page: cards and table, what narrows and orders them, the sheets of a server, and what can be done with one or many."""
+"""The Servers page: cards and table, filters and order, the sheets of a server, and the actions on one or many."""

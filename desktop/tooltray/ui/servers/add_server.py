@@ -1,4 +1,4 @@
-"""Add a server: paste anything, see what will run, keep its secrets safe. One scroll, no wizard."""
+"""The sheet that adds a server: the user pastes anything, sees what will run, and secrets are stored safely. One scroll, no wizard."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -34,11 +34,11 @@ FEWEST_LINES, MOST_LINES = 3, 12
 
 
 class AddServerPanel(Surface):
-    """`add_requested` carries a list of NewServer; whoever carries it out calls `show_failure`, or closes the sheet.
+    """A sheet that adds servers. `add_requested` carries a list of NewServer; its receiver calls `show_failure`, or closes the sheet.
 
     Args:
-        text: to begin with.
-        projects: folders into whose own files it can go.
+        text: the text at the start.
+        projects: folders into whose own files a server can be added.
         local: reads what is pasted, and finds secrets in it.
         tester: tries a server before it is added.
     """
@@ -115,14 +115,14 @@ class AddServerPanel(Surface):
 
     @property
     def complaint(self) -> str:
-        """What is wrong with the text, as it is shown."""
+        """The error in the text, as shown."""
         return self._complaint.text()
 
     def show_failure(self, problem: Problem, backend: str) -> None:
-        """Shows why adding did not work; what was pasted and typed stays.
+        """Shows why adding failed; the user's input stays.
 
         Args:
-            backend: where secrets are kept, if they are the reason; else empty.
+            backend: the place of secrets, if it is the reason; else empty.
         """
         self._set_busy(False)
         if backend:
@@ -133,14 +133,14 @@ class AddServerPanel(Surface):
             self._put_below(Banner(self._theme, "error", title(problem), sentences(problem)))
 
     def on_server_added(self, name: str) -> None:
-        """One of several is there now: adding again after a failure goes on with the rest."""
+        """Removes the preview of a server that was added, so that adding again after a failure adds only the rest."""
         self._taken = {*self._taken, name}
         for preview in [each for each in self._previews if each.name == name]:
             self._previews.remove(preview)
             preview.hide()
 
     def on_storing(self, is_storing: bool) -> None:
-        """Secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
+        """Shows that secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
         if is_storing:
             self._prompt_wait.start()
         else:
@@ -156,7 +156,7 @@ class AddServerPanel(Surface):
         self._body.insertWidget(self._body.count() - 1, widget)
 
     def on_secrets_closed(self, problem: Problem | None) -> None:
-        """Another place for secrets was chosen: it works, and adding goes on, or it does not."""
+        """Continues adding after another place for secrets was chosen, or shows why the place does not work."""
         if not isinstance(self._failure, SecretsHelp):
             return
         if problem is not None:
@@ -277,7 +277,7 @@ class AddServerPanel(Surface):
         self._test_panel.cancel_requested.connect(self._end_test)
 
     def _on_test(self) -> None:
-        """Tries what would be added, with the values of its secrets, none of which is stored for that."""
+        """Tests the new server with the values of its secrets, without storing them."""
         if self._asks_for_secret():
             return
         new = self._previews[0].new_server
@@ -304,7 +304,7 @@ class AddServerPanel(Surface):
             self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])
 
     def _asks_for_secret(self) -> bool:
-        """Asks for the first secret without a value; returns whether there is one."""
+        """Moves the focus to the first secret without a value; returns whether there is one."""
         missing = next((secret for preview in self._previews if (secret := preview.missing) is not None), None)
         if missing is not None:
             missing.ask()
@@ -333,6 +333,6 @@ class AddServerPanel(Surface):
 
 
 def _places(projects: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns where a new server can be written: the folder of a project's own file, or nothing for the settings; and its words."""
+    """Returns the places for a new server, with their names: the folder of a project's own file, or empty for the settings."""
     own = [(project, file_name(f"{project}/.mcp.json", project)) for project in projects]
     return [("", tr("Your settings, for all clients")), *own]

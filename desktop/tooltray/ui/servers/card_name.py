@@ -1,4 +1,4 @@
-"""The name on a server's card: pressed, it opens all there is to know of the server."""
+"""The name on a server's card: a click opens the details of the server."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
@@ -13,7 +13,7 @@ RING = 4  # px around the word
 
 
 class CardName(PaintedButton):
-    """Also what says a card's state to those who go through the cards by keyboard."""
+    """A server's name, which also describes the card's state to screen readers."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Asks for the name of a server's copy: of another account of the same service, or of the same program with other arguments."""
+"""The sheet for the name of a server's copy: for another account of the same service, or for the same program with other arguments."""
 
 from collections.abc import Collection
 
@@ -18,7 +18,7 @@ LONGEST_NAME = 64  # what settings allow
 
 
 class DuplicatePanel(SheetFrame):
-    """`duplicate_requested` carries the copy's name.
+    """A sheet that duplicates a server. `duplicate_requested` carries the copy's name.
 
     Args:
         taken: names that servers have.
@@ -71,6 +71,6 @@ class DuplicatePanel(SheetFrame):
 
 
 def free_name(name: str, taken: Collection[str]) -> str:
-    """Returns the name with a number behind it that no server has."""
+    """Returns the name with the first number that no server uses."""
     stem = name[: LONGEST_NAME - 4]
     return next(found for number in range(2, len(taken) + 3) if (found := f"{stem}-{number}") not in taken)

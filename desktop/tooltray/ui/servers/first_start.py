@@ -1,7 +1,4 @@
-"""What the Servers page shows while there is no server: the ways to the first one.
-
-Above it: the Servers page. Below it: widgets, and what the look at this computer's AI clients has found.
-"""
+"""The Servers page without servers: the ways to the first one."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
@@ -19,13 +16,13 @@ from tooltray.ui.widgets.surface import column, row
 
 
 class StarterCommands(Commands):
-    """Adds a well-known server with one click, where it asks for nothing."""
+    """A command that adds a well-known server with one click, if it needs no input."""
 
     form_wanted = Signal(str)  # the id of one that asks for something
 
     @action(as_notice)
     async def add(self, id: str) -> None:
-        """Adds it under its own name, or `form_wanted`."""
+        """Adds a server under its own name; emits `form_wanted` if it needs input."""
         starters = await self._hub.discovery.get_starter_servers()
         starter = next((each for each in starters if each.id == id), None)
         if starter is None or any(field.is_required for field in starter.fields):
@@ -40,8 +37,9 @@ STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
 
 
 class FirstStart(QWidget):
-    """`move_requested`: the servers of AI clients are to come here. `paste_requested`: a person has something to paste.
-    `discover_requested`: they look for one. `starter_requested` carries the id of a well-known server."""
+    """The ways to the first server. `move_requested`: import servers from AI clients. `paste_requested`: the user has something to paste.
+    `discover_requested`: search for one. `starter_requested` carries the id of a well-known server.
+    """
 
     move_requested = Signal()
     paste_requested = Signal()
@@ -73,7 +71,7 @@ class FirstStart(QWidget):
         outer.addStretch(1)
 
     def show_scan(self, scan: ClientScan) -> None:
-        """Says what the AI clients on this computer have; where they have no servers there are none to move."""
+        """Shows which servers the AI clients on this computer have; offers no import where they have none."""
         clients = here(scan)
         if not clients:
             return
@@ -84,7 +82,7 @@ class FirstStart(QWidget):
             self._move.set_title(tr("Move servers from {clients}", clients=names_in_a_row(owners)))
 
     def enable(self, is_usable: bool) -> None:
-        """Lets a person begin, or not: without a hub nothing can be added."""
+        """Enables or disables the buttons: without a hub nothing can be added."""
         for button in self.findChildren(Button):
             button.setEnabled(is_usable)
 

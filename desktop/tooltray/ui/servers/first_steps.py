@@ -1,8 +1,5 @@
-"""From nothing to a first call: three steps that tick themselves, above the servers of somebody who has just begun.
-
-Above it: the Servers page, which says when somebody begins. Below it: the Qt presenter layer, whose settings keep that it goes on, and
-whose journal knows of a call. Once all is done, or put away, it never comes back.
-"""
+"""From nothing to a first call: three steps that tick themselves, above the servers of a new user. Once completed or dismissed, they never
+come back."""
 
 from collections.abc import Sequence
 
@@ -30,7 +27,7 @@ ANSWERING = (ServerState.RUNNING, ServerState.ON_DEMAND)
 
 
 class FirstSteps(msgspec.Struct, frozen=True):
-    """How far somebody is.
+    """The progress of a new user.
 
     Attributes:
         server: one that answers; empty: none yet.
@@ -48,12 +45,12 @@ class FirstSteps(msgspec.Struct, frozen=True):
 
 
 def answering(servers: Sequence[ServerSnapshot]) -> str:
-    """Returns a server of the person's own that answers; empty: none does."""
+    """Returns one of the user's own servers that takes calls; empty without one."""
     return next((server.name for server in servers if not server.is_builtin and server.state in ANSWERING), "")
 
 
 def to_say(server: str) -> str:
-    """Returns what a person could ask an AI client for, so that it uses a server; empty: nothing comes to mind."""
+    """Returns a prompt for an AI client that would use a server; empty for an unknown server."""
     words = {
         "time": tr("What time is it in Tokyo?"),
         "fetch": tr("Read https://modelcontextprotocol.io and tell me what it is about."),
@@ -76,20 +73,20 @@ class FirstStepsCommands(Commands):
         self._has_begun = False
 
     def look(self, *, has_begun: bool = False) -> None:
-        """Asks how far it is: `wanted` and, where they are or somebody has just begun, `found`; does not wait."""
+        """Reads the progress without waiting; emits `wanted`, and `found` if the steps are wanted or the user has just begun."""
         self._has_begun = self._has_begun or has_begun
         self._reading.ask()
 
     @action()
     async def find_tool(self, server: str) -> None:
-        """Asks for a tool that a person could try: `tool_found`."""
+        """Reads a tool that the user could try; emits `tool_found`."""
         tools = [tool for tool in await self._hub.tools.get_tools(server=server) if tool.is_enabled]
         reading = [tool for tool in tools if tool.category == "read"]
         self.tool_found.emit(next((tool.name for tool in (*reading, *tools)), ""))
 
     @action()
     async def keep(self, are_wanted: bool) -> None:
-        """Keeps that they go on, or that they never come back."""
+        """Saves whether the steps are shown."""
         await self._hub.settings.change_settings({"window": {SETTING: are_wanted or None}})
 
     async def _look(self) -> None:
@@ -104,7 +101,7 @@ class FirstStepsCommands(Commands):
 
 
 class StepView(QWidget):
-    """One step: its number or a tick, what to do, and a button where it is the next one."""
+    """A view of one step: its number or a tick, what to do, and a button where it is the next one."""
 
     def __init__(self, theme: Theme, number: int) -> None:
         super().__init__()
@@ -134,7 +131,7 @@ class StepView(QWidget):
 
 
 class FirstStepsStrip(QWidget):
-    """Hidden unless somebody begins, or has begun and is not through.
+    """A strip with the steps; hidden unless the user has begun and not completed them.
 
     Args:
         context: of the page.
@@ -170,7 +167,7 @@ class FirstStepsStrip(QWidget):
         return self._steps
 
     def set_empty(self, is_empty: bool) -> None:
-        """Says whether there is no server yet: then somebody begins. The first server that comes keeps it going on."""
+        """Begins the steps while no server exists; they stay after the first one is added."""
         if is_empty == self._is_empty:
             return
         self._is_empty = is_empty
@@ -180,7 +177,7 @@ class FirstStepsStrip(QWidget):
         self._draw()
 
     def look(self) -> None:
-        """There is a hub that knows how far it is."""
+        """Reads the progress from a hub that runs."""
         self.commands.look(has_begun=self._is_empty)
 
     def _on_wanted(self, are_wanted: bool) -> None:

@@ -1,7 +1,4 @@
-"""What can be done with the servers that are selected in the table, all at once.
-
-Above it: the Servers page. Below it: the table, and ServerWishes, which carry it on.
-"""
+"""The actions on all servers that are selected in the table."""
 
 from functools import partial
 
@@ -21,7 +18,7 @@ ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
 
 
 class ManyBar(QWidget):
-    """What can be done with the servers that are selected in the table; not there while there is only one."""
+    """A bar with the actions for the selected servers; hidden while only one is selected."""
 
     def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable) -> None:
         super().__init__()
@@ -58,7 +55,7 @@ class ManyBar(QWidget):
         self._all.setVisible(self.width() >= ROOM_FOR_ALL)
 
     def look(self) -> None:
-        """Follows what is selected, and how those servers are."""
+        """Updates the bar to the selection and the servers' states."""
         picked = self._table.picked_servers
         self.setVisible(len(picked) > 1)
         self._words.setText(tr("{count} selected", count=len(picked)))

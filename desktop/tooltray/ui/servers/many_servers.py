@@ -1,7 +1,4 @@
-"""What a person does with several servers at once: each for itself, so that one that fails keeps no other; and back, by one Undo.
-
-Above it: the Servers page and the palette, by ServerWishes. Below it: ServerCommands, toasts, the Qt presenter layer.
-"""
+"""The user's actions on several servers at once: each separately, so that a failure stops no other; one Undo reverts all."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -31,7 +28,9 @@ Work = Callable[[str], Coroutine[object, object, None]]
 
 
 class Undo(msgspec.Struct, frozen=True):
-    """What a toast offers after something was done: its words, and what takes it back."""
+    """The content of a toast after an action: its words, the function that undoes the action, and the one that runs when it can no longer
+    be undone.
+    """
 
     words: str
     back: Callable[[], object] | None = None
@@ -39,7 +38,7 @@ class Undo(msgspec.Struct, frozen=True):
 
 
 def can(what: str, server: ServerSnapshot) -> bool:
-    """Whether something makes sense for a server: of many that are selected it is done with those."""
+    """Returns whether an action makes sense for a server; an action on a selection skips the other servers."""
     if server.is_builtin or server.origin == "proposal":
         return False
     match what:
@@ -56,7 +55,7 @@ def can(what: str, server: ServerSnapshot) -> bool:
 
 
 class ManyServers(Commands):
-    """Its base's `failed` carries what did not work with whom, for all to see."""
+    """The actions on several servers. `failed` of its base carries which servers an action failed for, to be shown above the pages."""
 
     server_failed = Signal(str, object)  # a server's name; Problem
     undoable = Signal(object)  # Undo
@@ -72,7 +71,7 @@ class ManyServers(Commands):
         context.notices.keep_open_requested.connect(self._on_keep_open)
 
     def do(self, what: str, names: Sequence[str]) -> None:
-        """Does one of START, STOP, RESTART, ON_DEMAND, REMOVE with those of the servers for which it makes sense."""
+        """Does one of START, STOP, RESTART, ON_DEMAND, REMOVE with the servers for which it makes sense."""
         found = [server for name in names if (server := self._context.servers.find(name)) is not None and can(what, server)]
         slots = {START: self._start, STOP: self._stop, RESTART: self._restart, ON_DEMAND: self._on_demand, REMOVE: self._remove}
         if found:
@@ -143,7 +142,7 @@ class ManyServers(Commands):
         return [server for server in self._context.servers.servers if runs_everything(server)]
 
     def look_at_rules(self) -> None:
-        """Offers once that servers ask first which run everything without asking."""
+        """Offers once to make servers ask first that run everything without asking."""
         if self._context.hub.snapshot is None or self._context.local.memory.text(OFFERED):
             return
         names = [server.name for server in self._open_servers()]
@@ -219,10 +218,10 @@ class ManyServers(Commands):
             toast.passed.connect(undo.over)
 
     async def _each(self, names: Sequence[str], work: Work, failure: Callable[[int], str], *, at_once: int = AT_ONCE) -> list[str]:
-        """Does the work with each; returns with whom it worked, and shows of the others why not.
+        """Does the work with each server; returns the successes, and shows the failures.
 
         Args:
-            failure: the title of a notice about those, of whom there are so many.
+            failure: the title of a notice about a number of failures.
         """
         free = asyncio.Semaphore(at_once)
         problems: dict[str, Problem] = {}

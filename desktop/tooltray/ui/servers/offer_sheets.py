@@ -1,7 +1,4 @@
-"""Opens the sheets that add what is brought along: bundles, servers that run inside Tooltray; and links to AI clients.
-
-Above it: the Servers page. Below it: those sheets, BundleCommands and ServerCommands. An open sheet of another kind stays.
-"""
+"""Opens the sheets that add bundles and servers that run inside Tooltray; and links to AI clients. An open sheet of another kind stays."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -31,7 +28,9 @@ ARGUMENTS = "args"  # the key of the one field
 
 
 class InMemoryPanel(OfferPanel):
-    """Adding it is the yes to run it inside Tooltray; the sentence that says so stands above the button."""
+    """A sheet that adds a server that runs inside Tooltray. Adding it is also the approval for that, as a sentence above the button
+    explains.
+    """
 
     def __init__(self, theme: Theme, server: InMemoryServer, taken: frozenset[str]) -> None:
         super().__init__(theme, tr("Add {name}", name=server.name), taken=taken, word=tr("Add and run inside Tooltray"))
@@ -41,7 +40,7 @@ class InMemoryPanel(OfferPanel):
         self.set_fields([FormField(ARGUMENTS, tr("Arguments"), is_list=True)])
 
     def entry(self, values: Mapping[str, FieldValue]) -> dict[str, object]:
-        """Returns how it stands in the settings."""
+        """Returns the server's entry for the settings."""
         args = values.get(ARGUMENTS, ())
         return {"type": "inmemory", "command": self._server.name, "args": list(args) if isinstance(args, tuple) else []}
 
@@ -64,12 +63,12 @@ class OfferCommands(Commands):
 
     @action(at_sheet)
     async def list_inmemory(self) -> None:
-        """Asks which servers installed packages bring; where they cannot be listed, there are none to offer."""
+        """Reads which servers installed packages contain; emits none where that fails."""
         self.inmemory_listed.emit(list(await self._hub.servers.get_inmemory_servers()))
 
     @action(at_sheet)
     async def read_links(self, server: str) -> None:
-        """Asks for links that add a server to AI clients: `links_read`, or `refused`."""
+        """Reads the links that add a server to AI clients; emits `links_read`, or `refused`."""
         links = await self._hub.servers.get_client_links(server)
         if not links:
             raise TooltrayError(tr("No AI client takes a link for it"), "", tr("Connect the client on the page AI clients."))
@@ -77,7 +76,7 @@ class OfferCommands(Commands):
 
     @action(at_sheet)
     async def add_inmemory(self, name: str, entry: Mapping[str, object]) -> None:
-        """Adds a server that runs inside Tooltray, and says the person's yes to exactly that entry: `inmemory_added`, or `refused`."""
+        """Adds a server that runs inside Tooltray, and trusts exactly that entry; emits `inmemory_added`, or `refused`."""
         await self._hub.servers.add_mcp_server(name, dict(entry))
         waiting = await self._hub.files.get_trust_requests("")
         if digests := {each.entry: each.digest for each in waiting if each.entry == name and not each.project}:
@@ -98,7 +97,7 @@ class OfferSheets(QObject):
         context.wishes.link_requested.connect(self.open_add_to)
 
     def complete(self, panel: AddServerPanel) -> None:
-        """Connects the ways that the sheet has beside pasting."""
+        """Connects the alternatives to pasting in the sheet that adds a server."""
         ways, links = panel.other_ways, self._context.links
         ways.file_requested.connect(self.choose_bundle)
         ways.inmemory_requested.connect(self.open_inmemory)
@@ -109,7 +108,7 @@ class OfferSheets(QObject):
         self.commands.list_inmemory()
 
     def choose_bundle(self) -> None:
-        """Asks for a file with a bundle."""
+        """Prompts for a bundle's file."""
         dialog = QFileDialog(self._context.window, tr("Install a bundle"), str(Path.home()))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
@@ -118,7 +117,7 @@ class OfferSheets(QObject):
         dialog.open()
 
     def open_bundle(self, source: str) -> None:
-        """Reads a bundle, which starts nothing of it, and shows what it is."""
+        """Reads a bundle without starting it, and shows what it is."""
         if not self._is_free():
             return
         panel = ReadingBundlePanel(self._theme, source)
@@ -139,7 +138,7 @@ class OfferSheets(QObject):
         self.commands.read_links(server)
 
     def _is_free(self) -> bool:
-        """Whether nothing lies over the window that a person would lose."""
+        """Returns whether a sheet can open without closing one that the user would lose."""
         return self._place.panel is None or isinstance(self._place.panel, AddServerPanel | ReadingBundlePanel)
 
     def _taken(self) -> frozenset[str]:
@@ -163,7 +162,7 @@ class OfferSheets(QObject):
         self._replace(panel, bundles, bundles.installed)
 
     def open_inmemory(self, server: InMemoryServer) -> None:
-        """Shows what a server is that would run inside Tooltray, and asks for a yes."""
+        """Shows a server that would run inside Tooltray, for approval."""
         panel, commands = InMemoryPanel(self._theme, server, self._taken()), self.commands
 
         def add(values: Mapping[str, FieldValue], name: str) -> None:
@@ -173,7 +172,7 @@ class OfferSheets(QObject):
         self._replace(panel, commands, commands.inmemory_added)
 
     def _replace(self, panel: OfferPanel, commands: Commands, over: SignalInstance) -> None:
-        """Opens a sheet in place of what led to it; `over` closes it."""
+        """Opens a sheet in place of the previous one; `over` closes it."""
         commands.refused.connect(panel.show_refusal)
         sheet = self._place.replace(panel)
         panel.close_requested.connect(sheet.dismiss)

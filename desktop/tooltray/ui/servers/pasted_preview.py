@@ -1,5 +1,5 @@
-"""What will run or be reached, of one pasted server: its command, folder and variables, or its host, address and headers; name, secrets and
-start are for the person to change."""
+"""A preview of one pasted server: its command, folder and variables, or its host, address and headers; the user can change name, secrets
+and start."""
 
 from collections.abc import Collection, Mapping
 
@@ -28,7 +28,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 class SecretRow(QWidget):
-    """One variable that looks like a secret: its value, and whether the keyring keeps it."""
+    """A variable that looks like a secret: its value, and whether it is stored in the keyring."""
 
     changed = Signal()
 
@@ -67,7 +67,7 @@ class SecretRow(QWidget):
         return not self.value.strip() and not self.is_left_out
 
     def ask(self) -> None:
-        """Asks for the value, or that the server is added without it."""
+        """Requests the value, or the choice to add the server without it."""
         self._draw_asked()
         self._asked.show()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -96,12 +96,12 @@ class SecretRow(QWidget):
 
     @property
     def is_kept(self) -> bool:
-        """Whether it goes to the keyring; otherwise it stands in the settings as it is."""
+        """Whether the value is stored in the keyring; otherwise it is saved in the settings."""
         return self._switch.isChecked()
 
 
 class PastedPreview(Surface):
-    """`changed`: a person edited something, so that `is_ready` and `new_server` may say something else."""
+    """A preview of one pasted server. `changed`: the user edited it, so `is_ready` and `new_server` may have changed."""
 
     changed = Signal()
 
@@ -193,22 +193,22 @@ class PastedPreview(Surface):
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be added as it is."""
+        """Whether the server can be added."""
         return not self._complaint()
 
     @property
     def name(self) -> str:
-        """What the server is to be called."""
+        """The name for the server."""
         return self._name.text().strip()
 
     @property
     def missing(self) -> SecretRow | None:
-        """The first secret that still needs a value; None: none does."""
+        """The first secret that still needs a value, or None."""
         return next((row for row in self._rows if row.is_missing), None)
 
     @property
     def new_server(self) -> NewServer:
-        """Returns what is to be added. What looks like a secret in its arguments and address is stored with the other secrets."""
+        """Returns the server to add. Values in its arguments and address that look like secrets are stored with the other secrets."""
         name, rows = self.name, [row for row in self._rows if not row.is_left_out]
         entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in rows if row.is_kept and row.value})
         plain: dict[str, str | None] = {row.key: row.value for row in rows if not (row.is_kept and row.value)}

@@ -1,4 +1,4 @@
-"""Takes a secret for want of which a server does not run; it starts as soon as the secret is stored."""
+"""The sheet for a secret that a server lacks; the server starts as soon as the secret is stored."""
 
 from PySide6.QtGui import QShowEvent
 

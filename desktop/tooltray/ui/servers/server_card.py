@@ -1,8 +1,5 @@
-"""A server's card: who it is, how it is, and what to do next.
-
-Rows of fixed height, so that cards line up in a grid and nothing jumps in any state. Draws a frozen snapshot, emits wishes; a new snapshot
-changes what differs and nothing else, so that focus and hover stay.
-"""
+"""A server's card: its name, its state, and what to do next. Rows of fixed height, so that cards line up in a grid and nothing jumps in any
+state. Draws a frozen snapshot, emits requests; a new snapshot changes only what differs, so that focus and hover stay."""
 
 import time
 from datetime import datetime
@@ -87,7 +84,7 @@ class ServerCard(GridCard):
         self._draw()
 
     def set_refusal(self, problem: Problem | None) -> None:
-        """Shows why what a person asked for did not work, and puts the switch back; None takes it away."""
+        """Shows why the user's action failed, and resets the switch; None removes it."""
         self._wanted, self._refusal = None, problem
         self._draw()
 
@@ -101,13 +98,13 @@ class ServerCard(GridCard):
             self._draw()
 
     def set_matches(self, count: int) -> None:
-        """Shows how many of its tools a search found; -1 is no search."""
+        """Shows how many of its tools a search found; -1 without a search."""
         if count != self._matches:
             self._matches = count
             self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of the server's tools cost; None: not known."""
         if cost != self._cost:
             self._cost = cost
             self._draw()

@@ -1,8 +1,5 @@
-"""Carries out what a person asks for, and says how it went.
-
-Above it: the window and the tray, whose wishes it hears. Below it: the Qt presenter layer. Knows no widget. Nothing here decides: each wish
-is a verb or two of the engine; a failure comes back as a Problem, to be shown where the wish was made.
-"""
+"""Carries out the user's actions on servers, and reports the outcome. Knows no widget. Nothing here decides: each action calls a verb or
+two of the engine; a failure is a Problem, to be shown where the action was started."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,7 +23,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 class NewServer(HidesFields, frozen=True):
-    """A server to be added, as it will stand in the settings; `secrets` are values by the names that the entry refers to."""
+    """A server to be added, with its entry for the settings; `secrets` are values by the names that the entry refers to."""
 
     hidden: ClassVar = ("secrets",)
 
@@ -39,7 +36,7 @@ class NewServer(HidesFields, frozen=True):
 
 
 def at_server(commands: "ServerCommands", problem: Problem | None, server: str, *_arguments: object) -> None:
-    """At the server that it is about; with "" it is about all, and for all to see."""
+    """Shows an error at its server; with "" it is about all servers and is shown above the pages."""
     if server:
         commands.server_failed.emit(server, problem)
     else:
@@ -47,7 +44,7 @@ def at_server(commands: "ServerCommands", problem: Problem | None, server: str, 
 
 
 class ServerCommands(Commands):
-    """Its base's `failed` carries a Problem that belongs to no server."""
+    """The commands about servers. `failed` of its base carries a Problem that belongs to no server."""
 
     server_failed = Signal(str, object)  # a server's name; Problem, or None once another wish for it has worked
     server_stopped = Signal(str)  # by the person, who can start it again
@@ -101,14 +98,14 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def start(self, name: str) -> None:
-        """Starts a server; one that is switched off in the settings is switched on first."""
+        """Starts a server; a disabled one is enabled first."""
         await self.started(name)
 
     async def started(self, name: str) -> None:
-        """The same, awaited.
+        """Starts a server and waits until it runs; a disabled one is enabled first.
 
         Raises:
-            TooltrayError: it does not run; says why.
+            TooltrayError: the server does not run, with the reason.
         """
         server = self._servers.find(name)
         if server is not None and server.is_disabled and is_of_file(server):
@@ -135,7 +132,7 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def set_default(self, name: str, is_default: bool) -> None:
-        """Decides whether a server starts with the hub."""
+        """Sets whether a server starts with the hub."""
         if is_default:
             await self._hub.servers.add_mcp_default_server(name)
             self.done.emit(tr("{name} starts with the hub from now on", name=name))
@@ -148,10 +145,10 @@ class ServerCommands(Commands):
         self.server_removed.emit(await self.taken_out(name))
 
     async def taken_out(self, name: str) -> NewServer:
-        """Removes a server; returns with what it can be brought back.
+        """Removes a server; returns what is needed to restore it.
 
         Raises:
-            TooltrayError: it is not removed; says why.
+            TooltrayError: it was not removed, with the reason.
         """
         server = self._servers.find(name)
         if server is not None and is_of_file(server):
@@ -165,12 +162,12 @@ class ServerCommands(Commands):
 
     @action(at_sheet)
     async def duplicate(self, name: str, new_name: str) -> None:
-        """Adds a copy of a server under another name: `duplicated`."""
+        """Adds a copy of a server under another name; emits `duplicated`."""
         self.duplicated.emit(await self._hub.servers.duplicate_mcp_server(name, new_name))
 
     @action(at_server)
     async def copy_entry(self, name: str) -> None:
-        """Puts a server's entry on the clipboard, in the form that other programs' settings have."""
+        """Copies a server's entry to the clipboard, in the form of other programs' settings."""
         entry = (await self._hub.servers.get_mcp_servers())[name]
         text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
         self.copied.emit(text, tr("The entry of {name} is copied", name=name))
@@ -179,7 +176,7 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def start_for(self, name: str, folder: str) -> None:
-        """Starts a server for the project in a folder, which a person has chosen."""
+        """Starts a server for the project in a folder, which the user has chosen."""
         await self._hub.projects.start_for_project(name, folder)
 
     @action(at_server)
@@ -189,25 +186,25 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def reset_projects(self) -> None:
-        """Stops all that runs for a project; it waits again."""
+        """Stops the copies of all servers for projects; these servers wait again."""
         await self._hub.projects.reset_deferred_state()
         self.done.emit(tr("Servers that ran for a project wait again"))
 
     @action(at_server)
     async def set_lazy(self, name: str, is_lazy: bool | None) -> None:
-        """Decides whether a server's tools are shown only after activation; None: as for all servers."""
+        """Sets whether a server's tools are listed only after activation; None: the default."""
         await self._hub.views.set_lazy_load(is_lazy, name)
         await self._read_entry(name)
 
     @action(at_server)
     async def set_deferred(self, name: str, is_deferred: bool, template: Sequence[str] | None) -> None:
-        """Decides whether a server waits for a project, and with which arguments it starts for one; None: its `args`."""
+        """Sets whether a server waits for a project, and with which arguments it starts for one; None: its `args`."""
         await self._hub.projects.set_deferred(name, is_deferred, None if template is None else list(template))
         await self._read_entry(name)
 
     @action(at_server, clears=False)
     async def read_entry(self, name: str) -> None:
-        """Asks for a server's entry as it counts here: `entry_read`."""
+        """Reads a server's effective entry; emits `entry_read`."""
         await self._read_entry(name)
 
     async def _read_entry(self, name: str) -> None:
@@ -217,7 +214,7 @@ class ServerCommands(Commands):
 
     @action(at_server, clears=False)
     async def sign_in(self, name: str) -> None:
-        """Begins to sign in to a server, or goes on with what has begun: `page_wanted`."""
+        """Begins to sign in to a server, or continues a sign-in: emits `page_wanted`."""
         url = await self._sign_in_page(name)
         self.server_failed.emit(name, None)  # before the page is shown, which may fail in its turn
         self.page_wanted.emit(name, url)
@@ -241,11 +238,11 @@ class ServerCommands(Commands):
         self.done.emit(tr("Signed out of {name}", name=name))
 
     def tell_no_browser(self, name: str) -> None:
-        """The page could not be shown; the address still can be copied."""
+        """Shows that the page could not be opened; its address can be copied."""
         self.server_failed.emit(name, Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
     async def _sign_in_page(self, name: str) -> str:
-        """Begins to sign in, or goes on with it; returns the page's address. The outcome is told when it is there."""
+        """Begins or continues a sign-in and returns the page's address; the outcome is shown later."""
         page = await self._hub.sign_ins.begin_sign_in(name)
         if name not in self._signing_in:  # else somebody waits for the outcome already
             self._signing_in.add(name)
@@ -270,7 +267,7 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def add(self, new: Sequence[NewServer]) -> None:
-        """Adds new servers, each with its secrets; emits `servers_added`, or `adding_failed` and has added none of the rest."""
+        """Adds new servers, each with its secrets; emits `servers_added`, or `adding_failed` without adding the rest."""
         try:
             for server in new:
                 await self._add(server)
@@ -288,7 +285,7 @@ class ServerCommands(Commands):
         await self._hub.servers.add_mcp_server(removed.name, removed.entry, removed.is_default, removed.project)
 
     def forget_secrets(self, removal: ServerRemoval) -> None:
-        """A removal is not undone any more: what was kept among the secrets for that server alone goes, too."""
+        """Deletes the secrets that only a removed server used, when its removal can no longer be undone."""
         if names := [*removal.secrets, *filter(None, [removal.sign_in])]:
             self._remove_secrets(names)
 
@@ -305,11 +302,11 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def keep_secrets(self, kind: str, passphrase: str) -> None:
-        """Does what `SecretsHelp` asks for; `secrets_closed` says how it went.
+        """Carries out what `SecretsHelp` requests; emits `secrets_closed` with the outcome.
 
         Args:
             kind: another place: "keyring", "file" or "memory"; empty: the place stays.
-            passphrase: opens the file, or becomes its passphrase if there is none yet.
+            passphrase: opens the file, or becomes its passphrase if the file is new.
         """
         try:
             await open_secrets(self._hub, kind, passphrase)
@@ -329,7 +326,7 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def _check_secrets(self, problem: Problem) -> None:
-        """A server's problem is one of the secret store if the store itself says the same."""
+        """Emits `secrets_closed` if a server's problem is a problem of the secret store."""
         try:
             await self._hub.secrets.get_secret_names()
         except TooltrayError as error:
@@ -345,7 +342,7 @@ class ServerCommands(Commands):
 
     @action(as_notice)
     async def _check_unlocked(self) -> None:
-        """Secrets that were unlocked elsewhere, such as at a terminal, are no problem any more."""
+        """Drops the problem of locked secrets that were unlocked elsewhere, such as at a terminal."""
         if (await self._hub.secrets.get_secrets()).problem is None:
             self._are_secrets_closed = False
             self.secrets_closed.emit(None)
@@ -353,7 +350,7 @@ class ServerCommands(Commands):
     # tools
 
     def look_costs(self) -> None:
-        """Asks what the definitions of all tools cost."""
+        """Reads what the definitions of all tools cost."""
         self._costs.ask()
 
     async def _look_costs(self) -> None:
@@ -367,12 +364,12 @@ class ServerCommands(Commands):
 
     @action(at_server, clears=False)
     async def list_tools(self, server: str) -> None:
-        """Asks for a server's tools, or with "" for all."""
+        """Reads a server's tools, or with "" all tools."""
         await self._list_tools(server)
 
     @action(at_server)
     async def switch_tool(self, server: str, tool: str, on: bool) -> None:
-        """Offers a tool to AI clients, or no longer; `tool` is the server's own name for it."""
+        """Enables or disables a tool for AI clients; `tool` is the server's own name for it."""
         try:
             await self._hub.tools.set_tool_enabled(server, tool, on)
         finally:
@@ -380,11 +377,11 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def word_tool(self, server: str, tool: str, override: Mapping[str, Any], limit: tuple[int | None] | None = None) -> None:
-        """Shows a tool to AI clients in other words: `tool_worded`.
+        """Renames a tool for AI clients; emits `tool_worded`.
 
         Args:
             tool: the server's own name for it.
-            limit: so many tokens of a result are given at once, in a tuple; None: that stays.
+            limit: the largest result in tokens, in a tuple; None: unchanged.
         """
         given = [override.get(word) for word in ("name", "description", "title", "annotations", "icons")]
         await self._hub.views.set_tool_override(server, tool, *given)

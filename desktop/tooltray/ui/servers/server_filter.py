@@ -1,7 +1,5 @@
-"""Which servers the Servers page shows: the tabs by state, the words of the search, and beside them what all tools cost.
-
-Above it: the Servers page. Below it: tabs and the token summary. Knows no card and no table.
-"""
+"""The filter of the Servers page: the tabs by state, the words of the search, and beside them what all tools cost. Knows no card and no
+table."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -29,7 +27,7 @@ ROOM_FOR_METER = 1080  # px of the page; below that the advice stands in its pla
 
 
 class TokenSummary(QWidget):
-    """What all tools cost, and how that would be less. Empty until something is known."""
+    """The cost of all tools, and how to lower it. Empty until the cost is known."""
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
@@ -46,12 +44,12 @@ class TokenSummary(QWidget):
         self._meter.hide()
 
     def set_width(self, width: int) -> None:
-        """Sets the width of the page: where there is little, the advice goes before the meter."""
+        """Sets the width of the page: a narrow one shows the advice in place of the meter."""
         self._has_room = width >= ROOM_FOR_METER
         self._draw()
 
     def set_servers(self, servers: Sequence[ServerSnapshot], costs: Mapping[str, ServerCost]) -> None:
-        """Looks what showing their tools on demand would save."""
+        """Computes what showing their tools on demand would save."""
         self._advice.set_savings(savings(servers, {name: cost.shown_tokens for name, cost in costs.items()}))
         self._draw()
 
@@ -61,7 +59,7 @@ class TokenSummary(QWidget):
         self._meter.setVisible(self._has_tokens and (self._has_room or not is_advised))
 
     def set_listing(self, listing: ClientModeSnapshot) -> None:
-        """Sets how tools are listed to clients that nothing else is chosen for; shown with the costs that follow."""
+        """Sets how tools are listed to clients by default; shown with the next costs."""
         self._listing = listing
 
     def show_costs(self, costs: ToolCosts) -> None:
@@ -76,7 +74,7 @@ class TokenSummary(QWidget):
         self.setToolTip(counted)
 
     def show_problem(self, problem: Problem) -> None:
-        """The tokens could not be counted."""
+        """Shows that the tokens could not be counted."""
         self._has_tokens = False
         self._draw()
         self._words.setText(tr("Tokens could not be counted"))
@@ -106,7 +104,7 @@ STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
 
 
 class ServerFilter(QWidget):
-    """`changed`: other servers pass now, since a person has chosen another tab."""
+    """The filter of servers. `changed`: the user has chosen another tab, so that other servers pass."""
 
     changed = Signal()
 
@@ -126,21 +124,21 @@ class ServerFilter(QWidget):
         self._line = line
 
     def add_control(self, control: QWidget) -> None:
-        """Puts a control at the right end."""
+        """Adds a control at the right end."""
         self._line.addWidget(control)
 
     @property
     def has_state(self) -> bool:
-        """Whether a server's state decides."""
+        """Whether a tab other than the first is chosen, so that a server's state decides."""
         return self._state > 0
 
     @property
     def found(self) -> Mapping[str, Sequence[str]]:
-        """Which tools the search found, by server."""
+        """The tools that the search found, by server."""
         return self._found
 
     def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
-        """Counts what each tab lets through of those that the search lets through."""
+        """Counts the servers of each tab that fit the search."""
         self._servers = servers
         self._count()
 
@@ -149,21 +147,21 @@ class ServerFilter(QWidget):
         self._tabs.set_counts([sum(passes(server) for server in found) for passes in STATES])
 
     def set_paused(self, is_paused: bool) -> None:
-        """While everything is paused no server is said to be ready."""
+        """Changes the tab of ready servers to "Paused" while everything is paused."""
         self._tabs.set_text(READY, tr("Paused") if is_paused else tr("Ready"))
 
     def set_width(self, width: int) -> None:
-        """Sets the width of the page: where it is narrow, the tokens are hidden."""
+        """Sets the width of the page: a narrow one hides the tokens."""
         self.tokens.setVisible(width >= ROOM_FOR_TOKENS)
         self.tokens.set_width(width)
 
     def set_words(self, text: str) -> None:
-        """Looks for other words in servers; which tools have them is asked for."""
+        """Searches servers for other words; the caller searches their tools."""
         self._words = text.casefold().split()
         self._count()
 
     def search(self, text: str, tools: Sequence[ToolSnapshot]) -> None:
-        """Looks for words in servers and in these tools."""
+        """Searches servers and these tools for words."""
         self.set_words(text)
         self._found = {}
         for tool in tools:
@@ -172,14 +170,14 @@ class ServerFilter(QWidget):
         self._count()
 
     def passes(self, server: ServerSnapshot) -> bool:
-        """Whether state and search let a server through."""
+        """Returns whether a server fits the chosen state and the search."""
         return STATES[self._state](server) and self._is_found(server)
 
     def _is_found(self, server: ServerSnapshot) -> bool:
         return not self._words or server.name in self._found or self._has(server.name, server.target, server.description)
 
     def show_all(self) -> None:
-        """Lets servers of every state through."""
+        """Shows servers of every state."""
         self._tabs.choose(0)
         self._on_chosen(0)
 

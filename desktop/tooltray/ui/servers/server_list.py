@@ -1,8 +1,7 @@
-"""The servers that are there: a card for each, or a line of a table where there are many, as filter and search let them through.
+"""The list of servers that fit filter and search: a card for each, or a line of a table where there are many.
 
-Above it: the Servers page. Below it: cards and table. A changed snapshot changes its card and nothing else; cards come, go and move only
-when neither the pointer nor the keyboard is among them, or when the person asked for it.
-"""
+A changed snapshot changes only its own card; cards are added, removed and moved only when neither the pointer nor the keyboard is among
+them, or when the user has requested it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +23,8 @@ from tooltray.ui.widgets.empty_state import EmptyState
 
 
 class ServerList(QStackedWidget):
-    """
+    """The list of servers.
+
     Attributes:
         grid: the cards.
         table: the lines, where there are many servers.
@@ -32,9 +32,8 @@ class ServerList(QStackedWidget):
     """
 
     def __init__(self, context: PageContext, shown: ServerFilter) -> None:
-        """
-        Args:
-            shown: the filter and search; says which servers pass.
+        """Args:
+        shown: the filter and search, which decide which servers pass.
         """
         super().__init__()
         self._theme, self._servers, self._wishes, self._filter = context.theme, context.servers, context.wishes, shown
@@ -62,9 +61,8 @@ class ServerList(QStackedWidget):
     # what servers are shown
 
     def set_servers(self, servers: Sequence[ServerSnapshot], *, is_new: bool) -> None:
-        """
-        Args:
-            is_new: something else was shown in its place before.
+        """Args:
+        is_new: something else was shown in place of the list before.
         """
         for server in servers:
             self._ranks.setdefault(server.name, len(self._ranks))
@@ -74,7 +72,7 @@ class ServerList(QStackedWidget):
             self._show_cards(is_new or self.currentWidget() is self.table)
 
     def show_matching(self) -> None:
-        """Filter, search or view are others now."""
+        """Shows the servers that fit after filter, search or view have changed."""
         if self._is_table:
             self._show_table()
             return
@@ -97,7 +95,7 @@ class ServerList(QStackedWidget):
             card.set_paused(is_paused)
 
     def set_refusal(self, name: str, problem: Problem | None) -> None:
-        """Shows at a server why a wish did not work; None takes it away."""
+        """Shows at a server why an action failed; None hides it."""
         if (card := self._cards.get(name)) is not None:
             card.set_refusal(problem)
         if (server := self._servers.find(name)) is not None:
@@ -116,11 +114,11 @@ class ServerList(QStackedWidget):
         self.table.set_found({name: found_words(names) for name, names in found.items()})
 
     def await_card(self, name: str) -> None:
-        """Gives the keyboard to a server's card once it is there; it is being brought back."""
+        """Moves the focus to the card of a server that is being restored, as soon as the card exists."""
         self._returning = name
 
     def take_keyboard(self, name: str) -> None:
-        """The keyboard goes to a server, or to the table."""
+        """Moves the focus to a server, or to the table."""
         if self.currentWidget() is self.table:
             self.table.setFocus()
         else:
@@ -160,7 +158,7 @@ class ServerList(QStackedWidget):
         return focused is not None and card.isAncestorOf(focused)
 
     def _nearest(self, name: str) -> str:
-        """The card that stands where a removed one stood."""
+        """Returns the card that takes the place of a removed one."""
         ranks, place, cards = self._ranks, self._ranks[name], self._cards
         return min(cards, key=lambda each: (cards[each].server.is_builtin, ranks[each] < place, abs(ranks[each] - place)), default="")
 
@@ -180,6 +178,6 @@ class ServerList(QStackedWidget):
             self._place_cards()
 
     def _matching(self) -> list[ServerSnapshot]:
-        """Returns the servers that filter and search let through; those that come with Tooltray are last."""
+        """Returns the servers that fit filter and search; servers that come with Tooltray are last."""
         shown = [server for server in self._servers.servers if self._filter.passes(server)]
         return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))

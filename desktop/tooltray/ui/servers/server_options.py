@@ -1,4 +1,4 @@
-"""When a server's tools are shown to AI clients, and whether it waits for a project. Choices apply at once."""
+"""When a server's tools are listed to AI clients, and whether it waits for a project. Choices apply at once."""
 
 from collections.abc import Mapping, Sequence
 
@@ -26,8 +26,9 @@ LAZY: Mapping[str, bool | None] = {"all": None, "lazy": True, "everything": Fals
 
 
 class ServerOptionsPanel(SheetFrame):
-    """What a person wants: `lazy_requested` carries a bool, or None for what counts for all servers; `deferred_requested` has the arguments
-    for a project, too, None for the server's own."""
+    """A sheet with a server's options. `lazy_requested` carries a bool, or None for the default; `deferred_requested` also carries the
+    arguments for a project, None for the server's own.
+    """
 
     lazy_requested = Signal(object)
     deferred_requested = Signal(bool, object)
@@ -73,19 +74,19 @@ class ServerOptionsPanel(SheetFrame):
         return self._server
 
     def set_server(self, server: ServerSnapshot) -> None:
-        """Shows a newer snapshot: the switches stand where they truly are."""
+        """Shows a newer snapshot; the switches show the real values."""
         self._server = server
         self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of the server's tools cost; None: not known."""
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
             self._cost.setText(tr("Clients read {tokens} of it before the first word.", tokens=tokens(cost.shown_tokens, cost.tokens)))
 
     def set_entry(self, entry: Mapping[str, object]) -> None:
-        """Shows how the server stands in the settings: with which arguments it starts for a project."""
+        """Shows with which arguments of its entry the server starts for a project."""
         template = entry.get("startupArgsTemplate")
         self._template = _texts(template) if isinstance(template, list) else None
         arguments = entry.get("args") if self._template is None else self._template
@@ -104,7 +105,7 @@ class ServerOptionsPanel(SheetFrame):
         self._on_edited()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why a wish did not work, and puts the switches back; None takes it away."""
+        """Shows why a change failed, and resets the switches; None hides it."""
         self.show_fault(problem)
         self._draw()
 
@@ -137,7 +138,7 @@ class ServerOptionsPanel(SheetFrame):
 
     @property
     def _edited(self) -> list[str]:
-        """The arguments as they stand in the field; empty lines are none."""
+        """The arguments in the field, without empty lines."""
         return [line for line in self._field.toPlainText().splitlines() if line.strip()]
 
     def _draw(self) -> None:
@@ -170,12 +171,12 @@ class ServerOptionsPanel(SheetFrame):
 
 
 def _texts(value: object) -> list[str]:
-    """The arguments in an entry; none where it has something else there."""
+    """Returns the arguments in an entry; empty if the value is not a list."""
     return [str(each) for each in value] if isinstance(value, list | tuple) else []
 
 
 def own_lazy_load(entry: Mapping[str, object]) -> bool | None:
-    """Returns what a server's entry in the settings says of itself; None: what counts for all servers."""
+    """Returns the choice in a server's own entry; None: the default."""
     options = entry.get("options")
     inner = options.get("lazyLoad") if isinstance(options, Mapping) else None
     own = entry.get("lazyLoad", inner)

@@ -1,7 +1,4 @@
-"""In which order many servers stand, and under which headings. Pure functions of their snapshots.
-
-Above it: the table of servers and the menu that chooses. Below it: the language of states and of origins.
-"""
+"""The order of many servers, and their headings. Pure functions of their snapshots."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -35,10 +32,11 @@ DECORATION = re.compile(r"^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-mcp|-ser
 
 
 class Grouping(msgspec.Struct, frozen=True):
-    """
+    """A way of grouping servers.
+
     Args:
         name: in the memory of the window.
-        of: the heading under which a server stands.
+        of: returns the heading of a server.
     """
 
     name: str
@@ -63,14 +61,14 @@ def by_state(server: ServerSnapshot) -> str:
 
 
 def by_file(server: ServerSnapshot) -> str:
-    """The project or the file that it is from."""
+    """Returns the project or the file that a server is from."""
     if is_of_file(server):
         return file_name(server.file, project_of(server))
     return tr("Comes with Tooltray") if server.is_builtin else tr("Settings")
 
 
 def by_service(server: ServerSnapshot) -> str:
-    """What it stands for: the host or the program, without what most names have in common."""
+    """Returns the service of a server: the host or the program, without the common parts of names."""
     if server.is_builtin:
         return tr("Comes with Tooltray")
     if "://" in server.target:
@@ -101,12 +99,12 @@ GROUPINGS = (
 
 
 def grouping(name: str) -> Grouping:
-    """The grouping of this name; none where there is none."""
+    """Returns the grouping of this name; the first one for an unknown name."""
     return next((each for each in GROUPINGS if each.name == name), GROUPINGS[0])
 
 
 def grouped(servers: Sequence[ServerSnapshot], by: Grouping) -> list[ServerSnapshot | Heading]:
-    """Puts servers under headings, and leaves their order as it is below each: states by what is looked at first, others by name."""
+    """Returns servers under headings, each group in the given order: states by urgency, others by name."""
     if not by.name:
         return list(servers)
     groups: dict[str, list[ServerSnapshot]] = {}

@@ -1,7 +1,5 @@
-"""The sheets of the Servers page: adding one, its log, why it does not run, its options, how AI clients see a tool of it, and its sign-in.
-
-Above it: the page. Below it: those sheets, and ServerCommands. An open sheet of any kind stays, unless a log is asked for.
-"""
+"""The sheets of the Servers page: adding a server, its log, why it does not run, its options, how AI clients see one of its tools, and its
+sign-in. An open sheet of any kind stays, unless a log is requested."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -35,7 +33,7 @@ WIDTH = 560
 
 
 class SignInAddressPanel(SheetFrame):
-    """`copy_requested` carries the address."""
+    """A sheet with the address of a sign-in. `copy_requested` carries the address."""
 
     copy_requested = Signal(str)
 
@@ -64,7 +62,7 @@ class SignInAddressPanel(SheetFrame):
         self._copy.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def on_sign_in_over(self, server: str) -> None:
-        """The person has signed in to a server, or does not any more: its address is good for nothing."""
+        """Closes the sheet when the sign-in has ended, since its address no longer works."""
         if server == self._server:
             self.close_requested.emit()
 
@@ -73,7 +71,7 @@ class SignInAddressPanel(SheetFrame):
 
 
 class ServerSheets(QObject):
-    """`add_opened` carries the sheet that adds a server."""
+    """The sheets of the page. `add_opened` carries the sheet that adds a server."""
 
     add_opened = Signal(object)
 
@@ -100,7 +98,7 @@ class ServerSheets(QObject):
         self._projects = projects
 
     def open_add(self, text: str = "") -> bool:
-        """Opens the sheet that adds a server, with a text to begin with; returns whether it did: another one may be open."""
+        """Opens the sheet that adds a server, with an initial text; returns False if another sheet is open."""
         if self._place.sheet is not None:
             return False
         context, commands = self._context, self._commands
@@ -127,7 +125,7 @@ class ServerSheets(QObject):
         return True
 
     def open_duplicate(self, name: str) -> None:
-        """Asks how the copy of a server is called."""
+        """Opens the sheet that names a server's copy."""
         if self._place.sheet is not None or (server := self._context.servers.find(name)) is None:
             return
         panel = DuplicatePanel(self._theme, server, [each.name for each in self._context.servers.servers])
@@ -138,10 +136,10 @@ class ServerSheets(QObject):
         self._commands.duplicated.connect(sheet.dismiss)
 
     def open_log(self, name: str, at: float = 0.0) -> None:
-        """Opens the log of a server, in place of what lies over the window.
+        """Opens the log of a server, in place of an open sheet.
 
         Args:
-            at: when what is looked for was written, in unix seconds; 0: the newest lines are shown.
+            at: the time of the wanted lines, in unix seconds; 0: the newest lines.
         """
         panel = self._open_log(f"{SERVER}{name}")
         if at:
@@ -162,7 +160,7 @@ class ServerSheets(QObject):
         return panel
 
     def open_why(self, name: str) -> None:
-        """Opens what is known of a server that does not run, and what can be done."""
+        """Opens the diagnosis of a server that does not run, and its remedies."""
         if self._place.sheet is not None:
             return
         panel = WhyPanel(self._theme, self._client(name), self._context.tasks)
@@ -174,7 +172,7 @@ class ServerSheets(QObject):
         panel.close_requested.connect(self._place.open(panel).dismiss)
 
     def open_secret(self, server: str, secret: str) -> None:
-        """Opens a field for a secret that a server lacks; once it is stored the engine tries the server again."""
+        """Opens a field for a secret that a server lacks; once it is stored the engine starts the server again."""
         if not secret or self._place.sheet is not None:
             return
         panel = SecretSheet(self._context, server, secret)
@@ -187,7 +185,7 @@ class ServerSheets(QObject):
         self._context.wishes.secret_requested.emit(server, secret)
 
     def open_options(self, name: str) -> None:
-        """Opens when a server starts, and how its tools are shown."""
+        """Opens the options: when a server starts, and how its tools are listed."""
         server = self._context.servers.find(name)
         if server is None or self._place.sheet is not None:
             return
@@ -224,7 +222,7 @@ class ServerSheets(QObject):
             self._open_sign_in_address(name, url)
 
     def _open_sign_in_address(self, name: str, url: str) -> None:
-        """Shows where to sign in; where another sheet is open, the card's button has it."""
+        """Shows the address of a sign-in; while another sheet is open, only the card's button offers it."""
         if self._place.sheet is not None:
             return
         panel = SignInAddressPanel(self._theme, name, url)
@@ -243,7 +241,7 @@ class ServerSheets(QObject):
 
 
 class _Watch(QObject):
-    """Hands news of one server to its sheet; goes with the sheet."""
+    """A link from one server's events to its sheet, which owns it."""
 
     def __init__(self, panel: ServerOptionsPanel | ToolWordsPanel, server: str) -> None:
         super().__init__(panel)

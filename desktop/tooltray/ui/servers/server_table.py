@@ -53,7 +53,7 @@ class ServerTable(Table):
         self.set_rows(servers)
 
     def set_grouping(self, by: Grouping) -> None:
-        """Puts servers under headings, or no longer."""
+        """Groups servers under headings, or stops grouping them."""
         self._grouping = by
         self.set_rows(self.given)
 
@@ -70,14 +70,14 @@ class ServerTable(Table):
         self.viewport().update()
 
     def set_found(self, found: Mapping[str, str]) -> None:
-        """Shows which tools a search has found, in the place of what runs: their names by server."""
+        """Shows the names of the tools that a search has found, by server, instead of what runs."""
         self._found = found
         self._give_room()
         self.viewport().update()
 
     @property
     def picked_servers(self) -> list[ServerSnapshot]:
-        """Those that are selected and that a person may act on."""
+        """The selected servers that the user may act on."""
         return [server for server in self.picked if not isinstance(server, Heading) and not server.is_builtin]
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
@@ -114,7 +114,7 @@ class ServerTable(Table):
         self._give_room()
 
     def _give_room(self) -> None:
-        """Hides what there is no room for; the names of tools that were found want some, too."""
+        """Hides columns in a narrow table; the names of found tools take space, too."""
         for index in TRAFFIC_COLUMNS:
             self.setColumnHidden(index, self.width() < ROOM_FOR_TRAFFIC or bool(self._found))
         self.setColumnHidden(TOKENS_COLUMN, self.width() < ROOM_FOR_TOKENS)

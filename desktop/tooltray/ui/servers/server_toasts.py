@@ -1,7 +1,4 @@
-"""What can be undone for a while: a server that was removed, or stopped.
-
-Above it: the Servers page. Below it: toasts and ServerCommands.
-"""
+"""Toasts for actions that can be undone for a while: a server was removed, or stopped."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +14,7 @@ MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
 
 
 def removed_words(removed: NewServer) -> str:
-    """In one line; the names of secrets may be shown, their values are not here."""
+    """Returns one line about a removal; it may name secrets, and never contains their values."""
     is_of_file = bool(removed.project)
     text = tr("{name} is removed from its file", name=removed.name) if is_of_file else tr("{name} is removed", name=removed.name)
     return " · ".join([text, *(_of_secrets(removed.removal) if removed.removal is not None else ())])
@@ -43,7 +40,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 class ServerToasts(QObject):
-    """`returning` carries the name of a server that is being brought back."""
+    """The toasts of the page. `returning` carries the name of a server that is being restored."""
 
     returning = Signal(str)
 

@@ -1,7 +1,4 @@
-"""How the servers are shown: as cards or as a table, in which order, under which headings.
-
-Above it: the Servers page. Below it: buttons, menus, and the memory of the window.
-"""
+"""The choice of how servers are shown: as cards or as a table, in which order, under which headings."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -24,7 +21,7 @@ VIEW, SORT, GROUP = "servers.view", "servers.sort", "servers.group"  # in the me
 
 
 class ServerViews(IconButton):
-    """A button whose menu has it all. `changed`: a person has chosen something else."""
+    """A button whose menu has all views. `changed`: the user has chosen another one."""
 
     changed = Signal()
 
@@ -42,7 +39,7 @@ class ServerViews(IconButton):
         return grouping(self._memory.text(GROUP))
 
     def is_table(self, count: int) -> bool:
-        """Whether so many servers are shown as a table."""
+        """Returns whether so many servers are shown as a table."""
         self._count = count
         chosen = self._memory.text(VIEW)
         return chosen == TABLE if chosen in (CARDS, TABLE) else count > MOST_CARDS

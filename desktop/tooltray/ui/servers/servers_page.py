@@ -1,7 +1,4 @@
-"""The Servers page: filters, search, the list of servers, and the one that is open beside it.
-
-Above it: the window. Below it: QtServerManager's snapshots, and ServerList, which shows them.
-"""
+"""The Servers page: filters, search, the list of servers, and the opened server beside it."""
 
 from collections.abc import Sequence
 from functools import cached_property, partial
@@ -47,7 +44,7 @@ FIRST_MARGIN = 16  # above a banner where no filters are
 
 
 class ServersPage(Page):
-    """It also has the notices of the hub.
+    """The page of servers, which also shows the notices of the hub.
 
     Attributes:
         server_list: the servers, as cards or lines.
@@ -135,7 +132,7 @@ class ServersPage(Page):
 
     @property
     def details(self) -> ServerDetails | None:
-        """What is open at the right of the table."""
+        """The open details at the right of the table."""
         details = self._split.details
         return details if isinstance(details, ServerDetails) else None
 
@@ -173,7 +170,7 @@ class ServersPage(Page):
         self._filter.set_paused(is_paused)
 
     def show_refusal(self, name: str, problem: Problem | None) -> None:
-        """Shows at a server why a wish did not work; None takes it away."""
+        """Shows at a server why an action failed; None hides it."""
         if (details := self.details) is not None and details.server.name == name:
             details.set_refusal(problem)
         self.server_list.set_refusal(name, problem)
@@ -199,10 +196,10 @@ class ServersPage(Page):
         self._filter.tokens.show_problem(problem)
 
     def show_server(self, name: str, tab: str = "") -> None:
-        """Opens a server, once it is there; one that the filter hides comes with all others.
+        """Opens a server as soon as it exists; if the filter hides the server, all servers are shown.
 
         Args:
-            tab: of it; one that there is not stands for the first.
+            tab: of the server; an unknown one opens the first.
         """
         self._asked, self._asked_tab = name, tab
         if (server := self._servers.find(name)) is None:
@@ -214,7 +211,7 @@ class ServersPage(Page):
         self.open_server(name, tab)
 
     def show_install(self, link: str) -> None:
-        """Opens the sheet that adds a server with what a link would add, as soon as there is a hub; what lies over the window stays."""
+        """Opens the sheet that adds a server with the content of a link, as soon as a hub runs; an open sheet stays."""
         self._install = "" if self.is_usable else link
         if self.is_usable and not self.sheets.open_add(link):
             self._context.say(tr("Close what is open, then open the link again."))
@@ -231,7 +228,7 @@ class ServersPage(Page):
 
     @cached_property
     def discover(self) -> DiscoverTab:
-        """The tab in which servers are found; built when it is wanted."""
+        """The tab Discover, built when it is first needed."""
         tab = DiscoverTab(self._context)
         tab.bundle_requested.connect(self.offers.open_bundle)
         self._parts.addWidget(tab)
@@ -239,10 +236,10 @@ class ServersPage(Page):
         return tab
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows the servers there are ("installed") or those to find ("discover"), or opens the sheet that adds one ("add": with a text to
-        begin with; "bundle": the text is a file or an address), or a server by its name ("server": at a glance; else the tab of that
-        name), a server's log ("log": its name, and on a second line the unix seconds of what is looked for), or Tooltray's own
-        ("hublog")."""
+        """Shows the installed servers ("installed") or the tab Discover ("discover"), or opens the sheet that adds a server ("add": with an
+        initial text; "bundle": the text is a file or an address), a server by its name ("server": its overview; else the tab of that name),
+        a server's log ("log": its name, and on a second line a time in unix seconds), or Tooltray's own log ("hublog").
+        """
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
@@ -265,14 +262,14 @@ class ServersPage(Page):
                 self.show_server(text, part)
 
     def _show_log(self, name: str, at: float) -> None:
-        """Opens a server at its log; `at`: when what is looked for was written, in unix seconds, 0: the newest lines are shown."""
+        """Opens a server's log; `at`: the time of the wanted lines, in unix seconds, 0: the newest lines."""
         self.show_server(name, LOG)
         view = self.details.view(LOG) if self.details is not None else None
         if at and isinstance(view, LogView):
             view.show_time(at)
 
     def show_tab(self, tab: int) -> None:
-        """Shows the servers there are, or those that can be found."""
+        """Shows the installed servers, or the tab Discover."""
         self._tabs.choose(tab)
         self._header.set_actions([self._search, self._add] if tab == INSTALLED else [self._add])
         if tab == DISCOVER:
@@ -305,7 +302,7 @@ class ServersPage(Page):
         self._filter.set_width(self.width())
 
     def _ask_costs(self) -> None:
-        """Asks what tools cost now; a page that nobody sees asks when it is shown."""
+        """Requests what tools cost now; a hidden page does so when it is shown."""
         self._are_costs_old = not (self.isVisible() and self._is_loaded)
         if not self._are_costs_old:
             self._lazy = {server.name: server.is_lazy for server in self._servers.servers}
@@ -361,7 +358,7 @@ class ServersPage(Page):
         self.show_server(name)
 
     def _look_for_clients(self) -> None:
-        """Where a person has no servers yet, the page says where some are; asked once."""
+        """Scans once for AI clients that have servers, for users without servers."""
         scans = self._context.scans
         if self.is_usable and self.isVisible() and scans.scan is None and not scans.is_scanning:
             scans.look()
@@ -388,10 +385,10 @@ class ServersPage(Page):
     # the person
 
     def open_server(self, name: str, tab: str = "") -> None:
-        """Opens a server in the pane, by a person's wish: the keyboard goes there.
+        """Opens a server in the pane on the user's request, and moves the focus there.
 
         Args:
-            tab: of it; empty: the first.
+            tab: of the server; empty: the first.
         """
         if (server := self._servers.find(name)) is None:
             return
@@ -425,7 +422,7 @@ class ServersPage(Page):
         self._fit_details()
 
     def _keep_unsaved(self) -> None:
-        """The details go; what a person has typed there can be had again for a while."""
+        """Offers for a while to restore what the user has typed in the details that are closing."""
         if (details := self.details) is not None and (text := details.unsaved):
             name = details.server.name
             toast = self._context.offer_undo(tr("Your changes to {name} are not saved", name=name))
@@ -449,7 +446,7 @@ class ServersPage(Page):
         self.add()
 
     def add(self, text: str = "") -> None:
-        """Opens the sheet that adds a server, if there is a hub that it could be added to."""
+        """Opens the sheet that adds a server, if a hub runs."""
         if self.is_usable:
             self.sheets.open_add(text)
 
@@ -457,11 +454,11 @@ class ServersPage(Page):
         self.add(QGuiApplication.clipboard().text())
 
     def _on_scan(self, scan: ClientScan) -> None:
-        """Says in the empty state what the AI clients on this computer have."""
+        """Shows in the empty state which servers the AI clients on this computer have."""
         self._empty.show_scan(scan)
 
     def _on_duplicated(self, name: str) -> None:
-        """The copy is opened to be given what is its own, as soon as it is there."""
+        """Opens the settings of a new copy."""
         self.show_server(name, SETTINGS)
 
     def _on_folder_requested(self, name: str) -> None:

@@ -1,7 +1,4 @@
-"""What showing tools on demand would save, and the button that does it.
-
-Above it: the filter of the Servers page. Below it: buttons, and ServerWishes, which carry it on.
-"""
+"""What showing tools on demand would save, and the button that does it."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -26,7 +23,7 @@ def savings(servers: Sequence[ServerSnapshot], shown_tokens: Mapping[str, int]) 
     """Returns what each server's tools would save if they were shown only after activation, the most first.
 
     Args:
-        shown_tokens: what clients read of each before the first word.
+        shown_tokens: what each costs in clients' context.
     """
     own = [server for server in servers if not server.is_builtin and not server.is_lazy and server.origin != "proposal"]
     saved = [(server.name, shown_tokens.get(server.name, 0) - COST_OF_ACTIVATING) for server in own]
@@ -34,7 +31,7 @@ def savings(servers: Sequence[ServerSnapshot], shown_tokens: Mapping[str, int]) 
 
 
 class TokenAdvice(Button):
-    """Says what showing tools on demand would save, and does so for the servers that a person chooses."""
+    """A note about what showing tools on demand would save, with a button that applies it to the servers that the user chooses."""
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__(theme, "", "link", small=True)

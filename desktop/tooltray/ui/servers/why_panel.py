@@ -1,4 +1,4 @@
-"""Why a server does not run: what was found out about it, and what can be done, most promising first."""
+"""The sheet about why a server does not run: the diagnosis, and the remedies, most promising first."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
@@ -28,8 +28,8 @@ STDERR_LINES = 6
 
 
 class WhyPanel(SheetFrame):
-    """`copy_requested` carries a text; `sign_in_requested`, `edit_requested` and `log_requested` a server's name; `secret_requested` that,
-    and the name of a secret.
+    """A sheet about why a server does not run. `copy_requested` carries a text; `sign_in_requested`, `edit_requested` and `log_requested` a
+    server's name; `secret_requested` a server's name and a secret's name.
     """
 
     edit_requested = Signal(str)

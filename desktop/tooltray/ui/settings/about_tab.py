@@ -1,7 +1,5 @@
-"""The tab of settings about Tooltray itself: version and kind, where its files are, what a bug report needs, the keys.
-
-Above it: the Settings page. Below it: rows of settings, ProgramCommands and the sheets of texts. A text is shown before it is copied.
-"""
+"""The tab of settings about Tooltray itself: version and kind, the places of its files, the information for a bug report, the keys. A text
+is shown before it is copied."""
 
 from functools import partial
 
@@ -58,7 +56,7 @@ class ProgramCommands(Commands):
 
     @action()
     async def open_place(self, path: str) -> None:
-        """Shows a file or a folder with the program that the system has for it."""
+        """Opens a file or a folder with the system's program for it."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
             raise TooltrayError(tr("Nothing could be opened for this"), path)
 
@@ -68,7 +66,7 @@ class ProgramCommands(Commands):
 
 
 class TextPanel(SheetFrame):
-    """A text to read. `copy_requested`: it is to go to the clipboard."""
+    """A sheet with a text. `copy_requested`: copy it to the clipboard."""
 
     copy_requested = Signal()
 
@@ -87,7 +85,9 @@ class TextPanel(SheetFrame):
 
 
 class PlaceRow(QObject):
-    """Where something of Tooltray's is: its path, copied or opened. `open_requested`, `copy_requested`: carry the path."""
+    """A row with the path of a file or folder of Tooltray, which can be copied or opened. `open_requested`, `copy_requested`: carry the
+    path.
+    """
 
     open_requested = Signal(str)
     copy_requested = Signal(str)
@@ -116,7 +116,7 @@ class PlaceRow(QObject):
 
 
 def load_words(load: ProgramLoad) -> str:
-    """Returns what Tooltray itself needs."""
+    """Returns the memory and processor time that Tooltray itself uses."""
     locale = QLocale()
     megabytes = locale.toString(round(load.memory_bytes / MEGABYTE))
     return tr(
@@ -125,7 +125,7 @@ def load_words(load: ProgramLoad) -> str:
 
 
 def servers_load_words(load: ProgramLoad) -> str:
-    """Returns what the servers of this computer need; those elsewhere are not in it."""
+    """Returns the memory and processor time that the servers of this computer use; remote servers are not included."""
     megabytes = QLocale().toString(round(load.server_memory_bytes / MEGABYTE))
     if load.running_servers == 1:
         return tr("{megabytes} MB, 1 server", megabytes=megabytes)
@@ -164,12 +164,12 @@ class AboutTab(Page):
             row.set_path(path)
 
     def show_load(self, load: ProgramLoad) -> None:
-        """Shows what Tooltray needs of the computer now; the share of the processor is known from the second look on."""
+        """Shows what Tooltray uses of the computer now; the share of the processor is known from the second measurement on."""
         self._load.setText(load_words(load))
         self._servers_load.setText(servers_load_words(load))
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
+        """Shows a failure at the top; None removes it."""
         self._fault.show_fault(problem)
 
     def _add_program(self) -> None:

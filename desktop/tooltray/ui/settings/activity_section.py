@@ -1,8 +1,5 @@
-"""What the journal keeps of calls, for how long and how much, and emptying it: a section of the general settings.
-
-Above it: the tab of general settings. Below it: ActivityCommands, which carries its wishes out. A change applies at once; one that fails
-puts the control back.
-"""
+"""The section of the general settings about the journal: what it records of calls, for how long and how much, and emptying it. A change
+applies at once; a failed one resets the control."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,12 +34,12 @@ MEGABYTE = 1_000_000
 
 
 class Retention(msgspec.Struct, frozen=True):
-    """What the settings say of the journal.
+    """The settings of the journal.
 
     Attributes:
-        has_line: one line of each call is kept.
-        has_contents: whole arguments and results are.
-        until: unix seconds; from then on no more of these are; 0: until a person switches it off.
+        has_line: one line of each call is recorded.
+        has_contents: whole arguments and results are recorded.
+        until: unix seconds at which recording whole contents ends; 0: when the user switches it off.
     """
 
     has_line: bool = True
@@ -53,7 +50,7 @@ class Retention(msgspec.Struct, frozen=True):
 
 
 def retention_of(settings: Mapping[str, object]) -> Retention:
-    """Reads it from a document that may hold anything; what cannot be used is as if it were not there."""
+    """Reads it from a document that may contain anything; invalid values are ignored."""
     given = settings.get("activity")
     given = given if isinstance(given, Mapping) else {}
 
@@ -91,7 +88,7 @@ class ActivityCommands(Commands):
 
     @action()
     async def clear(self) -> None:
-        """Empties the journal: `cleared`."""
+        """Empties the journal; emits `cleared`."""
         try:
             await self._hub.activity.clear_activity()
             self.cleared.emit()
@@ -111,7 +108,7 @@ class ActivityCommands(Commands):
 
 
 class ActivitySection(QWidget):
-    """Looks again whenever its tab does."""
+    """A section that is refreshed with its tab."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
@@ -200,7 +197,7 @@ class ActivitySection(QWidget):
 
 
 def _show_numbers(choice: Choice, chosen: int, offered: Sequence[int], words: Callable[[int], str]) -> None:
-    """Offers the usual ones, and whatever somebody has written into the settings."""
+    """Offers the usual numbers, and the one in the settings."""
     choice.set_options([(str(number), words(number)) for number in sorted({*offered, chosen})])
     choice.choose(str(chosen))
 
@@ -224,6 +221,6 @@ def status_words(status: JournalStatus) -> str:
 
 
 def lost_words(status: JournalStatus) -> tuple[str, str]:
-    """Returns what the journal could not keep, and why."""
+    """Returns what the journal could not record, and why."""
     title = tr("{count} entries could not be kept", count=status.lost) if status.lost else tr("The journal was damaged")
     return title, whole(Problem(status.problem)) if status.problem else ""

@@ -1,8 +1,4 @@
-"""Carries out what a person asks for about backups, and says how it went.
-
-Above it: the tab of backups and its sheets. Below it: the Qt presenter layer and files that the person chose. Knows no
-widget.
-"""
+"""Carries out the user's actions on backups, and reports the outcome. Knows no widget."""
 
 import json
 from collections.abc import Coroutine, Mapping, Sequence
@@ -24,14 +20,14 @@ PRIVATE = 0o600  # a set-up has no secrets, and still is nobody else's business
 
 
 class SetupPreview(msgspec.Struct, frozen=True):
-    """What an import would change, or putting the default servers back, for which `setup` is None."""
+    """The changes of an import, or of resetting the default servers, for which `setup` is None."""
 
     setup: Mapping[str, object] | None
     is_replacing: bool  # servers of the same name
     changes: Sequence[SetupChange]
 
     def is_of(self, other: "SetupPreview") -> bool:
-        """Whether both are about the same wish, whatever it does to servers of the same name."""
+        """Returns whether both previews are about the same import, whatever it does to servers of the same name."""
         return self.setup == other.setup
 
 
@@ -50,7 +46,7 @@ class BackupCommands(Commands):
 
     @action()
     async def preview_import(self, setup: Mapping[str, object], replace: bool) -> None:
-        """Shows what an import would do, for a sheet that is open: `previewed` or `setup_refused`."""
+        """Previews an import for an open sheet; emits `previewed` or `setup_refused`."""
         try:
             changes = await self._hub.setup.preview_import(setup, replace)
         except TooltrayError as error:
@@ -60,7 +56,7 @@ class BackupCommands(Commands):
 
     @action()
     async def open_import(self, path: str) -> None:
-        """Reads a file that a person chose; `previewed` says what it would do."""
+        """Reads a file that the user chose; emits `previewed` with the changes."""
         setup = await finish_in_thread(_read, Path(path))
         self.previewed.emit(SetupPreview(setup, False, tuple(await self._hub.setup.preview_import(setup, False))))
 
@@ -95,7 +91,7 @@ def _read(path: Path) -> dict[str, object]:
     """Reads a file that should be a backup.
 
     Raises:
-        TooltrayError: it cannot be read, or is none.
+        TooltrayError: it cannot be read, or is not a backup.
     """
     try:
         with path.open("rb") as file:

@@ -26,7 +26,9 @@ WIDTH = 680
 
 
 class SetupChangesPanel(SheetFrame):
-    """`replace_changed` wants another preview; `confirmed` carries whether servers of the same names are replaced."""
+    """A sheet with the changes of an import. `replace_changed` requests another preview; `confirmed` carries whether servers of the same
+    names are replaced.
+    """
 
     replace_changed = Signal(bool)
     confirmed = Signal(bool)
@@ -71,7 +73,7 @@ class SetupChangesPanel(SheetFrame):
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_preview(self, preview: SetupPreview) -> bool:
-        """Shows what would be done as the switch stands now; returns whether the preview belongs here."""
+        """Shows the changes for the current position of the switch; returns whether the preview belongs here."""
         if not self._preview.is_of(preview):
             return False
         if preview.is_replacing == self._replace.isChecked():  # else another one is on its way
@@ -118,26 +120,26 @@ class BackupSheets(QObject):
         context.sheets.freed.connect(self._show_waiting)
 
     def export(self) -> None:
-        """Asks for a file, and writes everything into it."""
+        """Prompts for a file, and writes everything into it."""
         self._choose_file(tr("Export a backup"), saves=True).fileSelected.connect(self._settings.export)
 
     def open_import(self) -> None:
-        """Asks for a file, and shows what it would change."""
+        """Prompts for a file, and shows what it would change."""
         self._choose_file(tr("Import a backup"), saves=False).fileSelected.connect(self._settings.open_import)
 
     @property
     def has_waiting(self) -> bool:
-        """Whether something was asked for that another sheet keeps away."""
+        """Whether a preview waits for another sheet to be closed."""
         return self._preview is not None
 
     def _show_waiting(self) -> None:
-        """Shows what was asked for while another sheet was in its way."""
+        """Shows the preview that was waiting for another sheet."""
         if self._place.sheet is None and self._preview is not None:
             preview, self._preview = self._preview, None
             self._open_preview(preview)
 
     def _on_previewed(self, preview: SetupPreview) -> None:
-        """Shows what an import or a reset would do: in the sheet that asked, in a new one, or once no other is in its way."""
+        """Shows what an import or a reset would do: in the sheet that requested it, in a new one, or after another sheet is closed."""
         if self._place.sheet is None:
             self._open_preview(preview)
         elif not (isinstance(panel := self._place.panel, SetupChangesPanel) and panel.set_preview(preview)):

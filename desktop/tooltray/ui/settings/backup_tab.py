@@ -1,7 +1,4 @@
-"""The tab of settings about backups: servers and settings as one file, taken back in, and the starter servers.
-
-Above it: the Settings page. Below it: BackupCommands, which carries its wishes out, and their sheets.
-"""
+"""The tab of settings about backups: exporting and importing servers and settings as one file, and the starter servers."""
 
 from PySide6.QtCore import Signal
 
@@ -44,7 +41,7 @@ class BackupTab(Page):
         self._area.content.setEnabled(is_usable)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows above the rows what did not work; None takes it away."""
+        """Shows a failure above the rows; None removes it."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

@@ -1,7 +1,4 @@
-"""What the Settings page and its sheets say. Pure functions of the engine's snapshots.
-
-Above it: that page and those sheets. Below it: events.
-"""
+"""Texts of the Settings page and its sheets. Pure functions of the engine's snapshots."""
 
 from collections.abc import Sequence
 
@@ -11,7 +8,7 @@ from tooltray.ui.state_language import Look
 
 
 def change_look(change: SetupChange) -> Look:
-    """Returns what happens to one thing of the set-up: shape, colour and word."""
+    """Returns the look of a change: shape, colour and word."""
     match change.kind:
         case "add" if change.subject == "secret":
             return Look("state-waiting", "warning", tr("To be given"))
@@ -40,5 +37,5 @@ def subject(change: SetupChange) -> str:
 
 
 def does_something(changes: Sequence[SetupChange]) -> bool:
-    """Whether carrying it out would change anything; a secret that is to be given is no change by itself."""
+    """Returns whether an import would change anything; secrets to enter do not count."""
     return any(change.kind != "keep" and change.subject != "secret" for change in changes)

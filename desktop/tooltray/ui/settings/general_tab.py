@@ -1,8 +1,5 @@
-"""The tab of general settings: language and theme, how Tooltray starts and closes, which notifications it sends.
-
-Above it: the Settings page. Below it: PreferenceCommands, which carries its wishes out. A change applies at once; one that fails puts the
-control back and says why.
-"""
+"""The tab of general settings: language and theme, how Tooltray starts and closes, which notifications it sends. A change applies at once;
+a failed one resets the control and is explained."""
 
 from PySide6.QtWidgets import QWidget
 

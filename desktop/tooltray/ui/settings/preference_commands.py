@@ -1,7 +1,4 @@
-"""Carries out what a person chooses about the window, its language and its notifications.
-
-Above it: the tab of general settings. Below it: the Qt presenter layer. Knows no widget.
-"""
+"""Carries out what the user chooses about the window, its language and its notifications. Knows no widget."""
 
 from collections.abc import Mapping
 
@@ -22,12 +19,12 @@ class PreferenceCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=tasks, name="general settings", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks for everything that the tab shows; does not wait."""
+        """Reads everything that the tab shows; does not wait."""
         self._reading.ask()
 
     @action()
     async def change(self, changes: Mapping[str, object]) -> None:
-        """Changes settings (JSON Merge Patch): `preferences_changed`, and `failed` with the reason if they stay as they were."""
+        """Changes settings (JSON Merge Patch); emits `preferences_changed`, or `failed` with the reason."""
         try:
             await self._hub.settings.change_settings(changes)
         finally:

@@ -11,7 +11,7 @@ from tooltray.ui.widgets.setting_rows import setting_row
 
 
 def shortcuts() -> tuple[tuple[str, str], ...]:
-    """What each key or combination of keys does."""
+    """Returns the keys with what each does."""
     return (
         ("Ctrl+K", tr("Find or do anything")),
         ("Ctrl+F", tr("Search on the page")),

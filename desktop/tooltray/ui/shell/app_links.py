@@ -1,9 +1,7 @@
 """Addresses of things in the window: `tooltray://open`, `tooltray://servers/NAME`, and `tooltray://install?...`, which fills the sheet that
 adds a server. Any page of the web may have such a link.
 
-Above it: the window, which shows what they name and does nothing else with them. Below it: Qt. Resources of servers have URIs with the same
-scheme (catalogue/resource_uris.py); AI clients alone use these, and nobody opens them.
-"""
+Resources of servers have URIs with the same scheme (catalogue/resource_uris.py); only AI clients use these, and they cannot be opened."""
 
 from urllib.parse import unquote, urlsplit
 
@@ -17,7 +15,7 @@ LONGEST_INSTALL = 64 * 1024  # as sources/entries/pasted_links.py has it, which 
 
 
 class OpenedAddresses(QObject):
-    """`opened` carries each address that macOS hands to the program while it runs."""
+    """The addresses that macOS opens. `opened` carries each address that macOS hands to the program while it runs."""
 
     opened = Signal(str)
 
@@ -33,7 +31,7 @@ class OpenedAddresses(QObject):
 
 
 def server_of_link(link: str) -> str:
-    """The server that an address names; empty if it names none."""
+    """Returns the server in an address; empty without one."""
     try:
         parts = urlsplit(link[:LONGEST])
     except ValueError:
@@ -43,7 +41,7 @@ def server_of_link(link: str) -> str:
 
 
 def install_link(link: str) -> str:
-    """The address, if it is one that adds a server; else empty."""
+    """Returns the address if it adds a server; else an empty text."""
     is_install = link[: len(_INSTALL) + 1].lower().rstrip("/?") == _INSTALL
     return link[: LONGEST_INSTALL + 1] if is_install else ""
 

@@ -1,8 +1,4 @@
-"""How the window looks and speaks, as the person has chosen: theme and language, followed while Tooltray runs.
-
-Above it: app.py, and the desktop's life, which builds the window anew in another language. Below it: the Qt presenter layer, whose settings
-it reads whenever they have changed.
-"""
+"""The look and language of the window by the user's choices: theme and language, followed while Tooltray runs."""
 
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -17,10 +13,10 @@ from tooltray.ui.theme import Theme, system_mode
 
 
 class Appearance(QObject):
-    """`language_changed`: texts that are made from now on are in another language, and the numbers in them.
+    """The theme and the language that the user has chosen. `language_changed`: new texts and the numbers in them are in another language.
 
     Args:
-        chosen: what the settings said at the start.
+        chosen: the settings at the start.
     """
 
     language_changed = Signal()
@@ -36,17 +32,17 @@ class Appearance(QObject):
 
     @property
     def language(self) -> str:
-        """The one that is spoken, as its catalogue is called."""
+        """The current language, by the name of its catalogue."""
         return self._language
 
     def follow(self, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        """From now on it is as the hub's settings say."""
+        """Follows the hub's settings from now on."""
         self._hub = hub
         self._reading = CoalescedRead(self._look, tasks=tasks, name="appearance")
         hub.config_changed.connect(self._on_config_changed)
 
     def use(self, chosen: Preferences) -> None:
-        """Shows what is chosen by now."""
+        """Applies the current choices."""
         before, self.preferences = self.preferences, chosen
         if chosen.theme != before.theme:
             self._paint(chosen)
@@ -54,7 +50,7 @@ class Appearance(QObject):
             self.language_changed.emit()
 
     def _speak(self, chosen: Preferences) -> bool:
-        """Returns whether it is another language than before."""
+        """Changes the language; returns whether it was another one before."""
         language = spoken_language(chosen.language, QLocale.system().uiLanguages())
         if language == self._language:
             return False

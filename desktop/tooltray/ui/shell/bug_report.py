@@ -1,7 +1,4 @@
-"""The report of a bug, which a person can send to the developers, and the log handler that notices bugs.
-
-Above it: the desktop's life, which notices bugs. Below it: the standard library. Knows no widget.
-"""
+"""The report of a bug, which the user can send to the developers, and the log handler that notices bugs. Knows no widget."""
 
 import contextlib
 import logging
@@ -16,13 +13,13 @@ from tooltray.foundation.errors import TooltrayError
 
 
 def bug_report(error: BaseException) -> str:
-    """Returns versions and the trace; nothing of the settings is in it."""
+    """Returns versions and the trace, without anything from the settings."""
     where = f"Tooltray {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}"
     return f"{where}\n\n{''.join(traceback.format_exception(error))}"
 
 
 class BugWatch(logging.Handler):
-    """Reports the first bug that is logged, from any thread; later ones are in the log alone."""
+    """A log handler that reports the first bug, from any thread; later ones are only in the log."""
 
     def __init__(self, show: Callable[[str], object]) -> None:
         super().__init__(logging.ERROR)

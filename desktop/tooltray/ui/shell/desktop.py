@@ -1,8 +1,5 @@
-"""The desktop's life: from the first picture, through an engine that starts, fails or ends, to the exit code.
-
-Above it: app.py, which builds the parts and hands them in. Below it: window, tray and link. Knows the engine only as something that can be
-started and asked to stop; lives in the GUI thread, on qasync.
-"""
+"""The desktop's life: from the first picture, through an engine that starts, fails or ends, to the exit code. Knows the engine only as
+something that can be started and stopped; lives in the GUI thread, on qasync."""
 
 import asyncio
 import contextlib
@@ -64,14 +61,14 @@ SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
 
 
 class EngineHandle(Protocol):
-    """An engine that has been told to start, in a thread of its own."""
+    """An engine that was started in a thread of its own."""
 
     def request_stop(self, reason: str) -> None:
-        """Ends it, also while it starts; from any thread."""
+        """Ends the engine, also while it starts; from any thread."""
 
 
 class Windows(msgspec.Struct, frozen=True):
-    """All that the tray can do without: it is imported and built once the icon is there."""
+    """The windows that the tray does not need: they are imported and built after the icon is shown."""
 
     main: "MainWindow"
     approvals: "ApprovalPrompt"
@@ -80,15 +77,15 @@ class Windows(msgspec.Struct, frozen=True):
 
 
 class Start(msgspec.Struct, frozen=True):
-    """How a desktop starts, and what only its start knows.
+    """The parameters of a desktop's start.
 
     Args:
-        build_windows: imports and builds the windows; lets the event loop go on now and then, for the tray.
-        build_main: builds another main window, in the language that is spoken now.
+        build_windows: imports and builds the windows; lets the event loop run now and then, for the tray.
+        build_main: builds another main window, in the current language.
         start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
         read_entry: returns what an AI client's settings need to use this hub, as text.
-        is_first: whether something was never said to this person before.
-        hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
+        is_first: whether something of this name was never shown to the user.
+        hidden: the window stays hidden until the user opens it from the tray; without a tray it is shown.
         link: the address that was opened; empty: none.
     """
 
@@ -102,7 +99,7 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class Desktop:
-    """Tray and windows over one engine at a time."""
+    """The tray and the windows over one engine at a time."""
 
     _window: "MainWindow"
     _approvals: "ApprovalPrompt"
@@ -158,7 +155,7 @@ class Desktop:
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
     def _connect_main(self, window: "MainWindow") -> None:
-        """Joins a main window; when another one takes its place, Qt ends what leads to it."""
+        """Connects a main window; when another one replaces it, Qt removes its connections."""
         self._window, tray = window, self._tray
         window.quit_requested.connect(self._on_quit)
         window.hidden_to_tray.connect(self._on_hidden)
@@ -180,22 +177,22 @@ class Desktop:
         tray.menu.about_requested.disconnect(window.show_about)
 
     def _windows_in_front(self, window: "MainWindow") -> Iterator[Callable[[], None]]:
-        """What a click on the icon brings up, one behind the other; somebody waits for the last ones."""
+        """Yields what a click on the icon shows, one behind the other; the last ones wait for an answer."""
         yield from (window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there)
 
     def _on_opened_early(self) -> None:
-        """A person has clicked the icon before there is a window."""
+        """Shows the window at the start, since the user has clicked the icon before the window was built."""
         self._hidden = False
 
     def _on_address_opened(self, link: str) -> None:
-        """macOS hands over what other systems give to a second start."""
+        """Handles an address from macOS, which other systems pass to a second start."""
         if self._is_built:
             self._window.open_link(link)
         else:
             self._asked_link = link
 
     async def run(self) -> int:
-        """Shows the tray's icon, then the window, then starts the engine; returns the exit code when all has ended."""
+        """Shows the tray's icon, then the window, then starts the engine; returns the exit code when everything has ended."""
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = self._loop.create_future()
         with self._ending_on_signals():
@@ -221,7 +218,7 @@ class Desktop:
         return code
 
     async def _show(self) -> None:
-        """Shows the window and waits until a person can see it: the engine's imports come after that."""
+        """Shows the window and waits until it is visible: the engine's imports come after that."""
         has_tray = Tray.is_available()
         if self._hidden and has_tray:
             return
@@ -238,23 +235,23 @@ class Desktop:
     # the engine; these five are called in its thread
 
     def on_taking_over(self) -> None:
-        """The engine waits for a hub without a window to leave."""
+        """Shows that the engine waits for a hub without a window to end."""
         self._loop.call_soon_threadsafe(self._set_phase, HubPhase.TAKING_OVER)
 
     def may_restart(self) -> bool:
-        """Whether nobody would miss the window: the program was replaced, and the new one is to start in the background."""
+        """Returns whether the window is hidden, so that a replaced program can start again in the background."""
         return self._is_built and not self._window.isVisible()
 
     def on_raise_window(self, link: str) -> None:
-        """Somebody started the desktop a second time, or opened an address."""
+        """Shows the window, since the desktop was started a second time or an address was opened."""
         self._loop.call_soon_threadsafe(self._window.open_link, link)
 
     def on_engine_started(self, attach: Callable[[EngineLink], None]) -> None:
-        """The engine runs; `attach` ties the link to it."""
+        """Connects the link to an engine that runs now, by `attach`."""
         self._loop.call_soon_threadsafe(self._on_started, attach)
 
     def on_engine_ended(self, reason: str, problem: Problem | None) -> None:
-        """There is no engine any more. `problem`: why there is no hub, if nobody wanted that."""
+        """Shows that the engine has ended. `problem`: why, if that was not requested."""
         self._loop.call_soon_threadsafe(self._on_ended, reason, problem)
 
     def _start_engine(self) -> None:
@@ -291,7 +288,7 @@ class Desktop:
     # the end
 
     def _on_quit(self) -> None:
-        """A person wants it to end; asks first while AI clients are connected, and not a second time."""
+        """Quits; asks first while AI clients are connected, but only once."""
         snapshot = self._hub.snapshot
         if self._is_asking_to_quit or snapshot is None or not snapshot.session_count:
             self._end("quit")
@@ -322,7 +319,7 @@ class Desktop:
             self._tray.tell(tr("Tooltray stays in the tray"), text)
 
     def _end(self, reason: str) -> None:
-        """Ends the engine in order, and then the app; what asked for it first decides the exit code."""
+        """Ends the engine in order, and then the app; the first reason decides the exit code."""
         if self._reason:
             return
         self._reason = reason
@@ -363,7 +360,7 @@ class Desktop:
         self._window.context.copy(self._start.read_entry(), tr("Copied. Paste it into the settings of an AI client."))
 
     def _on_language_changed(self) -> None:
-        """Another main window takes the place of this one, unless a person is at work in a sheet of it: then once that is done."""
+        """Replaces the main window by one in the new language, after an open sheet is closed."""
         self._tray.retranslate()
         if not self._is_built:
             return
@@ -386,7 +383,7 @@ class Desktop:
         self._tasks.spawn(while_valid(new, new.build_pages), name="build pages")
 
     def _on_entry_asked(self, id: int) -> None:
-        """A failure in the tray's menu."""
+        """Shows an entry of the journal that was chosen in the tray's menu."""
         self.show_part("activity", "entry", str(id))
 
     def _on_elicitation_asked(self, _question: ElicitationSnapshot) -> None:
@@ -417,7 +414,7 @@ class Desktop:
 
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:
-        """What nobody caught, here or in the engine, is logged with its trace and shown once, and the rest goes on."""
+        """Logs uncaught errors of the window and the engine with their traces, and shows each once; both keep running."""
         sign = BugWatch(lambda report: self._loop.call_soon_threadsafe(self._show_bug, report))
         loggers = [logging.getLogger(name) for name in ("tooltray", "asyncio")]
         self._loop.set_exception_handler(log_loop_exception)

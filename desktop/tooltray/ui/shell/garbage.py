@@ -1,9 +1,8 @@
-"""Garbage collection on the window's thread alone.
+"""Garbage collection only on the window's thread.
 
-Above it: app.py. Python collects cycles in whatever thread happens to allocate, and a widget in a cycle that is destroyed in the engine's
-thread takes Qt down. So automatic collection is off, and a timer of this thread collects: young objects often, which takes microseconds,
-all objects seldom, because that holds Python's lock for the engine's thread too.
-"""
+Python collects cycles in whatever thread happens to allocate, and a widget in a cycle that is destroyed in the engine's thread takes Qt
+down. So automatic collection is off, and a timer of this thread collects: young objects often, which takes microseconds, all objects
+seldom, because that holds Python's lock for the engine's thread too."""
 
 import gc
 
@@ -15,7 +14,7 @@ FULL_EVERY = 120  # looks; two minutes
 
 
 class GarbageCollector(QObject):
-    """Collects until it is destroyed."""
+    """A collector that runs until it is destroyed."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -29,7 +28,7 @@ class GarbageCollector(QObject):
         self._timer.start()
 
     def look(self) -> None:
-        """Collects what there is, if there is much."""
+        """Collects if there is enough to collect."""
         self._looks += 1
         if self._looks % FULL_EVERY == 0:
             gc.collect()

@@ -1,4 +1,4 @@
-"""How the hub is, in words and shapes: for the foot of the navigation, the tray icon and its tooltip."""
+"""The hub's status in words and shapes: for the foot of the navigation, the tray icon and its tooltip."""
 
 from enum import Enum
 
@@ -13,14 +13,14 @@ from tooltray.ui.state_language import WORKING, Look, needs_person
 
 
 class HubWords(msgspec.Struct, frozen=True):
-    """The state of the hub: shape and colour, a word, and what else there is to know."""
+    """The state of the hub: shape and colour, a word, and further details."""
 
     look: Look
     detail: str
 
 
 def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
-    """Returns how the hub is, for the foot of the window's navigation."""
+    """Returns the hub's status for the foot of the window's navigation."""
     starting = Look("state-starting", "info", tr("Hub is starting"), turns=True)
     match phase:
         case HubPhase.TAKING_OVER:
@@ -43,7 +43,7 @@ def client_count(count: int) -> str:
 
 
 class TrayState(Enum):
-    """What the tray icon shows; its values are the icons' files."""
+    """The states of the tray icon; the values are the icons' files."""
 
     WELL = "well"
     WORKING = "working"
@@ -52,7 +52,7 @@ class TrayState(Enum):
 
 
 def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
-    """Returns what the tray icon shows: the worst that is so anywhere."""
+    """Returns the state of the tray icon: the worst of all states."""
     if phase is HubPhase.FAILED:
         return TrayState.ATTENTION
     if snapshot is None or phase is not HubPhase.RUNNING:
@@ -65,21 +65,21 @@ def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
 
 
 def waiting_commands(count: int) -> tuple[str, ...]:
-    """Returns how many commands wait for a yes; nothing if none does."""
+    """Returns how many commands wait for approval; empty without any."""
     if not count:
         return ()
     return (tr("1 command waits for your yes") if count == 1 else tr("{count} commands wait for your yes", count=count),)
 
 
 def waiting_calls(count: int) -> tuple[str, ...]:
-    """Returns how many tool calls wait for a person's yes; nothing if none does."""
+    """Returns how many tool calls wait for the user's approval; empty without any."""
     if not count:
         return ()
     return (tr("1 call waits for your answer") if count == 1 else tr("{count} calls wait for your answer", count=count),)
 
 
 def waiting_questions(count: int) -> tuple[str, ...]:
-    """Returns how many servers ask the person something; nothing if none does."""
+    """Returns how many servers have a question for the user; empty without any."""
     if not count:
         return ()
     return (tr("1 question waits for your answer") if count == 1 else tr("{count} questions wait for your answer", count=count),)

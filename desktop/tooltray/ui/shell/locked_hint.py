@@ -1,8 +1,7 @@
-"""Whether the screen is locked as logind knows it, where the locker tells logind: `LockedHint` of one's own session.
+"""Whether the screen is locked, by `LockedHint` of the user's logind session, where the locker reports to logind.
 
-Above it: screen_lock_linux. Below it: QtDBus, without waiting for it. The hint is false also where no locker ever sets it (swaylock does
-not: https://github.com/swaywm/swaylock/issues/382), so it counts from the first time that it was true.
-"""
+The hint is false also where no locker ever sets it (swaylock does not: https://github.com/swaywm/swaylock/issues/382), so it counts from
+the first time that it was true."""
 
 from collections.abc import Callable
 from functools import partial
@@ -16,7 +15,7 @@ HINT, OWN_SESSION = "LockedHint", "auto"  # of who asks, or, outside of any sess
 
 
 class LockedHint(QObject):
-    """Tells of each change, once the hint is known to be set here."""
+    """A watch that reports each change of the hint, once the hint is known to be set here."""
 
     def __init__(self, told: Callable[[bool], None], parent: QObject, *, system: QDBusConnection) -> None:
         super().__init__(parent)
@@ -26,7 +25,7 @@ class LockedHint(QObject):
         self._send(MANAGER_PATH, MANAGER, "GetSession", [OWN_SESSION], self._on_session)
 
     def ask(self) -> None:
-        """Tells once what is so."""
+        """Reports the current value once."""
         if self._path:
             self._latest = self._send(self._path, PROPERTIES, "Get", [SESSION, HINT], self._on_hint)
 

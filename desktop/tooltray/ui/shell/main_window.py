@@ -1,8 +1,4 @@
-"""The main window: a shell over its pages. It has the navigation, and the places for what lies over a page for a while.
-
-Above it: app.py, which says how the hub is and what closing the window means. Below it: the table of pages, of which it knows names, icons
-and titles.
-"""
+"""The main window: a shell over its pages, with the navigation and the places for sheets, toasts and notices."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -41,7 +37,7 @@ from tooltray.ui.widgets.surface import row
 class HubCommands(Commands):
     @action(as_notice)
     async def pause(self, is_paused: bool, for_s: float | None = None) -> None:
-        """Refuses the calls of AI clients, or lets them through again; `for_s`: seconds after which they are by themselves."""
+        """Refuses the calls of AI clients, or ends the pause; `for_s`: seconds after which the pause ends automatically."""
         await self._hub.hub.set_mcp_enabled(not is_paused, for_s)
 
 
@@ -50,7 +46,7 @@ MOST_NAMES = 6  # more would fill the window, and say no more
 
 
 class QuitPanel(SheetFrame):
-    """`confirmed`: it ends all the same."""
+    """A question before quitting. `confirmed`: quit although clients are connected."""
 
     confirmed = Signal()
 
@@ -73,7 +69,7 @@ class QuitPanel(SheetFrame):
 
 
 def who(clients: Sequence[str]) -> str:
-    """Returns who is connected, as a sentence; the same client twice is named once."""
+    """Returns the connected clients, as a sentence; the same client twice is named once."""
     names = list(dict.fromkeys(clients))
     shown, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
     if more > 0:
@@ -86,7 +82,7 @@ FRAME = QSize(8, 40)  # px that a window's frame and title take at most; they ar
 
 
 class MainWindow(QMainWindow):
-    """The window.
+    """The main window.
 
     Args:
         hides_on_close: whether closing only hides it, since the tray stays; otherwise closing is `quit_requested`.
@@ -127,7 +123,7 @@ class MainWindow(QMainWindow):
         self._draw_hub()
 
     def page(self, name: str) -> Page:
-        """Returns a page of the table; builds it if nobody wanted it before."""
+        """Returns a page of the table; builds it at the first call."""
         if name not in self._pages:
             index = [entry.name for entry in PAGES].index(name)
             page = self._pages[name] = PAGES[index].make(self.context)
@@ -141,29 +137,29 @@ class MainWindow(QMainWindow):
         self._open([entry.name for entry in PAGES].index(name))
 
     def open_part(self, name: str, part: str, text: str = "") -> None:
-        """Shows a part of a page of the table; of a page that is not in it, nothing."""
+        """Shows a part of a page of the table; ignores an unknown page."""
         if name not in [entry.name for entry in PAGES]:
             return
         self.open_page(name)
         self.page(name).show_part(part, text)
 
     async def build_pages(self) -> None:
-        """Builds the pages that nobody has looked at: some count what needs a person. The window goes on meanwhile."""
+        """Builds the pages that were not shown yet, since some count what needs the user; lets the event loop run between them."""
         for entry in PAGES:
             self.page(entry.name)
             await asyncio.sleep(0)
 
     @property
     def sheet(self) -> Sheet | None:
-        """What lies over the window now."""
+        """The open sheet."""
         return self.context.sheets.sheet
 
     def fit(self, room: QSize) -> None:
-        """Makes it no larger than a screen has room for, its frame included."""
+        """Limits the size to the screen, including the window's frame."""
         self.resize(self.size().boundedTo(room - FRAME))
 
     def take_place_of(self, other: "MainWindow") -> None:
-        """Stands where another main window stands, with the same page, tab and size; it is for whoever calls to take that away."""
+        """Copies the geometry, page and tab of another main window, which the caller then removes."""
         self.setGeometry(other.geometry())
         self.setWindowState(other.windowState())
         name = next(name for name, page in other._pages.items() if page is other._stack.currentWidget())
@@ -178,7 +174,7 @@ class MainWindow(QMainWindow):
                 self.activateWindow()  # a person goes on with the keyboard
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
-        """Shows how far the hub is; `problem` is why it does not run."""
+        """Shows the phase of the hub; `problem` is why it does not run."""
         self._phase = phase
         for page in self._pages.values():
             page.set_phase(phase)
@@ -188,12 +184,12 @@ class MainWindow(QMainWindow):
         self._draw_hub()
 
     def show_up(self) -> None:
-        """Brings the window to a person's eyes, from wherever it is."""
+        """Shows the window in front, even if it was minimized."""
         self.context.show_window()
 
     def open_link(self, link: str) -> None:
-        """Brings the window up, with what an address names: `tooltray://servers/NAME`, or `tooltray://install?...`, which fills the sheet
-        that adds a server. Whatever it says, nothing is changed by it.
+        """Shows the window with the subject of an address: `tooltray://servers/NAME`, or `tooltray://install?...`, which fills the sheet
+        that adds a server. No address changes anything without the user.
         """
         self.show_up()
         if name := server_of_link(link):
@@ -204,13 +200,13 @@ class MainWindow(QMainWindow):
             self.context.links.install_asked.emit(install)
 
     def show_about(self) -> None:
-        """Brings the window up, with what the Settings page says of Tooltray itself."""
+        """Shows the window with the section about Tooltray on the Settings page."""
         self.show_up()
         self.open_page("settings")
         self.context.links.about_asked.emit()
 
     def show_quietly(self) -> None:
-        """Shows the window if it is hidden, without taking the keyboard from what a person is doing elsewhere."""
+        """Shows the window if it is hidden, without taking the keyboard from what the user is doing elsewhere."""
         if not self.isVisible():
             self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, True)
             self.show()
@@ -218,7 +214,7 @@ class MainWindow(QMainWindow):
         QApplication.alert(self)
 
     def ask_to_quit(self, clients: Sequence[str]) -> QuitPanel:
-        """Asks whether Tooltray ends although these AI clients are connected, in place of what lies over the window."""
+        """Opens the question whether to quit although these AI clients are connected, in place of an open sheet."""
         self.show_up()
         panel = QuitPanel(self.context.theme, clients)
         sheet = self.context.sheets.replace(panel)
@@ -279,7 +275,7 @@ class MainWindow(QMainWindow):
             self.open_part("servers", "bundle", source)
 
     def _dropped_bundle(self, event: QDropEvent) -> str:
-        """The bundle that is dropped, as a path or an address; empty: there is none, or nothing could take it."""
+        """Returns the dropped bundle as a path or an address; empty without one, or if it cannot be opened now."""
         is_free = self._phase is HubPhase.RUNNING and self.sheet is None
         return bundle_of_urls(event.mimeData().urls()) if is_free and event.mimeData().hasUrls() else ""
 

@@ -1,8 +1,5 @@
-"""Whether a person wants less motion: Qt does not tell, so the desktop's portal is asked.
-
-Above it: desktop.py, after the first picture. Below it: D-Bus, without waiting for it. Where there is no portal (or another operating
-system), nothing is known and motion stays as it is.
-"""
+"""Whether the user wants less motion: Qt does not report it, so the desktop's portal is asked. Without a portal (or on another operating
+system) nothing is known and motion stays as it is."""
 
 import sys
 
@@ -16,7 +13,7 @@ SETTING = ("org.gnome.desktop.interface", "enable-animations")  # KDE's portal a
 
 
 class MotionSetting(QObject):
-    """Asks once, and tells the theme if the answer is less."""
+    """A single request for the setting, which reduces motion in the theme if the user wants less."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,7 +1,4 @@
-"""Tells a person who looks elsewhere what wants them: by notifications, each with a way to the thing.
-
-Above it: the desktop's life. Below it: the Qt presenter layer and Notifications. Decides what is told, not how.
-"""
+"""Decides which news become notifications while the user looks elsewhere, each with a way to its subject. Does not show them."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -31,13 +28,13 @@ MOST_NAMES = 4
 
 
 class Places(Protocol):
-    """Where notifications lead: the windows as they are now, since another language makes another main window."""
+    """The windows that notifications lead to, as they are now, since another language makes another main window."""
 
     def is_in_front(self) -> bool:
-        """Whether the person looks at the main window."""
+        """Returns whether the user looks at the main window."""
 
     def show_part(self, page: str, part: str = "", text: str = "") -> None:
-        """Brings the main window up, with a part of a page."""
+        """Shows the main window with a part of a page."""
 
     def show_approvals(self) -> None: ...
     def show_confirmations(self) -> None: ...
@@ -45,7 +42,7 @@ class Places(Protocol):
 
 
 class NewsTeller(QObject):
-    """`is_first`: whether something was never said to this person before, by its name."""
+    """The source of notifications. `is_first`: whether something of this name was never shown to the user."""
 
     def __init__(
         self, notifications: Notifications, places: Places, *, hub: QtMcpPresenter, tasks: TaskKeeper, is_first: Callable[[str], bool]
@@ -67,14 +64,14 @@ class NewsTeller(QObject):
         hub.client_list_updated.connect(self._changes.ask)
 
     def begin(self) -> None:
-        """The hub runs, and has told what there is."""
+        """Begins to watch a hub that runs."""
         self._changed = None
         self._changes.ask()
         self._updates.ask()
         self._timer.start()
 
     def forget(self) -> None:
-        """The hub is gone; the next one may have the same to tell."""
+        """Drops what was notified, since the next hub may have the same news."""
         self._told.clear()
         self._waiting.clear()
         self._confirmations.clear()
@@ -84,7 +81,7 @@ class NewsTeller(QObject):
     # what has happened
 
     def on_approvals(self, waiting: Sequence[ApprovalSnapshot]) -> None:
-        """These calls wait for a yes now."""
+        """Notifies the user of new calls that wait for approval."""
         new = [each for each in waiting if not (each.is_quiet or each.id in self._waiting or each.replaces in self._waiting)]
         self._waiting = {each.id for each in waiting}
         if not new or self._places.is_in_front():
@@ -95,7 +92,7 @@ class NewsTeller(QObject):
         self._notifications.send("approval", who, where, self._places.show_approvals)
 
     def on_confirmations(self, waiting: Sequence[ConfirmationSnapshot]) -> None:
-        """These commands wait for a person's yes now."""
+        """Notifies the user of new commands that wait for approval."""
         new = [each for each in waiting if each.id not in self._confirmations]
         self._confirmations = {each.id for each in waiting}
         if new and not self._places.is_in_front():
@@ -170,12 +167,12 @@ class NewsTeller(QObject):
 
 
 def whose(report: ProblemReported) -> str:
-    """A notification stands alone: it says whose problem it is."""
+    """Returns the title of a problem with its server's name, since a notification has no other context."""
     shown = title(report.problem)
     is_named = not report.server or f"'{report.server}'" in shown
     return shown if is_named else f"{report.server}: {shown}"
 
 
 def advice(problem: Problem) -> str:
-    """What a notification says below its title: what to do, and never what a server has printed or was called with."""
+    """Returns the text below a notification's title: what to do, and never a server's output or arguments."""
     return sentences(Problem("", hint=problem.hint)) or tr("The Tooltray window has the details.")

@@ -1,7 +1,5 @@
-"""The pages of the window, in the order of its navigation. A new page is a module of its own and a line here.
-
-Each is imported when it is built: what nobody looks at must not keep the window from being seen.
-"""
+"""The pages of the window, in the order of its navigation. A new page is a module of its own and a line here. Each is imported when it is
+built, so that unused pages do not delay the window."""
 
 from collections.abc import Callable
 
@@ -13,7 +11,8 @@ from tooltray.ui.pages.page_context import PageContext
 
 
 class PageEntry(msgspec.Struct, frozen=True):
-    """
+    """A page of the window.
+
     Args:
         name: in code and tests.
         icon: in the navigation, as its title, which is made when the language is known.

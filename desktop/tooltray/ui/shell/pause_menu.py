@@ -1,7 +1,4 @@
-"""For how long everything is to be paused: the menu of the navigation and of the tray.
-
-Above it: both. Below it: the words of a pause.
-"""
+"""The menu of durations of a pause, for the navigation and the tray."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QMenu, QWidget
@@ -13,7 +10,7 @@ from tooltray.ui.theme import Theme
 
 
 class PauseMenu(QMenu):
-    """For how long everything is to be paused. `chosen`: True, and seconds or None."""
+    """A menu of durations of a pause. `chosen`: True, and seconds or None."""
 
     chosen = Signal(bool, object)
 

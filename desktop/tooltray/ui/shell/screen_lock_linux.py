@@ -1,9 +1,7 @@
 """When the screen locks, on Linux: from the desktop's screen saver over D-Bus, and from logind when the computer goes to sleep.
 
-Above it: screen_lock_watch. Below it: QtDBus, without waiting for it. A desktop that answers whether its screen saver is active also tells
-of it; where none does (a window manager with a locker of its own), nothing is known, and nothing is said, until logind is seen to know it
-(locked_hint). logind's Lock is heard besides.
-"""
+A desktop that answers whether its screen saver is active also reports changes of it; where none does (a window manager with a locker of its
+own), nothing is known or reported until logind is seen to know it (locked_hint). logind's Lock is heard besides."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -24,7 +22,7 @@ TELLS, ASKS = "ActiveChanged", "GetActive"
 
 
 class ScreenLockSource(QObject):
-    """Tells once what is so, and then of each change; see ScreenLockWatch."""
+    """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(
         self,
@@ -34,9 +32,9 @@ class ScreenLockSource(QObject):
         session: QDBusConnection | None = None,
         system: QDBusConnection | None = None,
     ) -> None:
-        """
+        """Begins to watch; the first argument is called with each value for the signal of ScreenLockWatch.
+
         Args:
-            told: called with what `ScreenLockWatch.told` carries.
             session, system: the buses; None: this computer's.
         """
         super().__init__(parent)

@@ -1,8 +1,5 @@
-"""When the screen locks, on macOS: by the distributed notifications of the login window, and by what the clocks say of a sleep.
-
-Above it: screen_lock_watch. Below it: CoreFoundation, whose run loop is Qt's own there. Nothing says at the beginning whether the screen is
-locked; a person who starts an app has it open.
-"""
+"""When the screen locks, on macOS: by the distributed notifications of the login window, and by clocks that differ after a sleep. Nothing
+reports at the beginning whether the screen is locked; the user who starts an app has it open."""
 
 import ctypes
 import time
@@ -22,7 +19,7 @@ Callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_voi
 
 
 class ScreenLockSource(QObject):
-    """Tells once what is so, and then of each change; see ScreenLockWatch."""
+    """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(
         self,
@@ -33,9 +30,9 @@ class ScreenLockSource(QObject):
         wall: Callable[[], float] = time.time,
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        """
+        """Begins to watch; the first argument is called with each value for the signal of ScreenLockWatch.
+
         Args:
-            told: called with what `ScreenLockWatch.told` carries.
             library: CoreFoundation; None: this computer's.
             wall, steady: seconds.
         """
@@ -51,7 +48,7 @@ class ScreenLockSource(QObject):
         told(False)
 
     def look(self) -> None:
-        """Whether the computer has slept since the last look."""
+        """Reports a lock and its end if the computer has slept since the last call."""
         ahead_s = self._wall() - self._steady()
         has_slept, self._ahead_s = ahead_s - self._ahead_s > SLEPT_S, ahead_s
         if has_slept and not self._is_locked:

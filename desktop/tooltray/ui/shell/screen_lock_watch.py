@@ -1,7 +1,5 @@
-"""Tells the hub when the screen locks, so that yeses until then end; where nothing can tell, it says nothing, and none are offered.
-
-Above it: desktop.py, after the first picture. Below it: the source of this platform, and the Qt presenter layer.
-"""
+"""Reports to the hub when the screen locks, which ends the grants that last until then; where the lock cannot be detected, no such grants
+are offered."""
 
 import logging
 import sys
@@ -20,7 +18,7 @@ Told = Callable[[bool | None], None]
 
 
 class ScreenLockWatch(QObject):
-    """Lives in the GUI thread. `begin` once; the hub may come and go."""
+    """A watch of the screen lock in the GUI thread. `begin` once; the hub may be restarted."""
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         super().__init__()
@@ -31,7 +29,7 @@ class ScreenLockWatch(QObject):
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
     def begin(self, make: Callable[[Told], QObject | None] | None = None) -> None:
-        """Listens from now on.
+        """Begins to listen.
 
         Args:
             make: the source; None: this platform's.

@@ -1,8 +1,5 @@
-"""When the screen locks, on Windows: the session's notifications, and those of a sleep.
-
-Above it: screen_lock_watch. Below it: win32/session_notices. Nothing says at the beginning whether the screen is locked; a person who
-starts an app has it open.
-"""
+"""When the screen locks, on Windows: the session's notifications, and the ones about sleep. Nothing reports at the beginning whether the
+screen is locked; the user who starts an app has it open."""
 
 import sys
 from collections.abc import Callable
@@ -18,13 +15,10 @@ SUSPEND, RESUME = 0x4, 0x12  # of the second: PBT_APMSUSPEND, PBT_APMRESUMEAUTOM
 
 
 class ScreenLockSource(QObject):
-    """Tells once what is so, and then of each change; see ScreenLockWatch."""
+    """A source that reports the current state once, and then each change; see ScreenLockWatch."""
 
     def __init__(self, told: Callable[[bool | None], None], parent: QObject | None = None) -> None:
-        """
-        Args:
-            told: called with what `ScreenLockWatch.told` carries.
-        """
+        """Begins to watch; the argument is called with each value for the signal of ScreenLockWatch."""
         super().__init__(parent)
         self._told, self._is_locked = told, False
         if sys.platform == "win32":
@@ -32,7 +26,7 @@ class ScreenLockSource(QObject):
         told(False)
 
     def on_message(self, message: int, detail: int) -> None:
-        """One message of the system to a window of ours. `detail`: its wParam."""
+        """Handles one message of the system to a window of ours. `detail`: its wParam."""
         if message == SESSION_CHANGE and detail in (LOCK, REMOTE_DISCONNECT, UNLOCK):
             self._is_locked = detail != UNLOCK
             self._told(self._is_locked)

@@ -1,7 +1,4 @@
-"""The Settings page, a tab for each subject. A new tab is a page of its own and a line here.
-
-Above it: the table of pages. Below it: the rooms whose tabs these are; each is imported when it is built.
-"""
+"""The Settings page, a tab for each subject. A new tab is a page of its own and a line here."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The left navigation: the pages, the entry for AI clients, and at its foot how the hub is doing."""
+"""The left navigation: the pages, the entry for AI clients, and at its foot the hub's status."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ PALETTE_KEY = "Ctrl+K"
 
 
 class NavItem(PaintedButton):
-    """One page: icon, word, and a number if something there wants attention."""
+    """An item for one page: icon, word, and a number if something there needs attention."""
 
     def __init__(self, theme: Theme, icon: str, text: str) -> None:
         super().__init__()
@@ -64,7 +64,9 @@ class NavItem(PaintedButton):
 
 
 class Sidebar(QFrame):
-    """`page_requested` carries the index of the page a person wants, `pause_requested` whether all is to be paused."""
+    """The navigation of the window. `page_requested` carries the index of the page the user wants, `pause_requested` whether to pause
+    everything.
+    """
 
     page_requested = Signal(int)
     pause_requested = Signal(bool, object)
@@ -101,15 +103,15 @@ class Sidebar(QFrame):
         layout.addLayout(self._hub_status(theme))
 
     def set_page(self, page: int) -> None:
-        """Marks the page that is shown."""
+        """Marks the current page."""
         self._items[page].setChecked(True)
 
     def set_badge(self, page: int, count: int) -> None:
-        """Shows how many things on a page need a person."""
+        """Shows how many things on a page need the user."""
         self._items[page].set_badge(count)
 
     def show_hub(self, words: HubWords, *, can_pause: bool, is_paused: bool) -> None:
-        """Shows at the foot how the hub is."""
+        """Shows the hub's status at the foot."""
         self._is_paused = is_paused
         self._shape.set_icon(words.look.icon, words.look.tone)
         self._word.set_text(words.look.word)

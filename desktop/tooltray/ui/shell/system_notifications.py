@@ -1,7 +1,4 @@
-"""Notifications of the system: of the kinds that a person wants, the same not twice within a minute, and a click leads to the thing.
-
-Above it: the desktop's life, and what tells it the news. Below it: the tray's icon, through which the system shows them.
-"""
+"""Notifications of the system: of the kinds that the user wants, the same not twice within a minute, and a click opens the subject."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -27,10 +24,9 @@ class Notifications(QObject):
         now: Callable[[], float] = time.monotonic,
         parent: QObject | None = None,
     ) -> None:
-        """
-        Args:
-            chosen: which kinds the person has switched on or off.
-            now: seconds that never jump.
+        """Args:
+        chosen: which kinds the user has switched on or off.
+        now: seconds that never jump.
         """
         super().__init__()
         self._tray, self._chosen, self._now = tray, chosen, now
@@ -39,7 +35,8 @@ class Notifications(QObject):
         tray.message_clicked.connect(self._on_clicked)
 
     def send(self, kind: str, title: str, text: str, go: Go | None = None) -> None:
-        """Shows one, if the person wants it; no secret and no argument of a call may be in it: it stands on a locked screen, too.
+        """Shows a notification, if the user wants its kind; it must contain no secret and no argument of a call, since it is visible on a
+        locked screen, too.
 
         Args:
             kind: the name of one of preferences.KINDS; empty: it is always shown.
@@ -57,16 +54,16 @@ class Notifications(QObject):
         show(one_line(title, LONGEST_TITLE), one_line(text, LONGEST_TEXT))
 
     def forget(self) -> None:
-        """What the next hub tells is news, also if the last one told the same."""
+        """Drops what was sent, so that the next hub's notifications are new, even equal ones."""
         self._sent.clear()
 
     def _on_clicked(self) -> None:
-        """The system does not say which one was clicked; it is hardly ever another than the last."""
+        """Opens the last notification's subject, since the system does not report which notification was clicked."""
         go, self._go = self._go, None
         (go or self._tray.open_requested.emit)()
 
 
 def one_line(text: str, longest: int) -> str:
-    """Texts of servers are plain text of bounded length in there; some systems read markup."""
+    """Returns a server's text as plain text of bounded length, since some systems read markup."""
     shown = "".join(sign if sign.isprintable() else " " for sign in text).replace("<", "‹").replace("&", "＆")
     return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

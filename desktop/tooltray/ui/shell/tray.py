@@ -1,6 +1,5 @@
-"""The tray icon: the hub's state as a shape, how many things wait for a person as a number, and the menu.
-
-Above it: app.py, which connects its wishes. Below it: the Qt presenter layer's snapshots. Knows neither the window nor the engine.
+"""The tray icon: the hub's state as a shape, how many things wait for the user as a number, and the menu. Knows neither the window nor the
+engine.
 """
 
 from collections.abc import Sequence
@@ -32,7 +31,7 @@ def tray_icon(state: TrayState, scheme: Qt.ColorScheme, count: int = 0) -> QIcon
     """Returns the icon of a state for the desktop's colour scheme, in all sizes that panels use.
 
     Args:
-        count: how many things wait for a person; it stands in a dot.
+        count: how many things wait for the user; shown in a dot.
     """
     ink, mark = (QColor(name) for name in INKS.get(scheme, ON_ANY_PANEL))
     result = QIcon()
@@ -68,7 +67,7 @@ LIGHT = 0.5  # dark digits on a lighter mark
 
 
 class Tray(QObject):
-    """The icon in the desktop's panel. `open_requested`: a person clicked it; `message_clicked`: what it told."""
+    """The icon in the desktop's panel. `open_requested`: the user clicked it; `message_clicked`: the user clicked its message."""
 
     open_requested = Signal()
     message_clicked = Signal()
@@ -100,7 +99,7 @@ class Tray(QObject):
 
     @staticmethod
     def is_available() -> bool:
-        """Whether the desktop has a place for tray icons, now."""
+        """Returns whether the desktop has a place for tray icons now."""
         return QSystemTrayIcon.isSystemTrayAvailable()
 
     def show(self) -> None:
@@ -114,36 +113,36 @@ class Tray(QObject):
         self._draw()
 
     def retranslate(self) -> None:
-        """Says everything anew, in the language that is spoken now."""
+        """Updates all texts to the current language."""
         self.menu.retranslate()
         self._draw()
 
     def set_approvals(self, waiting: Sequence[ApprovalSnapshot]) -> None:
-        """These tool calls wait for a person's yes."""
+        """Shows the tool calls that wait for the user's approval."""
         self._approvals = tuple(waiting)
         self._draw()
 
     def set_confirmations(self, waiting: Sequence[ConfirmationSnapshot]) -> None:
-        """These commands wait for a person's yes."""
+        """Shows the commands that wait for the user's approval."""
         self._confirmations = len(waiting)
         self._draw()
 
     def set_waiting_entries(self, count: int) -> None:
-        """So many servers of projects wait for a person's yes."""
+        """Shows how many servers of projects wait for the user's approval."""
         self._waiting_entries = count
         self._draw()
 
     def tell(self, title: str, text: str) -> None:
-        """Tells a person what is no trouble."""
+        """Shows an ordinary message, not a problem."""
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Information)
 
     def notify(self, title: str, text: str) -> None:
-        """Tells a person who does not look at the window."""
+        """Shows a warning to the user who does not look at the window."""
         self._icon.showMessage(title, text, QSystemTrayIcon.MessageIcon.Warning)
 
     @property
     def waiting(self) -> int:
-        """How many things wait for a person: calls, commands, questions, servers of projects."""
+        """How many things wait for the user: calls, commands, questions, servers of projects."""
         return len(self._approvals) + self._confirmations + len(self._questions) + self._waiting_entries
 
     def _on_menu_opens(self) -> None:

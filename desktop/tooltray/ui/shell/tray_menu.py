@@ -1,8 +1,5 @@
-"""The tray icon's menu: the hub's state in words, what waits for a person, who works now, servers that need a person first, then the app.
-
-Above it: the tray. Below it: snapshots, and the words of its lines. Knows neither the window nor the engine. The menu is changed in place,
-since a desktop may be showing it over D-Bus.
-"""
+"""The tray icon's menu: the hub's state in words, what waits for the user, who works now, servers that need the user first, then the app.
+Knows neither the window nor the engine. The menu is changed in place, since a desktop may be showing it over D-Bus."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,7 +29,7 @@ SHOWN_WAITING = SHOWN_CALLS = 3
 
 
 class ServerEntry(QMenu):
-    """One server in the tray menu: its state in words, and what can be done about it."""
+    """A server in the tray menu: its state in words, and its actions."""
 
     def __init__(self, theme: Theme, name: str, wishes: ServerWishes, parent: QMenu) -> None:
         super().__init__(parent)
@@ -84,7 +81,9 @@ class ServerEntry(QMenu):
 
 
 class ApprovalEntry(QMenu):
-    """A call that waits for a yes. Allowed here is only what can be judged without its arguments; all else is looked at first."""
+    """A call that waits for approval. Only a call that can be judged without its arguments can be allowed here; the others open
+    the window.
+    """
 
     answered = Signal(str, str)
     look_requested = Signal()
@@ -99,8 +98,8 @@ class ApprovalEntry(QMenu):
 
 
 class TrayMenu(QMenu):
-    """`pause_requested`: whether all is to be paused, and for how many seconds (None: until somebody resumes). `answered`: a call that
-    waits, by its id, and "once" or "refuse". `entry_requested`: an entry of the journal, by its id.
+    """The menu of the tray icon. `pause_requested`: whether to pause everything, and for how many seconds (None: until the user resumes).
+    `answered`: a waiting call, by its id, and "once" or "refuse". `entry_requested`: an entry of the journal, by its id.
     """
 
     pause_requested = Signal(bool, object)
@@ -151,7 +150,7 @@ class TrayMenu(QMenu):
         self._quit.triggered.connect(self.quit_requested)
 
     def retranslate(self) -> None:
-        """Says what never changes, in the language that is spoken now; what the hub has is said anew by `show_hub`."""
+        """Updates the fixed texts to the current language; `show_hub` updates the others."""
         self._pause.retranslate()
         self._resume.setText(tr("Resume all servers"))
         self._copy.setText(tr("Copy entry for a client"))
@@ -161,7 +160,7 @@ class TrayMenu(QMenu):
         self._show_servers([])
 
     def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:
-        """Shows how the hub and its servers are now."""
+        """Shows the hub and its servers in their current state."""
         self._head.setText(summary(phase, snapshot))
         self._is_paused = snapshot is not None and snapshot.is_paused
         is_usable = phase is HubPhase.RUNNING and snapshot is not None
@@ -175,7 +174,7 @@ class TrayMenu(QMenu):
         self._show_servers(shown if phase is HubPhase.RUNNING else [])
 
     def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
-        """Shows what waits for the person: calls, which can be answered here, and the servers that ask something."""
+        """Shows what waits for the user: calls, which can be answered here, and the servers with questions."""
         shown = (*approvals[:SHOWN_WAITING], *questions[:SHOWN_WAITING])
         if shown == self._waiting:
             return
@@ -191,7 +190,7 @@ class TrayMenu(QMenu):
             action.triggered.connect(self.open_requested)
 
     def show_readings(self, readings: TrayReadings) -> None:
-        """Shows who works now, what failed last, and what all that needs."""
+        """Shows who works now, what failed last, and what Tooltray and its servers use."""
         calls, failures = readings.calls or (), readings.failures or ()
         self._load.setVisible(readings.load is not None)
         if readings.load is not None:

@@ -1,8 +1,5 @@
 """What the tray's menu shows beside the servers: who works now, what failed last, what Tooltray needs; read only while the menu is open.
-
-Above it: the tray. Below it: the Qt presenter layer. Desktops that show menus over D-Bus do not always say when they are closed, so that
-reading ends by itself after a while.
-"""
+Desktops that show menus over D-Bus do not always report that they are closed, so reading ends after a while."""
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -21,7 +18,7 @@ FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
 
 
 class TrayReadings(msgspec.Struct, frozen=True):
-    """As it was last read; None: it could not be read, or was not yet."""
+    """The values of the last read; None: not read yet, or the read failed."""
 
     calls: tuple[CallNow, ...] | None = None
     failures: tuple[ActivityEntry, ...] | None = None
@@ -29,7 +26,7 @@ class TrayReadings(msgspec.Struct, frozen=True):
 
 
 class TrayReads(QObject):
-    """`changed` carries TrayReadings."""
+    """The reads for the tray's menu. `changed` carries TrayReadings."""
 
     changed = Signal(object)
 
@@ -43,13 +40,13 @@ class TrayReads(QObject):
         self._timer.timeout.connect(self._on_timeout)
 
     def begin(self) -> None:
-        """The menu opens."""
+        """Begins to read, since the menu opens."""
         self._left = MOST_READS
         self._timer.start()
         self._read.ask()
 
     def end(self) -> None:
-        """It is closed."""
+        """Stops reading, since the menu was closed."""
         self._timer.stop()
 
     def _on_timeout(self) -> None:
@@ -60,7 +57,7 @@ class TrayReads(QObject):
             self._read.ask()
 
     async def _look(self) -> None:
-        """Each by itself: one that fails hides none of the others."""
+        """Reads each value separately: a failure hides none of the others."""
         readings = TrayReadings(await self._calls(), await self._failures(), await self._load())
         if readings != self._readings:
             self._readings = readings

@@ -1,1 +1,1 @@
-"""What servers offer, all of it in one place: tools, to be switched and tried by hand; prompts and resources, to be seen."""
+"""Everything that servers offer in one place: tools, to be switched and tried; prompts and resources, to be seen."""

@@ -1,7 +1,4 @@
-"""Lines for the arguments of a prompt or the variables of a template; the server proposes values while one types.
-
-Above it: the preview. Below it: Qt's lines and completers.
-"""
+"""Lines for the arguments of a prompt or the variables of a template; the server proposes values while the user types."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +19,7 @@ MOST_PROPOSED = 100  # the protocol's own limit
 
 
 class ArgumentLines(QWidget):
-    """`completion_requested` carries an argument and what is written in it; `entered`: Enter was pressed."""
+    """Fields for arguments. `completion_requested` carries an argument and the text in it; `entered`: Enter was pressed."""
 
     changed = Signal()
     entered = Signal()
@@ -49,22 +46,22 @@ class ArgumentLines(QWidget):
 
     @property
     def values(self) -> dict[str, str]:
-        """What is written, without what is empty."""
+        """The typed values, without empty ones."""
         return {name: line.text() for name, line in self._lines.items() if line.text()}
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything that is needed is there."""
+        """Whether all required values are typed."""
         return all(self._lines[each.name].text() for each in self._arguments if each.is_required and each.name in self._lines)
 
     def focus(self) -> None:
-        """Gives the keyboard to the first line that wants something."""
+        """Moves the focus to the first line that needs a value."""
         lines = [self._lines[each.name] for each in self._arguments if each.is_required and not self._lines[each.name].text()]
         for line in (lines or list(self._lines.values()))[:1]:
             line.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def propose(self, argument: str, written: str, values: Sequence[str]) -> None:
-        """Shows what an argument could be, if it is still what was asked about."""
+        """Shows possible values of an argument, unless its text has changed since the request."""
         line = self._lines.get(argument)
         if line is None or line.text() != written:
             return

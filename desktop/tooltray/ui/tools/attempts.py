@@ -1,7 +1,5 @@
-"""Calls that a person has made by hand: what went out, what came back, how long it took; and the words for that.
-
-Above it: Try. Below it: snapshots. Kept in memory alone, and not for long.
-"""
+"""Calls that the user has made from the window: what was sent and returned, how long it took; and the words for that. Kept only in memory,
+and not for long."""
 
 import json
 from collections import deque
@@ -21,13 +19,14 @@ OK, CANCELLED, REFUSED = "ok", "cancelled", "refused"
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """
+    """A call that the user has made.
+
     Attributes:
         name: of the tool, as AI clients see it.
         at: unix seconds at which it began.
         outcome: as of MCPToolResponse.
-        result: None: there is none, or it was too large to be kept.
-        problem: why there is none.
+        result: None without a result, or if it was too large to be kept.
+        problem: why the call has no result.
     """
 
     name: str
@@ -40,22 +39,22 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Attempts:
-    """The last ones, the newest first."""
+    """The last calls, the newest first."""
 
     def __init__(self) -> None:
         self._kept: deque[Attempt] = deque(maxlen=KEPT)
 
     def add(self, attempt: Attempt, result_bytes: int) -> None:
-        """Keeps one; its result only if it is small."""
+        """Adds a call; drops a large result."""
         self._kept.appendleft(attempt if result_bytes <= LARGEST_KEPT else msgspec.structs.replace(attempt, result=None))
 
     def of(self, name: str) -> list[Attempt]:
-        """Those of one tool."""
+        """Returns the calls of one tool."""
         return [each for each in self._kept if each.name == name]
 
 
 def outcome_words(outcome: str, seconds: float) -> str:
-    """Returns how a call ended, and how long it took."""
+    """Returns the outcome of a call, and how long it took."""
     duration = took(seconds)
     match outcome:
         case "ok":
@@ -68,7 +67,7 @@ def outcome_words(outcome: str, seconds: float) -> str:
 
 
 def title_of(attempt: Attempt) -> str:
-    """Returns an attempt as a line of a menu."""
+    """Returns the line of a call in a menu."""
     return f"{datetime.fromtimestamp(attempt.at):%H:%M:%S} · {outcome_words(attempt.outcome, attempt.duration_s)}"
 
 

@@ -1,7 +1,4 @@
-"""A prompt filled in, or what a resource holds: what it is, its arguments, and the answer of its server.
-
-Above it: the list of offers, which shows it beside itself or in a sheet. Below it: OfferedCommands, and the result view.
-"""
+"""A preview of a prompt or a resource: its facts, its arguments, and the answer of its server."""
 
 from collections.abc import Mapping
 
@@ -25,7 +22,8 @@ MOST_DESCRIPTION, MOST_KEY = 600, 400  # characters
 
 
 class OfferPreview(Surface):
-    """
+    """A preview of a prompt, a resource or a skill.
+
     Args:
         is_sheet: it lies over the window, and looks like it.
     """
@@ -73,15 +71,15 @@ class OfferPreview(Surface):
 
     @property
     def key(self) -> str:
-        """What is asked for: the prompt's name, or the address."""
+        """The prompt's name, or the address, of the request."""
         return expanded(self.offer.key, self._lines.values) if self.offer.kind == TEMPLATE else self.offer.key
 
     def leave(self) -> None:
-        """Nobody looks at it any more."""
+        """Stops following changes, since the preview is closed."""
         self._commands.follow("")
 
     def focus(self) -> None:
-        """Gives the keyboard to the first argument."""
+        """Moves the focus to the first argument."""
         self._lines.focus()
 
     def _head(self) -> QHBoxLayout:
@@ -142,7 +140,7 @@ class OfferPreview(Surface):
             self.result.show_result(answer)
 
     def _on_failed(self, problem: Problem | None) -> None:
-        """The server does not tell changes."""
+        """Shows that the server does not report changes."""
         if problem is not None and self._follows.isChecked():
             self._follows.set_on(False)
             self._say(" ".join(filter(None, [str(problem.title), str(problem.message)])))

@@ -1,8 +1,5 @@
-"""Prompts, resources, templates and skills of servers as rows, and how a template becomes an address.
-
-Above it: the tabs Prompts and Resources, and the panel of one server. Below it: nothing. Pure functions; definitions are servers' JSON, of
-which nothing is taken for granted.
-"""
+"""Prompts, resources, templates and skills of servers as rows, and how a template becomes an address. Pure functions; definitions are
+servers' JSON, which may have any form."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,12 +24,13 @@ class Argument(msgspec.Struct, frozen=True):
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """
+    """A prompt, a resource, a template or a skill.
+
     Attributes:
         kind: PROMPT, RESOURCE, TEMPLATE or SKILL.
         key: its name, address or template, as AI clients see it.
-        title: what it is called.
-        mime: kind of file, as the server says.
+        title: its name for users.
+        mime: the MIME type that the server gave.
         arguments: of a prompt, and the variables of a template.
         own_key: of a skill: its address as its server has it.
         is_enabled, is_held: of a skill: whether the settings offer it, and whether it waits because it has changed.
@@ -52,7 +50,7 @@ class Offered(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """In which words are looked for."""
+        """The text for searches."""
         return f"{self.key}\n{self.title}\n{self.server}\n{self.description}\n{self.mime}".casefold()
 
 
@@ -91,7 +89,7 @@ def template_of(server: str, definition: Mapping[str, object]) -> Offered:
 
 
 def skill_of(skill: SkillSnapshot) -> Offered:
-    """Reads what is known of a skill."""
+    """Reads a skill."""
     return Offered(
         SKILL,
         skill.server,
@@ -115,7 +113,7 @@ def _words(text: object) -> str:
 
 
 def variables(template: str) -> list[tuple[str, bool]]:
-    """Returns the names in a template, and whether there is an address only with it; those of a query may be left out."""
+    """Returns the names in a template, and whether each is required; names in a query are optional."""
     found: dict[str, bool] = {}
     for operator, names in _EXPRESSION.findall(template):
         for name in names.split(","):
@@ -126,7 +124,7 @@ def variables(template: str) -> list[tuple[str, bool]]:
 
 
 def expanded(template: str, values: Mapping[str, str]) -> str:
-    """Returns the address that a template is with these values (RFC 6570, for texts)."""
+    """Returns the address of a template with these values (RFC 6570, for texts)."""
 
     def one(match: re.Match[str]) -> str:
         operator, names = match[1], [name.split(":")[0].rstrip("*").strip() for name in match[2].split(",")]
@@ -142,13 +140,13 @@ def expanded(template: str, values: Mapping[str, str]) -> str:
 
 
 def matching(offers: Iterable[Offered], text: str) -> list[Offered]:
-    """Returns those in which all words of a text are."""
+    """Returns the offers that contain all words of a text."""
     wanted = text.casefold().split()
     return [each for each in offers if all(word in each.text for word in wanted)]
 
 
 def by_server(offers: Sequence[Offered]) -> dict[str, list[Offered]]:
-    """Returns them by their servers, in the order of these names."""
+    """Returns the offers by their servers, in the order of these names."""
     found: dict[str, list[Offered]] = {}
     for each in sorted(offers, key=lambda offer: (offer.server.casefold(), offer.kind == TEMPLATE)):
         found.setdefault(each.server, []).append(each)

@@ -1,8 +1,5 @@
-"""What is asked of the hub about prompts, resources and skills: which there are, what they hold, what arguments could be, what changes.
-
-Above it: the list and the preview. Below it: the Qt presenter layer. Definitions do not say whose they are, so each server is asked until
-all are found.
-"""
+"""Reads prompts, resources and skills from the hub: which exist, their content, possible arguments, changes. Definitions do not name their
+server, so each server is asked until all are found."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -21,10 +18,11 @@ Read = Callable[[str, Mapping[str, object]], Offered]
 
 
 class OfferedCommands(Commands):
-    """
+    """The commands about prompts, resources and skills.
+
     Args:
         kind: PROMPT, SKILL, or anything else for resources and templates.
-        server: whose alone; empty: of all.
+        server: the only server; empty: all.
     """
 
     listed = Signal(object)  # list[Offered]
@@ -38,7 +36,7 @@ class OfferedCommands(Commands):
         self._reading = CoalescedRead(self._look, tasks=context.tasks, name=f"{kind}s of servers", show=self.failed.emit)
 
     def look(self) -> None:
-        """Asks what there is: `listed`."""
+        """Reads the list; emits `listed`."""
         self._reading.ask()
 
     async def _look(self) -> None:
@@ -70,7 +68,7 @@ class OfferedCommands(Commands):
 
     @action(as_notice, clears=False)
     async def get(self, offer: Offered, key: str, arguments: Mapping[str, str]) -> None:
-        """Asks for a prompt with its arguments filled in, or for what a resource holds: `got`.
+        """Reads a prompt with its arguments filled in, or the content of a resource; emits `got`.
 
         Args:
             key: the prompt's name, or the address.
@@ -90,7 +88,7 @@ class OfferedCommands(Commands):
 
     @action(as_notice, clears=False)
     async def complete(self, offer: Offered, argument: str, value: str, others: Mapping[str, str]) -> None:
-        """Asks what an argument could be: `completed`; a server that does not say proposes nothing."""
+        """Reads possible values of an argument; emits `completed`, without values if the server proposes none."""
         ask = self._hub.prompts.complete_prompt if offer.kind == PROMPT else self._hub.resources.complete_resource
         try:
             values = await ask(offer.key, argument, value, dict(others))
@@ -100,14 +98,14 @@ class OfferedCommands(Commands):
 
     @action()
     async def switch_skill(self, offer: Offered, on: bool) -> None:
-        """Offers a skill to AI clients or no longer."""
+        """Enables or disables a skill for AI clients."""
         try:
             await self._hub.skills.set_skill_enabled(offer.server, offer.own_key, on)
         finally:
             self.look()  # the switch stands as it is so
 
     def follow(self, uri: str) -> None:
-        """Has changes of a resource told, in the place of the one that was followed before; empty: of none."""
+        """Follows changes of a resource instead of the previous one; empty: of none."""
         before, self._followed = self._followed, uri
         if before != uri:
             self._follow(before, uri)

@@ -1,7 +1,4 @@
-"""The prompts, the resources and templates, or the skills, of all servers or of one: a table, and what one of them holds.
-
-Above it: the tabs of the page, and the panel of a server. Below it: OfferedCommands, and the preview.
-"""
+"""The prompts, the resources and templates, or the skills, of all servers or of one: a table, and a preview of one of them."""
 
 from collections.abc import Sequence
 
@@ -29,10 +26,11 @@ LOOKED_AGAIN_MS = 300  # several lists change together
 
 
 class OfferedList(QWidget):
-    """
+    """A list of prompts, resources or skills.
+
     Args:
         kind: PROMPT, SKILL, or anything else for resources and templates.
-        server: whose alone; empty: of all.
+        server: the only server; empty: all.
     """
 
     listed = Signal(int)  # how many there are
@@ -73,11 +71,11 @@ class OfferedList(QWidget):
         return self._preview
 
     def look(self) -> None:
-        """Asks what there is."""
+        """Reads the list."""
         self.commands.look()
 
     def search(self, text: str) -> None:
-        """Shows those alone in which these words are."""
+        """Shows only the lines with these words."""
         self._text = text
         self._draw()
 
@@ -92,7 +90,7 @@ class OfferedList(QWidget):
             super().keyPressEvent(event)
 
     def close_preview(self) -> None:
-        """Shows the list alone."""
+        """Shows only the list."""
         if (preview := self._preview) is not None:
             self._preview = None
             preview.leave()

@@ -1,7 +1,4 @@
-"""The prompts, resources and skills of one server, for the pane in which it is opened.
-
-Above it: the details of a server. Below it: the list of offers, whose previews lie in a sheet where the pane is narrow.
-"""
+"""The prompts, resources and skills of one server, for the server's pane."""
 
 from functools import partial
 
@@ -17,7 +14,7 @@ from tooltray.ui.widgets.surface import column, row
 
 
 class OfferedPanel(QWidget):
-    """It asks for nothing while nobody sees it."""
+    """A list of what one server offers, which reads nothing while it is hidden."""
 
     def __init__(self, context: PageContext, server: str) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""The tabs Prompts and Resources: what servers offer to say to a model, and to read; filled in and looked at.
-
-Above it: ToolsPage. Below it: the list of offers.
-"""
+"""The tabs Prompts and Resources: the prompts and resources of servers, to be filled in and read."""
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
@@ -13,10 +10,11 @@ from tooltray.ui.widgets.surface import column
 
 
 class OfferedTab(Page):
-    """
+    """A tab with a list and its search.
+
     Args:
         kind: PROMPT or RESOURCE.
-        hint: what stands in its search field.
+        hint: the placeholder of the search field.
     """
 
     def __init__(self, context: PageContext, kind: str, hint: str) -> None:

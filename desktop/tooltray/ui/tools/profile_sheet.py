@@ -1,7 +1,4 @@
-"""The sheet that names a new profile of some tools.
-
-Above it: the tab Tools. Below it: the frame of a sheet. It makes nothing itself.
-"""
+"""The sheet that names a new profile of some tools. It saves nothing itself."""
 
 from collections.abc import Sequence
 
@@ -23,7 +20,7 @@ MOST_NAMES = 12  # tools named on the sheet
 
 
 class ProfileNamePanel(SheetFrame):
-    """`save_requested` carries the name and the profile as it stands in the settings."""
+    """A sheet that names a new profile. `save_requested` carries the name and the profile in the form of the settings."""
 
     save_requested = Signal(str, object)
 

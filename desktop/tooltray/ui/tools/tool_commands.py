@@ -1,7 +1,5 @@
-"""What the tab Tools asks of the hub: the tools, what they cost, how they were used; switches, words and profiles.
-
-Above it: the tab. Below it: the Qt presenter layer. Each of the three lists can fail by itself; it is then not known, and the page says so.
-"""
+"""Carries out the requests of the tab Tools: reads the tools, what they cost and how they were used; changes switches, words and profiles.
+Each of the three reads can fail separately; the page then shows that its values are unknown."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -38,12 +36,12 @@ class ToolCommands(Commands):
         self._use_later.timeout.connect(self._use.ask)
 
     def look(self) -> None:
-        """Asks for everything."""
+        """Reads everything."""
         for read in (self._tools, self._costs, self._use):
             read.ask()
 
     def look_at_use_soon(self) -> None:
-        """A tool was called."""
+        """Reads how tools were used a little later, since a tool was called."""
         if not self._use_later.isActive():
             self._use_later.start()
 
@@ -64,13 +62,13 @@ class ToolCommands(Commands):
 
     @action(clears=False)
     async def read_definitions(self, server: str) -> None:
-        """Asks how AI clients see the tools of a server: `definitions_read`."""
+        """Reads how AI clients see the tools of a server; emits `definitions_read`."""
         definitions = await self._hub.tools.get_all_tool_definitions(server)
         self.definitions_read.emit(server, {each.get("name"): each for each in definitions})
 
     @action(clears=False)
     async def read_median(self, server: str, tool: str) -> None:
-        """Asks how long the calls of a tool took: `median_read`."""
+        """Reads how long the calls of a tool took; emits `median_read`."""
         since = time.time() - USED_DAYS * 86_400
         filter = ActivityFilter(kinds=("call",), servers=(server,), tools=(tool,), since=since)
         try:
@@ -81,7 +79,7 @@ class ToolCommands(Commands):
 
     @action()
     async def switch(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
-        """Offers tools to AI clients, or no longer: `switched` for those that could be; of the others it says why not."""
+        """Enables or disables tools for AI clients; emits `switched` with the successes, and reports why others failed."""
         done: list[ToolSnapshot] = []
         problem: Problem | None = None
         for tool in tools:
@@ -102,7 +100,7 @@ class ToolCommands(Commands):
 
     @action(at_sheet)
     async def make_profile(self, name: str, profile: Mapping[str, object]) -> None:
-        """Makes a profile that is not there yet: `profile_made`."""
+        """Makes a new profile; emits `profile_made`."""
         if any(each.name == name for each in await self._hub.views.get_profiles()):
             raise TooltrayError(tr("There is a profile {name} already", name=name), "", tr("Choose another name."))
         await self._hub.views.set_profile(name, dict(profile))
@@ -110,5 +108,5 @@ class ToolCommands(Commands):
 
     @action()
     async def remove_profile(self, name: str) -> None:
-        """Undoes that."""
+        """Undoes making a profile."""
         await self._hub.views.remove_profile(name)

@@ -1,7 +1,5 @@
-"""One tool in full, at the right of the table: what it does and takes, whether it asks, how it was used.
-
-Above it: the tab Tools. Below it: the pane and its widgets. Draws frozen snapshots; all words of the server are plain text.
-"""
+"""The details of one tool, at the right of the table: what it does and takes, whether it asks, how it was used. Draws frozen snapshots; all
+words of the server are plain text."""
 
 import json
 from collections.abc import Mapping
@@ -32,7 +30,7 @@ MOST_PARAMETERS = 30  # lines; the form of Try has all
 
 
 class ToolDetails(DetailsPane):
-    """`part_requested` carries a page, a part of it, and what is to stand there."""
+    """The details of a tool. `part_requested` carries a page, a part of the page, and the content for the part."""
 
     try_requested = Signal(object)  # ToolSnapshot
     copy_requested = Signal(str)
@@ -59,18 +57,18 @@ class ToolDetails(DetailsPane):
         return self.row.key
 
     def set_row(self, row: ToolRow) -> None:
-        """Shows what is known now."""
+        """Shows a newer row."""
         if row != self.row:
             self.row = row
             self._draw()
 
     def set_definition(self, definition: Mapping[str, object] | None) -> None:
-        """Shows how AI clients see the tool; None: they do not."""
+        """Shows how AI clients see the tool; None if they do not."""
         self._definition, self._is_read = definition, True
         self._draw()
 
     def set_median(self, median_ms: float | None) -> None:
-        """Shows how long half of its calls took at most; None: not known."""
+        """Shows the median duration of its calls; None: not known."""
         self._median_ms = median_ms
         self._draw()
 
@@ -120,7 +118,7 @@ class ToolDetails(DetailsPane):
         return button
 
     def _add_hints(self) -> None:
-        """What the server says of it; no more than that."""
+        """Adds the server's own hints about the tool, which may be wrong."""
         hints = self._definition.get("annotations") if self._definition else None
         words = {"readOnlyHint": tr("Only reads"), "destructiveHint": tr("May destroy"), "idempotentHint": tr("Can be repeated")}
         said_so = [word for hint, word in words.items() if isinstance(hints, Mapping) and hints.get(hint) is True]

@@ -1,7 +1,4 @@
-"""The tools of the page as rows: what is known of each, which of them a person wants to see, and the words for that.
-
-Above it: the tab Tools and its details. Below it: snapshots. Pure functions; what could not be read is None, and never 0.
-"""
+"""The tools of the page as rows, the filter, and their texts. Pure functions; a value that could not be read is None, and never 0."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,14 +22,15 @@ FEW_USED, MANY_TOOLS = 0.5, 20  # a profile of the used ones is worth a word whe
 
 
 class ToolRow(msgspec.Struct, frozen=True):
-    """
+    """A tool in the table.
+
     Attributes:
         key: its server, and the server's own name for it.
         tokens: of its definition; None: not known.
         use: in the last 30 days; None: it was not called.
         is_use_known: whether the journal could be read.
-        text: in which words are looked for.
-        filters: a bit for each filter that it belongs to; looked at for 5,000 rows with each key of a search.
+        text: the text for searches.
+        filters: a bit for each filter that it belongs to; evaluated for 5,000 rows with each key of a search.
     """
 
     tool: ToolSnapshot
@@ -45,12 +43,12 @@ class ToolRow(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The server's own name for it, as it can be shown."""
+        """The server's own name for it, safe for display."""
         return one_line(self.tool.original_name, LONGEST_NAME)
 
 
 def rows_of(tools: Iterable[ToolSnapshot], costs: ToolCosts | None, uses: Sequence[ToolUse] | None) -> list[ToolRow]:
-    """Puts together what is known of tools."""
+    """Combines tools with their costs and uses."""
     tokens: Mapping[str, int] = {cost.name: cost.tokens for server in costs.servers for cost in server.tools} if costs else {}
     used = {(use.server, use.tool): use for use in uses or ()}
     rows = []
@@ -68,7 +66,7 @@ def _filters(tool: ToolSnapshot, *, is_unused: bool) -> int:
 
 
 def is_in(row: ToolRow, filter: int) -> bool:
-    """Whether a row belongs to a filter."""
+    """Returns whether a row belongs to a filter."""
     return bool(row.filters >> filter & 1)
 
 
@@ -79,7 +77,7 @@ def counts(rows: Iterable[ToolRow]) -> list[int]:
 
 
 def found(rows: Sequence[ToolRow], *, server: str = "", text: str = "") -> list[ToolRow]:
-    """Returns the rows that a person wants to see.
+    """Returns the rows that fit the filter and the search.
 
     Args:
         text: all of its words are in the name, the description or the server's name.
@@ -90,7 +88,7 @@ def found(rows: Sequence[ToolRow], *, server: str = "", text: str = "") -> list[
 
 
 def goes_through(tool: ToolSnapshot) -> tuple[str, str]:
-    """Returns whether a call of a tool asks first, as a chip."""
+    """Returns whether calls of a tool ask first, as a chip."""
     if not tool.is_enabled:
         return tr("Off"), ""
     if tool.is_held:
@@ -99,7 +97,7 @@ def goes_through(tool: ToolSnapshot) -> tuple[str, str]:
 
 
 def why_so(tool: ToolSnapshot) -> str:
-    """Returns why a call of a tool asks first, or does not, as a sentence."""
+    """Returns why calls of a tool ask first, or do not, as a sentence."""
     if not tool.is_enabled:
         return tr("AI clients do not see it.")
     if tool.is_held:
@@ -138,13 +136,15 @@ def used_by(row: ToolRow) -> str:
 
 
 def tip(row: ToolRow) -> str:
-    """Returns what a tool does, and its name for AI clients where that is another one."""
+    """Returns what a tool does, and its name for AI clients if it differs."""
     other = one_line(row.tool.name, LONGEST_NAME) if row.tool.name != row.tool.original_name else row.name
     return "\n".join(filter(None, [one_line(row.tool.description, LONGEST_TIP), other]))
 
 
 def used_share(rows: Sequence[ToolRow]) -> tuple[int, int] | None:
-    """Returns how many of the tools that clients see were used, and how many these are; None: that is not known, or nothing to speak of."""
+    """Returns how many of the tools that clients see were used, and the number of these tools; None: not known, or the share is too large
+    to mention.
+    """
     offered = [row for row in rows if row.tool.is_enabled]
     used = sum(row.use is not None for row in offered)
     if not offered or not all(row.is_use_known for row in offered):
@@ -153,7 +153,7 @@ def used_share(rows: Sequence[ToolRow]) -> tuple[int, int] | None:
 
 
 def profile_of(rows: Iterable[ToolRow]) -> dict[str, object]:
-    """Returns a profile that has these tools alone, as it stands in the settings."""
+    """Returns a profile with only these tools, in the form of the settings."""
     tools: dict[str, list[str]] = {}
     for row in rows:
         tools.setdefault(row.tool.server, []).append(row.tool.original_name)

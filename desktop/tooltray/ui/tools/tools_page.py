@@ -1,7 +1,4 @@
-"""The page of all that servers offer: tools, prompts and resources; a tab each.
-
-Above it: the window. Below it: the tabs, which are pages of their own; each is built when it is wanted.
-"""
+"""The page of everything that servers offer: tools, prompts and resources; a tab each."""
 
 from functools import cached_property
 from typing import TypeVar
@@ -59,7 +56,7 @@ class ToolsPage(Page):
             tab.set_phase(phase)
 
     def enable(self, is_usable: bool) -> None:
-        """Each tab is told itself."""
+        """Does nothing: each tab is enabled separately."""
 
     def show_tab(self, index: int) -> None:
         """Shows one of the tabs."""
@@ -75,7 +72,9 @@ class ToolsPage(Page):
         return tab
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tool ("tool", its name as AI clients see it), or tries it ("try", its name and below it the arguments as JSON)."""
+        """Shows a tool ("tool", its name as AI clients see it), or opens the sheet that calls it ("try", its name and on further lines the
+        arguments as JSON).
+        """
         if part in ("tool", "try"):
             self.show_tab(TOOLS)
         if part == "tool":

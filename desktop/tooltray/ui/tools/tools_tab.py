@@ -1,7 +1,4 @@
-"""The tab Tools: every tool of every server in one table, with what it costs, who uses it, and a switch.
-
-Above it: ToolsPage. Below it: ToolCommands, the details of a tool, and Try. Draws frozen snapshots.
-"""
+"""The tab Tools: every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -45,10 +42,10 @@ MOST_NAMES = 3  # servers named in a sentence
 
 
 class ToolTable(Table):
-    """Its columns go one after the other where there is no room for them.
+    """A table of tools, which hides columns one after the other when it becomes narrow.
 
     Attributes:
-        is_grouped: a heading stands above the tools of each server; set before the rows are.
+        is_grouped: the tools of each server have a heading; set before the rows are.
     """
 
     is_grouped = False
@@ -71,7 +68,7 @@ class ToolTable(Table):
 
 
 class ToolsTab(Page):
-    """It has every tool of every server that was ever listed."""
+    """The tab with every tool of every server that was ever listed."""
 
     def __init__(self, context: PageContext, tries: TrySheets) -> None:
         super().__init__()
@@ -108,12 +105,12 @@ class ToolsTab(Page):
         self._bar.setEnabled(is_usable)
 
     def show_tool(self, name: str) -> None:
-        """Shows the details of a tool, by the name that AI clients see; as soon as it is known."""
+        """Shows the details of a tool, by the name that AI clients see, as soon as the tools are read."""
         self._wanted = name
         self._show_wanted()
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
+        """Shows a failure at the top; None removes it."""
         self._fault.show_fault(problem)
 
     # building
@@ -292,7 +289,7 @@ class ToolsTab(Page):
         self._hint.addWidget(Banner(self._theme, "info", title, text, make, close))
 
     def _draw_unknown(self) -> None:
-        """Names the servers whose tools nobody knows: these are not none."""
+        """Shows which servers' tools are unknown, since these may have tools."""
         unread = [server.name for server in self._context.servers.servers if not server.is_listed and not server.is_disabled]
         names = ", ".join(unread[:MOST_NAMES]) + ("…" if len(unread) > MOST_NAMES else "")
         parts = [tr("Not known yet: the tools of {names}", names=names)] if unread else []

@@ -1,7 +1,5 @@
-"""Try: the arguments of a tool at the left, and at the right what becomes of a call, questions of its server in place.
-
-Above it: TrySheets, which carries its wishes out. Below it: the form, the result, the sheet of a question. It calls nothing itself.
-"""
+"""The sheet that calls a tool: its arguments at the left, and at the right the call's progress and result, with questions of its server. It
+calls nothing itself."""
 
 import time
 import uuid
@@ -35,12 +33,13 @@ HINT, RUNNING, QUESTION, RESULT = range(4)  # what stands at the right
 
 
 class TryPanel(Surface):
-    """
+    """A sheet that calls a tool.
+
     Args:
         title: of the tool.
-        server: whose it is.
-        schema: what it takes.
-        arguments: what stands in the form at first; None: what the schema proposes.
+        server: the server of the tool.
+        schema: of its arguments.
+        arguments: the values at first; None: the schema's defaults.
         earlier: attempts with this tool, the newest first.
     """
 
@@ -102,7 +101,7 @@ class TryPanel(Surface):
     # what happens
 
     def call(self) -> None:
-        """Makes the call, if the arguments can be used."""
+        """Makes the call, if the arguments are valid."""
         if self.attempt or not self.form.check() or (arguments := self.form.value) is None:
             return
         self.attempt, self._arguments, self._began_at = uuid.uuid4().hex, arguments, time.monotonic()
@@ -112,29 +111,29 @@ class TryPanel(Surface):
         self.call_requested.emit(self.attempt, arguments)
 
     def show_progress(self, news: TryProgressed) -> None:
-        """Its server has said how far it is."""
+        """Shows the progress that the server has reported."""
         if news.attempt == self.attempt:
             self._progress = news
             self._draw_progress()
 
     def show_waiting(self, is_waiting: bool) -> None:
-        """The call waits for the person's yes in another window, or no longer."""
+        """Shows whether the call waits for the user's approval in another window."""
         self._waits_for_yes = is_waiting
         self._draw_progress()
 
     def ask(self, question: ElicitationSnapshot) -> None:
-        """Its server asks something."""
+        """Shows a question of the server."""
         if self.attempt and question.attempt == self.attempt:
             self._questions.append(question)
             self._draw()
 
     def end_question(self, id: str) -> None:
-        """A question was answered, or has ended by itself."""
+        """Removes a question that was answered or has ended."""
         self._questions = [each for each in self._questions if each.id != id]
         self._draw()
 
     def end(self, ended: Attempt) -> None:
-        """The call has ended."""
+        """Shows the result of the call, which has ended."""
         self.attempt, self._questions = "", []
         self._clock.stop()
         self._earlier.insert(0, ended)

@@ -1,8 +1,4 @@
-"""Opens the sheet in which a tool is tried, and carries out what a person wants there.
-
-Above it: the page of tools, and links from other pages. Below it: TryPanel, and the verbs of a try. One sheet at a time; its call ends with
-it.
-"""
+"""Opens the sheet that calls a tool, and carries out the user's actions in it. One sheet at a time; its call ends with it."""
 
 import asyncio
 import json
@@ -27,7 +23,7 @@ OWN_NAME = "tooltray"  # how the person's own calls name their client
 
 
 class TrySheets(Commands):
-    """`failed`: the tool cannot be tried, and why."""
+    """The sheets that call tools. `failed`: why a tool cannot be called."""
 
     opened = Signal(object)  # TryPanel
 
@@ -46,7 +42,7 @@ class TrySheets(Commands):
 
     @property
     def panel(self) -> TryPanel | None:
-        """The one that is open."""
+        """The open sheet."""
         return self._panel
 
     @action(at_page)
@@ -55,7 +51,7 @@ class TrySheets(Commands):
 
         Args:
             name: as AI clients see it.
-            text: JSON of the arguments that are to stand there; empty: what the tool proposes.
+            text: JSON of the arguments at first; empty: the schema's defaults.
         """
         arguments = _arguments(text)
         self.tasks.spawn(asyncio.to_thread(faults.prepare), name="what checks arguments")  # before somebody presses Call
@@ -90,7 +86,7 @@ class TrySheets(Commands):
 
     @action(as_notice, clears=False)
     async def call(self, panel: TryPanel, attempt: str, arguments: Mapping[str, object]) -> None:
-        """Makes the call of a sheet; how it ends stands there."""
+        """Makes the call of a sheet, and shows its outcome there."""
         self._context.attempts.show(attempt)
         began_at, started_at, size = time.time(), time.monotonic(), 0
         result: Mapping[str, object] | None = None
@@ -111,12 +107,12 @@ class TrySheets(Commands):
 
     @action(as_notice, clears=False)
     async def cancel(self, attempt: str) -> None:
-        """Gives a call up."""
+        """Cancels a call."""
         await self._hub.tries.cancel_try(attempt)
 
     @action(as_notice, clears=False)
     async def answer(self, id: str, action: str, content: dict[str, object] | None) -> None:
-        """Sends a person's answer to the server that asked."""
+        """Sends the user's answer to the server with the question."""
         await self._hub.questions.answer_elicitation(id, action, content)
 
     def _on_closed(self, panel: TryPanel) -> None:
@@ -152,9 +148,8 @@ class TrySheets(Commands):
 
 
 def _arguments(text: str) -> dict[str, object] | None:
-    """
-    Raises:
-        TooltrayError: they are no object of JSON.
+    """Raises:
+    TooltrayError: the text is not a JSON object.
     """
     if not text.strip():
         return None

@@ -1,1 +1,1 @@
-"""The widgets that pages and dialogs are made of. They draw what they are given and emit what a person does."""
+"""The widgets of pages and dialogs. They draw what they are given and emit what the user does."""

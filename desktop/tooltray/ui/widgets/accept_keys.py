@@ -1,4 +1,4 @@
-"""The keys that do what a sheet's first button does, from any of its fields: Ctrl+Enter, with either Enter key."""
+"""The keys of a sheet's first button, which work from any of its fields: Ctrl+Enter, with either Enter key."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 
 def add_accept_keys(widget: QWidget, act: Callable[[], object]) -> None:
-    """They count while something in the widget has the focus."""
+    """Makes the keys do an action while something in the widget has the focus."""
     for keys in ("Ctrl+Return", "Ctrl+Enter"):
         shortcut = QShortcut(QKeySequence(keys), widget, act)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

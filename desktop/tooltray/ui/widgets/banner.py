@@ -1,4 +1,4 @@
-"""What stands above the content it concerns: a banner, the area for what failed, and the layout that makes room for them."""
+"""The widgets above the content they concern: a banner, the area for failures, and the layout that makes room for them."""
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QCursor, QResizeEvent, QShowEvent
@@ -15,7 +15,7 @@ ICONS = {"error": "alert", "warning": "alert", "info": "info"}
 
 
 class Banner(Surface):
-    """`tone` is `error`, `warning` or `info`; at most two buttons."""
+    """A banner with a title and a text; `tone` is `error`, `warning` or `info`; at most two buttons."""
 
     def __init__(self, theme: Theme, tone: str, title: str, text: str, *buttons: QWidget) -> None:
         super().__init__(theme, f"{tone}.subtle", None, "m")
@@ -34,7 +34,8 @@ class Banner(Surface):
 
 
 class FaultArea(QWidget):
-    """
+    """A place for a failure's banner.
+
     Args:
         top: px above a banner.
     """
@@ -59,8 +60,9 @@ CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.Hide
 
 
 class NoticesAbove(QWidget):
-    """`notices` hides itself while it has nothing to say. A list below it that can scroll keeps its place on the screen: nothing moves from
-    under the pointer, but where it has not been moved since this came into sight; then the list gives way, and its top stays to be seen.
+    """A layout with notices above a content; `notices` hides itself while it is empty. A list under the pointer keeps its place on the
+    screen when notices appear, unless the pointer has not moved since the page was shown: then the list moves down, and its top stays
+    visible.
     """
 
     def __init__(self, notices: QWidget, content: QWidget) -> None:

@@ -1,4 +1,4 @@
-"""Buttons and switches. Focus rings are for people who use the keyboard: a click or a new window draws none. Enter presses, too."""
+"""Buttons and switches. Focus rings are for users of the keyboard: a click or a new window draws none. Enter presses, too."""
 
 from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPainter, QPaintEvent, QPen
@@ -15,20 +15,20 @@ PASSING = (Qt.FocusReason.ActiveWindowFocusReason, Qt.FocusReason.PopupFocusReas
 
 
 def is_enter(event: QKeyEvent) -> bool:
-    """Whether Enter was pressed alone; one that is held down is pressed once."""
+    """Returns whether Enter was pressed without other keys; repeats of a held key do not count."""
     is_plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
     return event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and is_plain and not event.isAutoRepeat()
 
 
 def leave_focus(going: QWidget) -> None:
-    """Takes the keyboard from something that is about to go; else Qt gives it to whatever comes next, with a ring around it."""
+    """Removes the focus from a widget before it is removed; else Qt gives the focus to the next widget, with a ring around it."""
     focused, window = going.window().focusWidget(), going.window()
     if focused is not None and (focused is going or going.isAncestorOf(focused)):
         window.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 class PaintedButton(QAbstractButton):
-    """A button that draws itself; `shows_focus` is true after a key brought the focus here, also by what it opened or closed."""
+    """A button that draws itself; `shows_focus` is true after a key moved the focus here, also by what it opened or closed."""
 
     shows_focus = False
 
@@ -58,7 +58,7 @@ class Button(QPushButton):
     """A push button; `variant` is `primary`, `secondary`, `ghost`, `danger` or `link`. One primary per view.
 
     Args:
-        heeds_enter: Enter presses it while it has the focus; not what answers in a window that comes by itself.
+        heeds_enter: Enter presses it while it has the focus; false for answers in a window that opens unexpectedly.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Button(QPushButton):
         self._tint()
 
     def set_face(self, text: str, icon: str) -> None:
-        """Changes what the button says; nothing happens if it says so already."""
+        """Changes text and icon; does nothing if they are the same."""
         if (text, icon) != (self.text(), self._icon):
             self._icon = icon
             self.setText(text)
@@ -103,7 +103,7 @@ class Button(QPushButton):
 
 
 class IconButton(Button):
-    """A square button with an icon; `name` is its tooltip and what screen readers say."""
+    """A square button with an icon; `name` is its tooltip and its name for screen readers."""
 
     def __init__(self, theme: Theme, icon: str, name: str, *, small: bool = False, variant: str = "ghost") -> None:
         super().__init__(theme, "", variant, icon, small=small)
@@ -136,7 +136,7 @@ def paint_switch(painter: QPainter, theme: Theme, box: QRectF, position: float, 
 
 
 class Switch(PaintedButton):
-    """`clicked(bool)` is what a person did; `set_on` changes it without that."""
+    """A switch. `clicked(bool)` reports the user's click; `set_on` changes it without the signal."""
 
     def __init__(self, theme: Theme, name: str, *, on: bool = False) -> None:
         super().__init__()

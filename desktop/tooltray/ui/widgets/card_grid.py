@@ -17,15 +17,17 @@ ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 class GridCard(Surface):
-    """A surface that can lie in the grid."""
+    """A surface for the grid."""
 
     def controls(self) -> list[QWidget]:
-        """Returns its controls that the keyboard can reach, in order."""
+        """Returns its focusable controls, in order."""
         raise NotImplementedError
 
 
 class CardGrid(PageScroll):
-    """`calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if `is_calm`."""
+    """A grid of cards. `calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if
+    `is_calm`.
+    """
 
     calmed = Signal()
 
@@ -46,7 +48,7 @@ class CardGrid(PageScroll):
         return not self.underMouse() and not self._has_keyboard
 
     def set_cards(self, cards: Sequence[GridCard]) -> None:
-        """Shows these cards in this order; those shown before and not among them are hidden. None is made or deleted."""
+        """Shows these cards in this order, and hides the others. No card is made or deleted."""
         for card in self._cards:
             if card not in cards:
                 self._grid.removeWidget(card)
@@ -55,7 +57,7 @@ class CardGrid(PageScroll):
         self._place()
 
     def watch(self, control: QWidget) -> None:
-        """Lets arrow keys on a card's control move to the next card's."""
+        """Makes arrow keys on a card's control move to the next card's."""
         control.installEventFilter(self)
 
     def _place(self) -> None:
@@ -85,7 +87,7 @@ class CardGrid(PageScroll):
                 QTimer.singleShot(0, self, partial(self._keep, *kept))
 
     def _in_use(self) -> tuple[GridCard, int] | None:
-        """The card below the pointer or with the keyboard, and how far below the upper edge it is; None: there is no such card."""
+        """Returns the card below the pointer or with the keyboard, and its distance from the upper edge; None without one."""
         focused = self.window().focusWidget()
         for card in self._cards:
             if card.underMouse() or (focused is not None and card.isAncestorOf(focused)):
@@ -136,7 +138,7 @@ def _controls(card: GridCard) -> list[QWidget]:
 
 
 class FlowLayout(QLayout):
-    """`spacing` is in logical pixels, between widgets and between lines."""
+    """A layout that breaks lines as text does; `spacing` is in logical pixels, between widgets and between lines."""
 
     def __init__(self, parent: QWidget | None = None, *, spacing: int = 6) -> None:
         super().__init__(parent)
@@ -192,7 +194,7 @@ class FlowLayout(QLayout):
 
 
 class FlowArea(QScrollArea):
-    """As high as its widgets need, up to `most` logical pixels; more are scrolled to. Without widgets it is not there."""
+    """An area as high as its widgets need, up to `most` logical pixels; it scrolls beyond that. Without widgets it is hidden."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -1,7 +1,4 @@
-"""Paints the cells of a table: text, chips, states, bars, switches; no widget is made for a row.
-
-Above it: Table. Below it: the painters of the widgets that a cell looks like.
-"""
+"""Paints the cells of a table: text, chips, states, bars, switches; no widget is made for a row."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +26,7 @@ FOCUS_BAR = 2  # height of the line below the current row of a table that has th
 
 
 class HoveredView(QTableView):
-    """A table that knows over which row the pointer is."""
+    """A table that knows which row is under the pointer."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +35,7 @@ class HoveredView(QTableView):
 
     @property
     def hovered_row(self) -> int:
-        """The place of the row under the pointer; -1: there is none."""
+        """The place of the row under the pointer; -1 without one."""
         return self._hovered_row
 
     def viewportEvent(self, event: QEvent) -> bool:
@@ -56,11 +53,10 @@ class HoveredView(QTableView):
 
 class CellDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, columns: Sequence[Column], table: HoveredView, inset: int, row_height: int) -> None:
-        """
-        Args:
-            table: whose cells it paints; keeps it.
-            inset: px left of the first column; 0 for a table in a card.
-            row_height: px.
+        """Args:
+        table: the table that it paints; kept.
+        inset: px left of the first column; 0 for a table in a card.
+        row_height: px.
         """
         super().__init__(table)
         self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, table, inset, row_height
@@ -98,7 +94,7 @@ class CellDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _right(self, column: int, kind: Kind) -> int:
-        """px behind a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
+        """Returns the px after a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
         if column < len(self._columns) - 1 or (self._inset and kind is not Kind.BUTTON):
             return PADDING
         bar = self._view.verticalScrollBar()
@@ -109,7 +105,7 @@ class CellDelegate(QStyledItemDelegate):
         return bool(state & QStyle.StateFlag.State_Selected) if has_box else None
 
     def _paint_heading(self, painter: QPainter, box: QRectF, heading: Heading) -> None:
-        """Over the whole width; the line below it is the table's own."""
+        """Paints a heading over the whole width; the line below it is the table's own."""
         painter.save()
         cell = box.adjusted(self._inset, box.height() - HEADING_LINE, -PADDING, 0)
         self._text(painter, cell, heading.title, "caption_strong", "text.secondary")

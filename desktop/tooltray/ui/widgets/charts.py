@@ -12,7 +12,7 @@ BARS, STEP, BAR = 16, 5, 3  # one bar per hour; distance and width in logical pi
 
 
 class Sparkline(QWidget):
-    """Calls over time as small bars; silence is a faint base line, not a missing picture."""
+    """Calls over time as small bars; a time without calls is a faint base line, not a missing picture."""
 
     def __init__(self, theme: Theme, name: str) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Sparkline(QWidget):
         self.setFixedSize(BARS * STEP - 2, 22)
 
     def set_values(self, values: Sequence[float]) -> None:
-        """Shows the last `BARS` values; missing ones are silence."""
+        """Shows the last `BARS` values; missing ones are drawn as no calls."""
         shown = ((0.0,) * BARS + tuple(values))[-BARS:]
         if shown != self._values:
             self._values = shown
@@ -43,7 +43,7 @@ SMALLEST_WIDTH = 40
 
 
 class Meter(QWidget):
-    """`name` is what screen readers say; the number itself stands in words beside it."""
+    """A bar that shows a share; `name` is for screen readers, and the number itself is written beside it."""
 
     def __init__(self, theme: Theme, name: str, *, height: int = 6, tone: str = "chart.p50") -> None:
         super().__init__()

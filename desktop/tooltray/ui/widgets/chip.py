@@ -12,7 +12,7 @@ CHIP_HEIGHT = 20
 
 
 def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> float:
-    """Draws a chip with its left edge at `left` and returns its width; `fill` is another colour than its tone's."""
+    """Draws a chip with its left edge at `left` and returns its width; `fill` replaces its tone's colour."""
     font = theme.font("caption_strong")
     width = QFontMetrics(font).horizontalAdvance(text) + 16
     box = QRectF(left, middle - CHIP_HEIGHT / 2, width, CHIP_HEIGHT)
@@ -47,7 +47,7 @@ class Chip(QWidget):
 
 
 class StateBadge(QWidget):
-    """A state said three ways: shape, colour and word."""
+    """A state shown in three ways: shape, colour and word."""
 
     def __init__(self, theme: Theme, look: Look) -> None:
         super().__init__()

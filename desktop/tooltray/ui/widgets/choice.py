@@ -1,4 +1,4 @@
-"""One of a few: as a button with a menu, or as a list with a line for each."""
+"""A choice of one of a few options: as a button with a menu, or as a list with a line for each."""
 
 from collections.abc import Sequence
 
@@ -18,11 +18,11 @@ LONGEST_TITLE = 60  # characters in the menu; longer ones lose their middle
 
 
 class Choice(Button):
-    """`chosen_changed`: a person chose another value.
+    """A button with a menu of options. `chosen_changed`: the user chose another value.
 
     Args:
         options: the value and the title of each; the first is chosen.
-        hint: stands there while there are none.
+        hint: the text without options.
     """
 
     chosen_changed = Signal(str)
@@ -41,7 +41,7 @@ class Choice(Button):
         return self._chosen
 
     def set_options(self, options: Sequence[tuple[str, str]]) -> None:
-        """Offers others; what is chosen stays chosen if it is among them."""
+        """Replaces the options; the chosen one stays chosen if it is among them."""
         self._options = list(options)
         values = [value for value, _ in options]
         self.choose(self._chosen if self._chosen in values else values[0] if values else "")
@@ -66,7 +66,7 @@ class Choice(Button):
         return QSize(SMALLEST_WIDTH, self.height())
 
     def shown_in(self, width: int) -> str:
-        """Returns the words that fit into a button of this width; text is a fraction of a pixel wider than `sizeHint` may say."""
+        """Returns the text that fits into a button of this width; text is a fraction of a pixel wider than `sizeHint` may report."""
         room = width - 2 * PADDING - ARROW - 8
         return QFontMetrics(self.font()).elidedText(self._title, Qt.TextElideMode.ElideMiddle, room + 1)
 
@@ -116,7 +116,7 @@ TICK = (QPointF(3.5, 8), QPointF(6.5, 11), QPointF(11.5, 4.5))
 
 
 def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, is_on: bool) -> None:
-    """Draws a box that can be ticked, as lists and tables have it."""
+    """Draws a check box for lists and tables."""
     box = QRectF(left, middle - MARK / 2, MARK, MARK).adjusted(0.5, 0.5, -0.5, -0.5)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(theme.color("accent" if is_on else "border.control")))
@@ -184,13 +184,13 @@ class Option(PaintedButton):
 
 
 class OptionList(QWidget):
-    """`changed`: a person chose something, or took it back.
+    """A list of options. `changed`: the user chose or cleared an option.
 
     Args:
         options: the value and the title of each.
         chosen: the values that are chosen at the beginning.
         takes_many: any number may be chosen, not just one.
-        may_be_empty: the one that is chosen can be taken back.
+        may_be_empty: the chosen option can be cleared.
     """
 
     changed = Signal()
@@ -222,24 +222,24 @@ class OptionList(QWidget):
         return [value for value, option in self._options if option.isChecked()]
 
     def set_chosen(self, chosen: Sequence[str]) -> None:
-        """Changes what is chosen, without `changed`."""
+        """Changes the chosen options, without `changed`."""
         for value, option in self._options:
             option.setChecked(value in chosen)
 
     def set_enabled(self, value: str, enabled: bool) -> None:
-        """Lets one of the options be chosen, or not."""
+        """Enables or disables one of the options."""
         for each, option in self._options:
             if each == value:
                 option.setEnabled(enabled)
 
     def set_title(self, value: str, title: str) -> None:
-        """Calls one of the options something else."""
+        """Renames one of the options."""
         option = next(option for each, option in self._options if each == value)
         option.set_title(title)
 
     @property
     def first(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         return self._options[0][1]
 
     def _on_clicked(self, is_checked: bool) -> None:

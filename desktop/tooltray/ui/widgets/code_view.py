@@ -1,4 +1,4 @@
-"""Text in the font of code: to read, to write, with its secrets covered, and as the difference of two texts."""
+"""Text in the font of code: for reading, for writing, with its secrets covered, and as the difference of two texts."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -79,7 +79,7 @@ class CodeView(QPlainTextEdit):
         self.setFixedHeight(int(lines * QFontMetricsF(self.font()).lineSpacing()) + CHROME + BAR)
 
     def wrap(self, width: int, most_lines: int) -> None:
-        """Wraps long lines: for what must not be hidden beyond an edge. As high as its lines, up to `most_lines`; then it scrolls.
+        """Wraps long lines, so that nothing is hidden beyond an edge. As high as its lines, up to `most_lines`; then it scrolls.
 
         Args:
             width: px that the view will have.
@@ -93,7 +93,7 @@ class CodeView(QPlainTextEdit):
         self.setFixedHeight(int(min(lines, most_lines) * QFontMetricsF(self.font()).lineSpacing()) + CHROME)
 
     def _parts(self, text: str, width: int) -> int:
-        """How many lines a line becomes that is wrapped."""
+        """Returns into how many lines a long line is wrapped."""
         layout = QTextLayout(text, self.font())
         option = QTextOption()
         option.setWrapMode(WRAP)
@@ -141,7 +141,7 @@ class CoveredCode(CodeView):
 
     @property
     def shown_text(self) -> str:
-        """The text as somebody sees it who looks at the screen."""
+        """The text as it is visible on the screen."""
         return covered(self.toPlainText(), self._spans if self._is_covered else ())
 
     def set_covered(self, is_covered: bool) -> None:
@@ -170,7 +170,7 @@ class CoveredCode(CodeView):
                 block = block.next()
 
     def _covers(self, block: QTextBlock) -> Sequence[QRectF]:
-        """Where in a line secrets stand; a line never wraps."""
+        """Returns where secrets are in a line; a line never wraps."""
         line, start, length = block.layout().lineAt(0), block.position(), block.length() - 1
         places = []
         for first, last in self._places if line.isValid() else ():
@@ -187,12 +187,12 @@ class CoveredCode(CodeView):
 
 
 def _x(found: object) -> float:
-    """PySide6 gives the place alone or with the cursor that belongs to it."""
+    """Returns a place, which PySide6 gives with or without the cursor that belongs to it."""
     return float(found[0] if isinstance(found, tuple) else found)  # type: ignore[arg-type]
 
 
 def _units(text: str) -> int:
-    """How long Qt takes a text for: what is beyond 16 bits counts twice."""
+    """Returns the length of a text for Qt, in UTF-16 units."""
     return len(text) + sum(ord(sign) > 0xFFFF for sign in text)
 
 
@@ -203,10 +203,10 @@ LOOKS = {"+": ("diff.add", "success.text"), "-": ("diff.remove", "error.text")}
 
 
 class DiffView(CodeView):
-    """Lines that begin with "+", "-" or " "; long ones are wrapped.
+    """A view of lines that begin with "+", "-" or " "; long ones are wrapped.
 
     Args:
-        width: px that it will have; how high wrapped text is depends on it.
+        width: px that it will have; the height of wrapped text depends on it.
     """
 
     def __init__(self, theme: Theme, lines: Sequence[str], name: str, *, width: int) -> None:
@@ -229,14 +229,16 @@ class DiffView(CodeView):
         self.setExtraSelections(fills)
 
     def _filled(self, place: int, fill: QColor) -> list[QTextEdit.ExtraSelection]:
-        """Fills a line to the view's edge: Qt does so for all parts of a wrapped one but the last, which is named by its end alone."""
+        """Fills a line to the view's edge: Qt fills all parts of a wrapped one but the last, which needs a selection of its
+        own at its end.
+        """
         ink, whole = self._theme.color("text.primary"), self._cursor(place)
         last = QTextCursor(whole)
         last.clearSelection()
         return [_selection(cursor, fill, ink, is_to_edge=True) for cursor in (whole, last)]
 
     def _cursor(self, place: int, length: int = 0) -> QTextCursor:
-        """Selects a line, or so many of its first characters."""
+        """Returns a cursor that selects a line, or so many of its first characters."""
         cursor = QTextCursor(self.document().findBlockByNumber(place))
         move = QTextCursor.MoveOperation.NextCharacter if length else QTextCursor.MoveOperation.EndOfBlock
         cursor.movePosition(move, QTextCursor.MoveMode.KeepAnchor, length or 1)

@@ -1,4 +1,4 @@
-"""What a page shows when there is nothing yet: why, and the ways to begin."""
+"""The content of an empty page: why it is empty, and the ways to begin."""
 
 from collections.abc import Sequence
 
@@ -56,7 +56,7 @@ class Beginning(PaintedButton):
 
 
 class EmptyState(QWidget):
-    """`way_chosen` carries the index of the way to begin."""
+    """A page's content while it is empty. `way_chosen` carries the index of the way to begin."""
 
     way_chosen = Signal(int)
 
@@ -95,7 +95,7 @@ class EmptyState(QWidget):
         self._title.setText(title)
 
     def set_text(self, text: str) -> None:
-        """Says something else below the title; long ones wrap."""
+        """Changes the text below the title; long ones wrap."""
         self._text.setText(text)
         self._wraps = True
         self._fit()
@@ -105,7 +105,7 @@ class EmptyState(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Wraps words that have no room in one line."""
+        """Wraps words that do not fit into one line."""
         room = self.width() - 2 * MARGIN
         for label, always in ((self._title, False), (self._text, self._wraps)):
             wraps = always or label.fontMetrics().horizontalAdvance(label.text()) > room

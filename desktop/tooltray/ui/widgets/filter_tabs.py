@@ -12,9 +12,10 @@ from tooltray.ui.widgets.surface import row
 
 
 class FilterTab(PaintedButton):
-    """
+    """One tab of a row.
+
     Args:
-        has_count: a number stands behind its word.
+        has_count: its text is followed by a number.
     """
 
     def __init__(self, theme: Theme, text: str, *, has_count: bool = True) -> None:
@@ -32,7 +33,7 @@ class FilterTab(PaintedButton):
         return self._count
 
     def set_count(self, count: int | None) -> None:
-        """Shows a number; None: it is not known."""
+        """Shows a number; None: not known."""
         self._count = count
         has_words = self._has_count and count is not None
         self.setAccessibleName(f"{self.text()}, {self._number}" if has_words else self.text())
@@ -85,10 +86,11 @@ class FilterTab(PaintedButton):
 
 
 class FilterTabs(QWidget):
-    """
+    """A row of tabs.
+
     Args:
         name: of the row, for screen readers.
-        have_counts: a number stands behind each word.
+        have_counts: each text is followed by a number.
         uncounted: places of words that have none all the same.
     """
 
@@ -109,16 +111,16 @@ class FilterTabs(QWidget):
         group.idClicked.connect(self.chosen)
 
     def choose(self, index: int) -> None:
-        """Puts one on, without `chosen`."""
+        """Switches a tab on, without `chosen`."""
         self._tabs[index].setChecked(True)
 
     @property
     def current(self) -> int:
-        """The one that is on."""
+        """The index of the current tab."""
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
     def set_text(self, index: int, text: str) -> None:
-        """Names a filter anew."""
+        """Renames a filter."""
         self._tabs[index].set_text(text)
 
     def set_counts(self, counts: Sequence[int | None]) -> None:

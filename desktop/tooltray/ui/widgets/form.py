@@ -1,7 +1,5 @@
-"""A form: a field for each value that a server needs to be told, and what is wrong with it, at the field.
-
-Above it: sheets that add servers. Below it: the controls. What it holds leaves it through `values` alone; nothing is remembered.
-"""
+"""A form: a field for each value that a server needs, and what is wrong with it, at the field. The values leave the form only through
+`values`; nothing is remembered."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -29,12 +27,12 @@ ChoosePath = Callable[[str, bool, Callable[[str], None]], None]
 
 
 def number_text(value: float) -> str:
-    """Returns a number as a person writes it."""
+    """Returns a number in the user's notation."""
     return f"{value:.15g}"
 
 
 def field_fault(field: FormField, text: str) -> str:
-    """Returns what is wrong with what a person wrote, in words; empty: nothing.
+    """Returns what is wrong with the user's input, in words; empty if nothing is.
 
     Args:
         text: of a list, its lines.
@@ -64,7 +62,7 @@ def _number_fault(field: FormField, text: str) -> str:
 
 
 class FieldRow(QWidget):
-    """One field. `changed`: a person edited it."""
+    """A row for one field. `changed`: the user edited it."""
 
     changed = Signal()
 
@@ -92,14 +90,14 @@ class FieldRow(QWidget):
 
     @property
     def control(self) -> QWidget:
-        """What the keyboard goes to."""
+        """The widget for the keyboard."""
         control = self._line or self._lines or self._switch or self._choice
         assert control is not None
         return control
 
     @property
     def value(self) -> FieldValue | None:
-        """What a person gave; None: nothing. Only without `fault`."""
+        """The user's value, or None. Only without `fault`."""
         field, text = self._field, self._text.strip()
         if self._switch is not None:
             return self._switch.isChecked()
@@ -111,14 +109,14 @@ class FieldRow(QWidget):
 
     @property
     def fault(self) -> str:
-        """What is wrong with it, in words; empty: nothing."""
+        """What is wrong with the value, in words; empty if nothing is."""
         return "" if self._switch is not None else field_fault(self._field, self._text)
 
     def show_fault(self, fault: str = "") -> None:
-        """From now on says what is wrong, also while the person corrects it.
+        """Shows what is wrong from now on, also while the user corrects it.
 
         Args:
-            fault: what the engine found; it goes with the next edit.
+            fault: an error that the engine found; the next edit hides it.
         """
         self._is_fault_shown = True
         self._say(fault or self.fault)
@@ -250,10 +248,10 @@ class FieldRow(QWidget):
 
 
 class Form(QWidget):
-    """Fields below each other, required ones first. `changed`: a person edited one of them.
+    """Fields below each other, required ones first. `changed`: the user edited one of them.
 
     Args:
-        choose_path: asks for a file or a folder; by default with the system's dialog.
+        choose_path: prompts for a file or a folder; by default with the system's dialog.
     """
 
     changed = Signal()
@@ -275,17 +273,17 @@ class Form(QWidget):
 
     @property
     def values(self) -> dict[str, FieldValue]:
-        """What a person gave, by the fields' keys; what they left empty is not in it. Only if it `is_complete`."""
+        """The user's values, by the fields' keys, without empty ones. Only if it `is_complete`."""
         given = {each.field.key: each.value for each in self._rows}
         return {key: value for key, value in given.items() if value is not None}
 
     @property
     def is_complete(self) -> bool:
-        """Whether every field can be used as it is."""
+        """Whether all fields are valid."""
         return not any(each.fault for each in self._rows)
 
     def check(self) -> bool:
-        """Says at each field what is wrong with it, goes to the first such field, and returns whether there is none."""
+        """Shows each field's error and goes to the first one; returns whether the form has no errors."""
         wrong = [each for each in self._rows if each.fault]
         for each in self._rows:
             each.show_fault()
@@ -294,13 +292,13 @@ class Form(QWidget):
         return not wrong
 
     def show_fault(self, key: str, fault: str) -> None:
-        """Says at a field what the engine found wrong with it."""
+        """Shows an error of the engine at its field."""
         for each in self._rows:
             if each.field.key == key:
                 each.show_fault(fault)
 
     def focus(self) -> bool:
-        """Gives the keyboard to the first field that wants something; returns whether there is one."""
+        """Moves the focus to the first invalid field; returns whether there is one."""
         first = next((each for each in self._rows if each.fault), None)
         if first is not None:
             first.control.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -316,7 +314,7 @@ class Form(QWidget):
 
 
 def _bounds(field: FormField) -> str:
-    """What a number may be, as a hint in the field."""
+    """Returns the bounds of a number, as a hint in the field."""
     if field.kind != "number" or (field.minimum is None and field.maximum is None):
         return ""
     if field.maximum is None:

@@ -1,7 +1,5 @@
-"""Bars over time, the failures among them marked by colour and shape; a stretch of it can be chosen with the pointer or the keyboard.
-
-Above it: pages. Below it: the theme. Knows nothing of calls: whoever shows bars says in words what each of them is.
-"""
+"""Bars over time, the failures among them marked by colour and shape; a stretch of it can be chosen with the pointer or the keyboard. Knows
+nothing of calls: the caller describes each bar in words."""
 
 from collections.abc import Sequence
 
@@ -21,12 +19,13 @@ TIME_ROOM = 64  # px for a time below the bars
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """
+    """A bar of the histogram.
+
     Args:
         at: when its stretch begins, unix seconds.
         failed: of `value`.
-        words: all of it, as a tooltip and for screen readers.
-        time: what stands below it, where there is room.
+        words: its full description, as a tooltip and for screen readers.
+        time: the text below it, where it fits.
     """
 
     at: float
@@ -37,15 +36,16 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 class Histogram(QWidget):
-    """`stretch_chosen` carries the first and the last bar of a stretch, as places; `cleared`: a person wants all of it again."""
+    """A chart of bars over time. `stretch_chosen` carries the first and the last bar of a stretch, as places; `cleared`: the user wants the
+    whole time again.
+    """
 
     stretch_chosen = Signal(int, int)
     cleared = Signal()
 
     def __init__(self, theme: Theme, name: str, unknown: str) -> None:
-        """
-        Args:
-            unknown: what stands there while nothing is known.
+        """Args:
+        unknown: the text while nothing is known.
         """
         super().__init__()
         self._theme, self._unknown = theme, unknown
@@ -66,14 +66,14 @@ class Histogram(QWidget):
 
     @property
     def chosen(self) -> tuple[int, int] | None:
-        """The first and the last bar of the stretch that is chosen."""
+        """The first and the last bar of the chosen stretch."""
         return self._chosen
 
     def sizeHint(self) -> QSize:
         return QSize(400, 96)
 
     def set_bars(self, bars: Sequence[Bar] | None) -> None:
-        """Shows bars, the oldest first; None: nothing is known of them."""
+        """Shows bars, the oldest first; None: not known."""
         shown = tuple(bars) if bars is not None else None
         if shown != self._bars:
             self._bars = shown
@@ -149,7 +149,7 @@ class Histogram(QWidget):
         self.update()
 
     def _choose(self) -> None:
-        """What is chosen already, and is chosen again, is chosen no more."""
+        """Chooses the marked stretch; choosing the same one again clears the choice."""
         first, last = sorted((self._anchor, self._current))
         if (first, last) == self._chosen:
             self.cleared.emit()
@@ -227,7 +227,7 @@ class Histogram(QWidget):
             painter.drawPolygon(QPolygonF(corners))
 
     def _marked(self) -> tuple[int, int] | None:
-        """The stretch behind which there is a fill: what is being chosen, else what is."""
+        """Returns the filled stretch: the one being chosen, else the chosen one."""
         if self._current < 0:
             return self._chosen
         if self._is_dragging or (self.hasFocus() and self._anchor >= 0):

@@ -1,4 +1,4 @@
-"""Icons as widgets: one of ours, tinted, alone or in a tile; and the program's own, which never is."""
+"""Icons as widgets: one of ours, tinted, with or without a tile; and the program's own, which is never tinted."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -29,7 +29,7 @@ class Icon(QWidget):
 
 
 class IconTile(QWidget):
-    """A rounded tile with an icon or a few letters: how servers are recognised in lists."""
+    """A rounded tile with an icon or a few letters, which identifies servers in lists."""
 
     def __init__(self, theme: Theme, name: str = "", *, letter: str = "", tone: str = "neutral") -> None:
         super().__init__()

@@ -1,7 +1,5 @@
-"""Where Tab goes next, who used the keyboard last, and where the focus goes when its control is disabled.
-
-Qt's own order of Tab is the order in which widgets were made: a row that is added later would come last of the whole window.
-"""
+"""The order of Tab, the last use of the keyboard, and the focus after its control is disabled. Qt's own order of Tab is the order in which
+widgets were made: a row that is added later would be the last of the whole window."""
 
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -15,7 +13,9 @@ _after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
 
 
 class InputWatch(QObject):
-    """Knows whether the last input of a window was a key; installed on its QWindow, which sees all input before the widgets do."""
+    """A filter that knows whether the last input of a window was a key; installed on its QWindow, which sees all input before the widgets
+    do.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,14 +31,14 @@ last_input = InputWatch()
 
 
 def put_after(before: QWidget, control: QWidget) -> None:
-    """Makes Tab go from one control to another that lies elsewhere, as to a button that floats over the window."""
+    """Makes Tab move from one control to another that lies elsewhere, such as a button that floats over the window."""
     _after[control] = before
 
 
 def move_focus(root: QWidget, *, forwards: bool) -> bool:
     """Moves the focus to the next control inside `root`, in the order of its layouts and round at the end.
 
-    Qt also calls for it when what has the focus is hidden or disabled. It then stays near: Enter must not press something far away.
+    Qt also calls for it when the focused control is hidden or disabled. The focus then stays near: Enter must not press something far away.
 
     Returns:
         whether the focus moved.
@@ -61,7 +61,7 @@ def move_focus(root: QWidget, *, forwards: bool) -> bool:
 
 
 def _yield(control: QWidget) -> None:
-    """Takes the focus from a control that was hidden or disabled: after a key a neighbour gets it, after a click what both lie in."""
+    """Removes the focus from a control that was hidden or disabled: after a key a neighbour gets it, after a click the common parent."""
     boxes = [each for each in _above(control) if each.isVisible() and each.isEnabled()]
     for box in boxes if last_input.is_keyboard else ():
         order = [each for each in _walk(box, control) if each is control or _takes_tab(each)]
@@ -80,7 +80,9 @@ def _above(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _takes_tab(widget: QWidget) -> bool:
-    """Of buttons of which one is on, only that one takes it; Qt would take the one that had the focus last."""
+    """Returns whether Tab stops at a widget. Of exclusive buttons only the checked one takes it; Qt would take the one that had the focus
+    last.
+    """
     is_usable = widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
     group = widget.group() if isinstance(widget, QAbstractButton) else None
     if group is not None and group.exclusive() and (chosen := group.checkedButton()) is not None and chosen.isVisible():
@@ -89,7 +91,7 @@ def _takes_tab(widget: QWidget) -> bool:
 
 
 def _walk(root: QWidget, focused: QWidget | None) -> Iterator[QWidget]:
-    """All that is shown in it, and what has the focus although it is just being hidden."""
+    """Yields all visible widgets below one, and the focused widget even while it is being hidden."""
     for child in _children(root):
         has_focus = focused is not None and (child is focused or child.isAncestorOf(focused))
         if not child.isWindow() and (child.isVisible() or has_focus):
@@ -98,7 +100,7 @@ def _walk(root: QWidget, focused: QWidget | None) -> Iterator[QWidget]:
 
 
 def _children(widget: QWidget) -> list[QWidget]:
-    """Those of its layout in their order, then those that lie free, from the top."""
+    """Returns the widgets of the layout in their order, then the ones without a layout, from the top."""
     layout = widget.layout()
     placed = list(_placed(layout)) if layout is not None else []
     known = set(placed)

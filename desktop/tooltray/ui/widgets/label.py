@@ -27,7 +27,7 @@ class Label(QLabel):
         self.setMinimumHeight(theme.line(style))
 
     def set_tone(self, tone: str) -> None:
-        """Changes the colour; a style sheet looks at a property only when it is told to."""
+        """Changes the colour; a style sheet evaluates a property only after `polish`."""
         if tone != self.property("tone"):
             self.setProperty("tone", tone)
             self.style().unpolish(self)
@@ -35,7 +35,7 @@ class Label(QLabel):
 
 
 class ElidedLabel(Label):
-    """One line that ends in an ellipsis when there is no room; the full text is its tooltip and its name for screen readers."""
+    """One line that ends in an ellipsis where it is cut; the full text is its tooltip and its name for screen readers."""
 
     def __init__(
         self,
@@ -75,9 +75,9 @@ class ElidedLabel(Label):
 
 
 class CodeLabel(Label):
-    """A value from code in mono: wrapped, also inside long words, so that nothing of it is hidden.
+    """A value from code in mono: wrapped, also inside long words, so that nothing is hidden.
 
-    It cannot be selected: what lets long words break would be copied along.
+    It cannot be selected: the characters that let long words break would be copied, too.
     """
 
     def __init__(self, theme: Theme, text: str = "", tone: str = "primary") -> None:
@@ -90,7 +90,7 @@ class CodeLabel(Label):
 
 
 def breakable(text: str) -> str:
-    """A text whose long words may end a line, too; not to be copied, since it has signs in it that are not seen."""
+    """Returns a text whose long words can be wrapped; not for copying, since it contains invisible characters."""
     return " ".join(_breakable(word) for word in text.split(" "))
 
 

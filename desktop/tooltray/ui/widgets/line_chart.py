@@ -1,7 +1,4 @@
-"""Lines over time with a grid; where nothing was measured, a line has a gap.
-
-Above it: pages. Below it: the theme. Knows nothing of calls.
-"""
+"""Lines over time with a grid; a line has a gap where nothing was measured. Knows nothing of calls."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -21,11 +18,12 @@ ALONE = 2.5  # px, radius of the dot for a point without neighbours
 
 
 class Line(msgspec.Struct, frozen=True):
-    """
+    """A line of the chart.
+
     Args:
         values: one for each point of time; None: nothing was measured then.
         tone: a token of the theme.
-        is_filled: the room below it is tinted.
+        is_filled: the area below it is tinted.
     """
 
     name: str
@@ -35,12 +33,11 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class LineChart(QWidget):
-    """`words` of `set_lines` are what tooltips say of each point; `summary` is for screen readers."""
+    """A chart of lines over time. `words` of `set_lines` are the tooltips of each point; `summary` is for screen readers."""
 
     def __init__(self, theme: Theme, name: str, unknown: str) -> None:
-        """
-        Args:
-            unknown: what stands there while there is nothing to draw.
+        """Args:
+        unknown: the text while there is nothing to draw.
         """
         super().__init__()
         self._theme, self._unknown = theme, unknown
@@ -162,7 +159,7 @@ def nice_limit(highest: float) -> float:
 
 
 def _path(points: Sequence[QPointF]) -> QPainterPath:
-    """A line through points with level tangents: it never swings past a value."""
+    """Returns a curve through points with level tangents, which never goes beyond a value."""
     path = QPainterPath(points[0])
     for before, after in pairwise(points):
         middle = (before.x() + after.x()) / 2
@@ -171,7 +168,7 @@ def _path(points: Sequence[QPointF]) -> QPainterPath:
 
 
 def _runs(values: Sequence[float | None]) -> list[tuple[int, list[float]]]:
-    """The parts of a line without gaps, each with the place of its first value."""
+    """Returns the parts of a line without gaps, each with the place of its first value."""
     runs: list[tuple[int, list[float]]] = []
     before: float | None = None
     for place, value in enumerate(values):

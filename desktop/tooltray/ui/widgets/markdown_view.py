@@ -1,8 +1,7 @@
 """Markdown of a model as readable text: our fonts, real paragraph spacing, and nothing that is fetched or run.
 
-Above it: the feedback window. Below it: the theme. Knows nothing of who wrote the text. HTML stays text; pictures are replaced by their
-words before anything is laid out, since Qt would look for them on the disk; links are told, never followed.
-"""
+Knows nothing of who wrote the text. HTML stays text; pictures are replaced by their words before the layout, since Qt would look for them
+on the disk; a click on a link emits a signal, and nothing is opened."""
 
 from PySide6.QtCore import QSize, QUrl, Signal
 from PySide6.QtGui import (
@@ -35,7 +34,7 @@ FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.M
 
 
 class MarkdownView(QTextBrowser):
-    """`link_chosen` carries the address of a link that a person wants to follow."""
+    """A view of Markdown. `link_chosen` carries the address of a link that the user wants to follow."""
 
     link_chosen = Signal(str)
 
@@ -67,7 +66,7 @@ class MarkdownView(QTextBrowser):
         return self.minimumSizeHint()  # it takes what the others leave
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Loads nothing; an empty picture keeps Qt from looking for one by itself."""
+        """Loads nothing; an empty picture keeps Qt from looking for one itself."""
         return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
 
     def _on_link(self, url: QUrl) -> None:
@@ -115,7 +114,7 @@ class MarkdownView(QTextBrowser):
             cursor.setCharFormat(self._styled(style, is_heading=shape.headingLevel() > 0, is_code=is_code))
 
     def _styled(self, style: QTextCharFormat, *, is_heading: bool, is_code: bool) -> QTextCharFormat:
-        """A span's format in our fonts and colours; whatever else Qt has made of it is gone."""
+        """Returns a span's format in our fonts and colours, without anything else that Qt has added."""
         new = QTextCharFormat()
         new.setForeground(self._theme.color("text.primary"))
         if is_heading:
@@ -139,7 +138,7 @@ class MarkdownView(QTextBrowser):
 
 
 def words_of(text: str) -> str:
-    """Markdown without its signs, for a place where it is only looked back at."""
+    """Returns Markdown as plain text without its markup, for the history."""
     document = QTextDocument()
     document.setMarkdown(harmless(text), FEATURES)
     _replace_pictures(document)
@@ -147,7 +146,7 @@ def words_of(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """A model's text without what a person cannot see, bounded in length and in depth."""
+    """Returns a model's text without invisible characters, bounded in length and in depth."""
     shown = seen(text)
     if len(shown) > LONGEST_TEXT:
         shown = shown[:LONGEST_TEXT] + "…"
@@ -155,14 +154,14 @@ def harmless(text: str) -> str:
 
 
 def _shallow(line: str) -> str:
-    """A line with no more marks of nesting at its start than anybody reads."""
+    """Returns a line with at most DEEPEST levels of nesting at its start."""
     rest = line.lstrip(" \t>-+*")
     start = line[: len(line) - len(rest)]
     return line if len(start) <= 4 * DEEPEST else start[: 4 * DEEPEST] + rest
 
 
 def _tables(frame: QTextFrame) -> list[QTextTable]:
-    """All tables in a frame, those in quotations too."""
+    """Returns all tables in a frame, including tables in quotations."""
     found = []
     for child in frame.childFrames():
         found += [child] if isinstance(child, QTextTable) else _tables(child)
@@ -170,7 +169,7 @@ def _tables(frame: QTextFrame) -> list[QTextTable]:
 
 
 def _spans(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
-    """The pieces of a block that look the same, each with its position and length."""
+    """Returns the pieces of a block with the same format, each with its position and length."""
     spans = []
     walk = block.begin()
     while not walk.atEnd():
@@ -181,7 +180,7 @@ def _spans(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
 
 
 def _replace_pictures(document: QTextDocument) -> None:
-    """Puts words in the place of pictures, from the last to the first, so that positions stay right."""
+    """Replaces pictures by their words, from the last to the first, so that positions stay right."""
     found = []
     block = document.begin()
     while block.isValid():

@@ -1,7 +1,4 @@
-"""Where a menu opens: below its button, and not out of the window where that can be helped.
-
-Above it: buttons with menus. Below it: Qt, which keeps menus on the screen.
-"""
+"""The position of a menu: below its button, and inside the window where possible."""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QMenu, QWidget
@@ -10,7 +7,7 @@ GAP = 2  # px between a button and its menu
 
 
 def popup_below(menu: QMenu, button: QWidget) -> None:
-    """Opens a menu below a button: at its left edge, or as far to the left as the window wants it."""
+    """Opens a menu below a button: at its left edge, or as far to the left as needed to stay inside the window."""
     window = button.window()
     left = window.mapToGlobal(QPoint(0, 0)).x()
     right = window.mapToGlobal(QPoint(window.width(), 0)).x()

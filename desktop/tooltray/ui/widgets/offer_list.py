@@ -1,4 +1,4 @@
-"""A list of things that one can have, two lines each, below headings: model/view, so that thousands cost as much as those in sight."""
+"""A list of offers, two lines each, below headings: model/view, so that thousands cost as much as the visible ones."""
 
 from collections.abc import Sequence
 
@@ -19,12 +19,13 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """
+    """A line of the list.
+
     Attributes:
-        key: tells which it is; "" for a heading.
-        title, text: the two lines.
-        chips: words and tones, at the right.
-        wish: what choosing it does, as a word.
+    key: identifies it; "" for a heading.
+    title, text: the two lines.
+    chips: words and tones, at the right.
+    wish: what choosing it does, as a word.
     """
 
     key: str
@@ -39,7 +40,7 @@ class Offer(msgspec.Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """For screen readers."""
+        """The text for screen readers."""
         return ". ".join(part for part in (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish) if part)
 
 
@@ -124,7 +125,7 @@ class OfferDelegate(QStyledItemDelegate):
 
 
 class OfferList(QListView):
-    """`chosen` carries the key of what a click or Enter chose."""
+    """A list of offers. `chosen` carries the key of the offer that a click or Enter chose."""
 
     chosen = Signal(str)
 
@@ -148,7 +149,7 @@ class OfferList(QListView):
         return self._model.offers
 
     def set_offers(self, offers: Sequence[Offer]) -> None:
-        """Replaces what is offered; the same one stays current and the place in the list stays, as far as it is there."""
+        """Replaces the offers; the current one and the scroll position stay where possible."""
         if tuple(offers) == tuple(self._model.offers):
             return
         current = self.currentIndex()
@@ -161,7 +162,7 @@ class OfferList(QListView):
             self.verticalScrollBar().setValue(scrolled)
 
     def go_in(self) -> None:
-        """Gives the keyboard to the list, and makes its first offer current if none is."""
+        """Moves the focus to the list, and makes its first offer current if none is."""
         self.setFocus(Qt.FocusReason.TabFocusReason)
         if not self.currentIndex().isValid():
             first = next((index for index, offer in enumerate(self.offers) if not offer.is_heading), -1)

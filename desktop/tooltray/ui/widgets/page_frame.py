@@ -1,4 +1,4 @@
-"""What every page is made of: its header with a search field, and the area that scrolls below it."""
+"""The parts of every page: its header with a search field, and the area that scrolls below it."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ SHORTCUT = "Ctrl+F"
 
 
 class SearchField(QLineEdit):
-    """A search field with its shortcut written inside; Escape empties it."""
+    """A search field with its shortcut written inside; Escape clears it."""
 
     def __init__(self, theme: Theme, placeholder: str, *, width: int = 260) -> None:
         super().__init__()
@@ -53,7 +53,8 @@ class SearchField(QLineEdit):
 
 
 class Header(QFrame):
-    """
+    """The header of a page.
+
     Args:
         actions: at its right, for the whole page.
         tabs: of the page, beside its title.
@@ -79,7 +80,7 @@ class Header(QFrame):
         self._subtitle.setText(text)
 
     def set_actions(self, actions: Sequence[QWidget]) -> None:
-        """Shows these at the right, in place of others: each tab has its own."""
+        """Replaces the actions at the right: each tab has its own."""
         for action in actions:
             if action not in self._actions:
                 self._actions.append(action)
@@ -122,11 +123,11 @@ READING_WIDTH = 920  # of a page that is read line by line: beyond it the eye lo
 
 
 class ReadingScroll(PageScroll):
-    """One column that scrolls, not wider than one can read.
+    """A scroll area with one column of readable width.
 
     Attributes:
-        content: all that is in it.
-        body: where sections are added; a stretch below them is the adder's.
+        content: the whole column.
+        body: where sections are added; the caller adds a stretch below them.
     """
 
     def __init__(self, name: str, *, spacing: int = 10) -> None:
@@ -142,10 +143,10 @@ class ReadingScroll(PageScroll):
 
 
 class FittedScroll(PageScroll):
-    """Asks for exactly its content's height and scrolls only if it gets less: for sheets in small windows.
+    """A scroll area of its content's height that scrolls only if it gets less: for sheets in small windows.
 
     Args:
-        width: logical pixels that it will have; how high wrapped text is depends on it.
+        width: logical pixels that it will have; the height of wrapped text depends on it.
     """
 
     def __init__(self, name: str, width: int) -> None:

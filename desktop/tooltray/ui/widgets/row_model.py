@@ -1,7 +1,4 @@
-"""The rows of a table: frozen, told apart by a key, with columns that say how to get a value from one and how it is drawn.
-
-Above it: Table, and CellDelegate, which paints them.
-"""
+"""The rows of a table: frozen, identified by a key, with columns that define how to get a value from a row and how to draw it."""
 
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum, auto
@@ -17,7 +14,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class Kind(Enum):
-    """How a cell's value is drawn."""
+    """The ways of drawing a cell's value."""
 
     TEXT = auto()  # str
     QUIET = auto()  # str, less prominent
@@ -34,11 +31,11 @@ class Kind(Enum):
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column: its title, how to get its value from a row, how to draw it; `width` 0 takes what is left.
+    """A column: its title, how to get its value from a row, how to draw it; `width` 0 takes the remaining width.
 
     Attributes:
-        tip: what else there is to know of a cell.
-        order: what rows are sorted by when a person presses its title; None: not by this column.
+        tip: further details of a cell.
+        order: the sort key of rows when the user presses its title; None: not sortable.
         falls: the largest comes first when it is pressed once.
     """
 
@@ -52,14 +49,14 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Heading(msgspec.Struct, frozen=True):
-    """Among the rows: what those below it have in common, and how many they are."""
+    """A heading among the rows: what the rows below it have in common, and how many they are."""
 
     title: str
     count: int
 
 
 class RowModel(QAbstractTableModel):
-    """Frozen rows. `key` tells which row is which when they are replaced; no two rows may have the same."""
+    """Frozen rows. `key` identifies a row when rows are replaced; no two rows may have the same key."""
 
     def __init__(self, columns: Sequence[Column], key: Callable[[Any], Hashable]) -> None:
         super().__init__()
@@ -70,7 +67,7 @@ class RowModel(QAbstractTableModel):
         self._places: dict[Hashable, int] = {}
 
     def set_rows(self, rows: Sequence[object]) -> bool:
-        """Replaces the rows; returns whether they are the same ones with, at most, other values."""
+        """Replaces the rows; returns whether only their values have changed."""
         keys = [self.key(row) for row in rows]
         if keys == list(self._places):
             for row in rows:
@@ -83,14 +80,14 @@ class RowModel(QAbstractTableModel):
         return False
 
     def replace(self, row: object) -> None:
-        """Shows a row's new values; does nothing for a row that is not there."""
+        """Shows a row's new values; ignores an unknown row."""
         place = self.find(self.key(row))
         if place >= 0 and row is not self.rows[place] and row != self.rows[place]:
             self.rows[place] = row
             self.dataChanged.emit(self.index(place, 0), self.index(place, len(self.columns) - 1))
 
     def key(self, row: object) -> Hashable:
-        """Which row it is; a heading is one for itself."""
+        """Returns the key of a row; a heading is its own key."""
         return row if isinstance(row, Heading) else self._key(row)
 
     def row(self, place: int) -> Any:
@@ -98,7 +95,7 @@ class RowModel(QAbstractTableModel):
         return self.rows[place]
 
     def find(self, key: Hashable) -> int:
-        """Returns a row's place, -1 if it is not there."""
+        """Returns a row's place; -1 for an unknown row."""
         return self._places.get(key, -1)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)

@@ -1,7 +1,4 @@
-"""Text that a server or a model wrote, without what a person cannot see: terminal colours, control and direction marks.
-
-Above it: every view of such text. Below it: Qt's guess at what is HTML.
-"""
+"""Text of a server or a model without invisible parts: terminal colours, control and direction marks."""
 
 import re
 import unicodedata
@@ -17,7 +14,7 @@ _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 
 
 def seen(text: str) -> str:
-    """Returns a text without the signs that nobody sees, on as many lines as before."""
+    """Returns a text without invisible characters, on as many lines as before."""
     if _PLAIN.fullmatch(text):
         return text
     text = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
@@ -36,12 +33,12 @@ def one_line(text: str, most: int) -> str:
 
 
 def plain_tip(text: str) -> str:
-    """Returns a text that a tooltip shows as it is: what looks like HTML would be drawn as such, and its pictures looked for."""
+    """Returns a text that a tooltip shows unchanged: text that looks like HTML would be rendered, and its pictures loaded."""
     return escape(text) if Qt.mightBeRichText(text) else text
 
 
 def broken(text: str) -> str:
-    """Returns a text whose lines end before they are too long to be laid out."""
+    """Returns a text with its lines broken before they are too long for the layout."""
     if len(text) <= LONGEST_LINE:
         return text
     return "\n".join(line if len(line) <= LONGEST_LINE else _pieces(line) for line in text.split("\n"))

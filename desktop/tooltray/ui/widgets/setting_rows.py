@@ -1,4 +1,4 @@
-"""Rows of one question each, in groups: the form of a settings page."""
+"""Rows with one setting each, in groups: the form of a settings page."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
@@ -12,7 +12,7 @@ WORDS_SHARE, VALUE_SHARE = 2, 3  # of a row's width, where a long value stands b
 
 
 def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWidget) -> QHBoxLayout:
-    """A section's name, one sentence below it, and actions at the right."""
+    """Makes a section's heading: its name, one sentence below it, and actions at the right."""
     line = row()
     words = column(spacing=2)
     words.addWidget(Label(theme, title, "heading"))
@@ -25,7 +25,7 @@ def heading(theme: Theme, title: str, text: QWidget | None = None, *actions: QWi
 
 
 def card_section(theme: Theme, body: QBoxLayout, name: str, text: str, content: QWidget) -> QWidget:
-    """A section of a page with one card in it, added to the page's body; hidden until there is something to show."""
+    """Adds a section with one card to a page's body; hidden until it has content."""
     widget = QWidget()
     layout = column(widget, spacing=10)
     layout.addLayout(heading(theme, name, ElidedLabel(theme, text, "caption", "muted")))
@@ -38,7 +38,7 @@ def card_section(theme: Theme, body: QBoxLayout, name: str, text: str, content: 
 
 
 def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWidget:
-    """One question: its name, a sentence, and the controls that answer it; an ElidedLabel shares the room with the words."""
+    """Makes a row for one setting: its name, a sentence, and its controls; an ElidedLabel shares the space with the words."""
     widget = QWidget()
     widget.setFixedHeight(HEIGHT_WITH_TEXT if text else HEIGHT)
     line = row(widget, spacing=8)
@@ -55,7 +55,7 @@ def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWid
 
 
 def group(theme: Theme, *rows: QWidget) -> Surface:
-    """Questions that belong together, in one box."""
+    """Returns a box with settings that belong together."""
     box = Surface(theme)
     layout = column(box, margins=(16, 0, 16, 0))
     for index, widget in enumerate(rows):

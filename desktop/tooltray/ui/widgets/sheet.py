@@ -1,4 +1,4 @@
-"""A sheet over the window with what lies in it: dimmed background, title, body, buttons; and how long a consent is guarded."""
+"""A sheet over the window with its content: dimmed background, title, body, buttons; and how long a consent is guarded."""
 
 from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
@@ -32,9 +32,9 @@ def paint_shadow(painter: QPainter, theme: Theme, box: QRectF, level: str, radiu
 
 
 class Sheet(QWidget):
-    """Covers `window` and shows `panel` in its middle; follows the window's size and keeps the keyboard inside.
+    """A sheet that covers `window` and shows `panel` in its middle; follows the window's size and keeps the keyboard inside.
 
-    It deletes itself when it closes, and gives the focus back to what had it.
+    It deletes itself when it closes, and returns the focus.
 
     Args:
         closes_outside: whether a click beside the panel closes it.
@@ -66,16 +66,16 @@ class Sheet(QWidget):
         return self._panel
 
     def hold(self) -> None:
-        """From now on a click beside the panel does not close it: what it shows would be lost."""
+        """Stops clicks beside the panel from closing it, since its content would be lost."""
         self._closes_outside = False
 
     def keep(self, is_kept: bool) -> None:
-        """While it is kept, Escape does not close it either: something goes on that a person must see the end of."""
+        """Disables Escape while an operation is in progress, or enables it again."""
         self._is_kept = is_kept
 
     @property
     def painted_box(self) -> QRect:
-        """Around what the shadow was last painted."""
+        """The box around which the shadow was last painted."""
         return self._painted_box
 
     def _get_progress(self) -> float:
@@ -107,7 +107,7 @@ class Sheet(QWidget):
         return False
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Tab goes round inside the panel."""
+        """Moves the focus round inside the panel."""
         return move_focus(self._panel, forwards=forwards)
 
     def _place(self) -> None:
@@ -122,13 +122,15 @@ class Sheet(QWidget):
             self.update()  # the shadow is painted around where the panel is now; with it all that lies behind
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Takes the keyboard back from what lies behind the scrim; other windows may have it."""
+        """Returns the focus to the sheet from widgets behind the scrim; other windows may have it."""
         is_behind = now is not None and now.window() is self.window() and now is not self and not self.isAncestorOf(now)
         if is_behind and self.isVisible() and not isinstance(now, Sheet):
             QTimer.singleShot(0, self, self._take_focus)  # not while it is still on its way there
 
     def _take_focus(self) -> None:
-        """Takes the keyboard, unless a control of the panel has it; Tab then goes to the first one, and no ring is seen before."""
+        """Moves the focus to the sheet, unless a control of the panel has it; Tab then leads to the first control, and no ring is shown
+        before.
+        """
         focused = self.window().focusWidget()
         if self.isVisible() and (focused is None or not self._panel.isAncestorOf(focused)):
             self.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -159,7 +161,7 @@ class Sheet(QWidget):
 
 
 class SheetFrame(Surface):
-    """`body` is for the content, `buttons` for what stands below it at the right."""
+    """The frame of a sheet: `body` is for the content, `buttons` for the buttons below it at the right."""
 
     close_requested = Signal()
 
@@ -190,7 +192,7 @@ class SheetFrame(Surface):
         layout.addLayout(self.buttons)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
+        """Shows a failure at the top; None removes it."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

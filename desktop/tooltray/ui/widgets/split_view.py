@@ -1,4 +1,4 @@
-"""A table with details beside it: the view that is split, and the pane with a title and content that scrolls."""
+"""A table with details beside it: the split view, and the pane with a title and content that scrolls."""
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -17,10 +17,10 @@ SHARE = 0.43  # of the width, for details that may have more than the usual
 
 
 class SplitView(QWidget):
-    """`closed` is emitted when Escape closes the details.
+    """A table with details beside it. `closed` is emitted when Escape closes the details.
 
     Args:
-        most: px that the details may have, where the window has room for more than the usual; they lie over all of a narrow one.
+        most: px that the details may have, where the window has room for more than the usual; in a narrow window they cover everything.
     """
 
     closed = Signal()
@@ -39,7 +39,7 @@ class SplitView(QWidget):
         return self._details
 
     def open_details(self, details: QWidget) -> None:
-        """Shows `details` at the right, in place of those that are open."""
+        """Shows `details` at the right, in place of the open ones."""
         self.close_details()
         self._details = details
         details.setParent(self)
@@ -48,16 +48,16 @@ class SplitView(QWidget):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether there is no room for both."""
+        """Whether the view is too narrow for both."""
         return self.width() < ROOM_FOR_BOTH
 
     @property
     def is_wide(self) -> bool:
-        """Whether the details lie over everything."""
+        """Whether the details cover everything."""
         return self._is_wide or (self._most > PANE and self.is_narrow)
 
     def set_wide(self, is_wide: bool) -> None:
-        """Lays the details over everything, or beside it; it stays so for the next ones."""
+        """Shows the details over everything, or beside the table; also applies to the next ones."""
         self._is_wide = is_wide
         self._place()
 
@@ -94,7 +94,7 @@ MARGIN = 20
 
 
 class DetailsPane(QFrame):
-    """`body` is for the content. `close_requested`: a person is done with it."""
+    """A pane with details; `body` is for the content. `close_requested`: the user closes it."""
 
     close_requested = Signal()
 
@@ -112,7 +112,7 @@ class DetailsPane(QFrame):
         outer.addWidget(area, 1)
 
     def add_section(self, title: str, *content: QWidget) -> None:
-        """Adds a heading, and what stands below it."""
+        """Adds a heading with the content below it."""
         self.body.addSpacing(10)
         self.body.addWidget(Label(self._theme, title, "caption_strong", "muted"))
         for widget in content:

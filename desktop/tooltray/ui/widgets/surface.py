@@ -33,7 +33,7 @@ class Surface(QWidget):
 
 
 def divider() -> QFrame:
-    """A horizontal hairline."""
+    """Makes a horizontal hairline."""
     line = QFrame()
     line.setObjectName("Divider")
     line.setFixedHeight(1)
@@ -41,7 +41,7 @@ def divider() -> QFrame:
 
 
 def column(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 0) -> QVBoxLayout:
-    """A vertical layout with explicit margins: nothing here uses the style's defaults."""
+    """Makes a vertical layout with explicit margins instead of the style's defaults."""
     layout = QVBoxLayout(parent) if parent else QVBoxLayout()
     layout.setContentsMargins(*margins)
     layout.setSpacing(spacing)
@@ -49,7 +49,7 @@ def column(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), sp
 
 
 def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spacing: int = 8) -> QHBoxLayout:
-    """A horizontal layout with explicit margins."""
+    """Makes a horizontal layout with explicit margins."""
     layout = QHBoxLayout(parent) if parent else QHBoxLayout()
     layout.setContentsMargins(*margins)
     layout.setSpacing(spacing)
@@ -57,12 +57,12 @@ def row(parent: QWidget | None = None, *, margins: Margins = (0, 0, 0, 0), spaci
 
 
 def height_at(layout: QLayout, width: int) -> int:
-    """Returns how high a layout wants to be at a width; where nothing in it wraps, Qt knows no height for a width."""
+    """Returns the height that a layout needs at a width; without wrapping content Qt knows no height for a width."""
     return layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else layout.totalSizeHint().height()
 
 
 def clear(layout: QLayout) -> None:
-    """Takes all widgets out of a layout and deletes them."""
+    """Removes all widgets from a layout and deletes them."""
     while (item := layout.takeAt(0)) is not None:
         if (widget := item.widget()) is not None:
             widget.hide()

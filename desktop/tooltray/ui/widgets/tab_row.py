@@ -1,4 +1,4 @@
-"""A row of tabs in a narrow place: those for which there is no room are in a menu at its end."""
+"""A row of tabs in a narrow place: the tabs that do not fit are in a menu at its end."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ GAP = 4
 
 
 class TabRow(QWidget):
-    """`chosen` carries the index of the tab that a person chose.
+    """A row of tabs. `chosen` carries the index of the tab that the user chose.
 
     Args:
         titles: of the tabs; the first is on.
@@ -46,11 +46,11 @@ class TabRow(QWidget):
 
     @property
     def current(self) -> int:
-        """The one that is on."""
+        """The index of the current tab."""
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
     def choose(self, index: int) -> None:
-        """Puts one on, without `chosen`."""
+        """Switches a tab on, without `chosen`."""
         self._tabs[index].setChecked(True)
         self._fit()
 

@@ -1,6 +1,5 @@
-"""Tables as model/view: RowModel has the rows, CellDelegate paints them.
-
-5,000 rows cost as much as the 20 that are visible; no widget is made per row.
+"""Tables as model/view: RowModel has the rows, CellDelegate paints them. 5,000 rows cost as much as the 20 that are visible; no widget is
+made per row.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -20,7 +19,7 @@ PICKING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifie
 class Table(HoveredView):
     """A table of frozen rows.
 
-    Where columns can be sorted by, a press on a title does so, a second one turns it round, and a third brings the given order back:
+    A press on the title of a sortable column sorts by it, a second one reverses the order, and a third restores the given order:
     `sort_changed`. With a column PICK many rows can be selected: `picked_changed`.
 
     `row_chosen` carries the row that a click or Enter chose, `switched` a row and the new position of its switch (a click on it, or Space),
@@ -44,9 +43,8 @@ class Table(HoveredView):
         has_header: bool | None = None,
         row_height: int = 0,
     ) -> None:
-        """
-        Args:
-            key: tells which row is which; or the model that does, where rows are not all in memory.
+        """Args:
+        key: identifies a row; or a model with its own key, where rows are not all in memory.
         """
         super().__init__()
         row_height = row_height or theme.size("row")
@@ -99,7 +97,7 @@ class Table(HoveredView):
 
     @property
     def picked(self) -> list[Any]:
-        """The rows that are selected, from above."""
+        """The selected rows, from the top."""
         selection = self.selectionModel().selection()
         ranges = [selection.at(place) for place in range(selection.size())]
         places = {place for each in ranges for place in range(each.top(), each.bottom() + 1)}  # `selectedRows` asks for flags 40,000 times
@@ -108,17 +106,17 @@ class Table(HoveredView):
 
     @property
     def sorted_by(self) -> tuple[int, bool] | None:
-        """The column that a person sorts by, and whether the largest comes first; None: the rows stand as they were given."""
+        """The column that the user sorts by, and whether the largest comes first; None: the rows have their given order."""
         return self._model.sorted_by
 
     def sort_by(self, column: int, falls: bool) -> None:
-        """Sorts the rows by a column from now on; -1: as they are given."""
+        """Sorts the rows by a column from now on; -1: the given order."""
         self._model.sorted_by = (column, falls) if column >= 0 else None
         self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self._model.columns) - 1)
         self.set_rows(self.given)
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
-        """Returns rows in the order in which they are shown; headings are put among them here."""
+        """Returns rows in the order in which they are shown; subclasses add headings here."""
         if self._model.sorted_by is None:
             return list(rows)
         column, falls = self._model.sorted_by
@@ -126,7 +124,7 @@ class Table(HoveredView):
         return sorted(rows, key=order, reverse=falls) if order is not None else list(rows)
 
     def set_rows(self, rows: Sequence[object]) -> None:
-        """Replaces the rows; selection, focus and scroll position stay, as far as their rows do."""
+        """Replaces the rows; selection, focus and scroll position stay where possible."""
         self.given = rows
         current = self.currentIndex()
         key = self._model.key(self._model.row(current.row())) if current.isValid() else None
@@ -157,7 +155,7 @@ class Table(HoveredView):
                 self.setSpan(place, 0, 1, len(self._model.columns))
 
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
-        """A click on a box adds a row to those that are selected, or takes it away."""
+        """Returns the command for a click: on a box it adds a row to the selection, or removes it."""
         flags = QItemSelectionModel.SelectionFlag
         if self._pick >= 0 and index.column() == self._pick and isinstance(event, QMouseEvent):
             is_press = event.type() == QEvent.Type.MouseButtonPress
@@ -178,11 +176,11 @@ class Table(HoveredView):
         self.sort_changed.emit()
 
     def update_row(self, row: object) -> None:
-        """Shows a row's new values; does nothing for a row that is not there."""
+        """Shows a row's new values; ignores an unknown row."""
         self._model.replace(row)
 
     def fit_height(self) -> None:
-        """Makes the table as high as its rows: for tables inside something that scrolls itself."""
+        """Makes the table as high as its rows: for tables inside a scroll area."""
         rows = len(self._model.rows) * self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(self.horizontalHeader().height() + rows)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -230,5 +228,5 @@ class Table(HoveredView):
 
 
 def _first(columns: Sequence[Column], kind: Kind) -> int:
-    """The first column of a kind; -1: there is none."""
+    """Returns the first column of a kind; -1 without one."""
     return next((index for index, column in enumerate(columns) if column.kind is kind), -1)

@@ -1,4 +1,4 @@
-"""Toasts: what was done, in passing, with a button that takes it back; and the stack in the corner where they lie."""
+"""Toasts: a short message after an action, with a button that undoes it; and their stack in the corner."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -27,7 +27,7 @@ ABOVE = 8  # px between a toast and the buttons that it must not cover
 
 
 class Toast(QWidget):
-    """A line at the bottom of the page, or as many as its words need there; `action` is the word on its button, if it has one."""
+    """A line at the bottom of the page, or as many as its words need there; `action` is the text of its button, if it has one."""
 
     action_requested = Signal()
     passed = Signal()  # it is gone, and nobody has pressed its button
@@ -88,7 +88,7 @@ class Toast(QWidget):
         self.move(box.topLeft() - QPoint(SHADOW, SHADOW))
 
     def _fit(self, widest: int) -> None:
-        """As narrow as its words allow, and as high as they need then."""
+        """Makes the toast as narrow as its words allow, and as high as they need."""
         self._words.setFixedWidth(0)
         line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + SLACK
         most = widest + 2 * SHADOW - self.sizeHint().width()
@@ -109,14 +109,14 @@ class Toast(QWidget):
 
 
 def _panes(window: QWidget) -> Iterator[int]:
-    """Where the open details begin, in px from the window's left."""
+    """Yields where the open details begin, in px from the window's left."""
     for pane in window.findChildren(QFrame, "DetailsPane"):
         if pane.isVisible():
             yield pane.mapTo(window, QPoint(0, 0)).x()
 
 
 def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
-    """The buttons that nobody can scroll away from under a toast."""
+    """Yields the buttons that a toast would cover and that cannot be scrolled away."""
     for button in window.findChildren(QAbstractButton):
         above = button.parentWidget()
         while above is not None and above is not window and not isinstance(above, QAbstractScrollArea | Toast):
@@ -126,7 +126,7 @@ def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
 
 
 def show_toast(theme: Theme, window: QWidget, text: str, action: str = "") -> Toast:
-    """Shows a toast in place of the one that may be there."""
+    """Shows a toast in place of the current one."""
     for old in window.findChildren(Toast, options=Qt.FindChildOption.FindDirectChildrenOnly):
         old.dismiss()
     toast = Toast(theme, window, text, action)
@@ -141,7 +141,7 @@ LOWEST, HIGHEST = 56, 168  # px; what the notes are about has to stay in sight
 
 
 class NoteStack(QScrollArea):
-    """Has no height while it is empty."""
+    """A stack of toasts, without height while it is empty."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class NoteStack(QScrollArea):
         self.add(banner)
 
     def add(self, note: QWidget) -> None:
-        """Puts a note below the others; the oldest goes if there are too many."""
+        """Adds a note below the others; removes the oldest if there are too many."""
         if self._lines.count() >= MOST and (oldest := self._lines.itemAt(0)) is not None:
             self.remove(oldest.widget())
         self._lines.addWidget(note)

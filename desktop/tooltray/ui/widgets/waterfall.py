@@ -1,7 +1,5 @@
-"""Where a time went: stages one below the other, each beginning where the one before it ended.
-
-Above it: details of a call. Below it: the theme. A stage that was not measured is said so, and takes no room in the picture.
-"""
+"""Where a time went: stages one below the other, each beginning where the one before it ended. A stage that was not measured is named, and
+takes no room in the picture."""
 
 from collections.abc import Sequence
 
@@ -18,11 +16,12 @@ BAR, SMALLEST = 8, 2.0  # px: height of a bar, and its least width
 
 
 class Stage(msgspec.Struct, frozen=True):
-    """
+    """A stage of a call.
+
     Args:
-        seconds: None: it was not measured, or is not on the way.
+        seconds: None: it was not measured, or did not take place.
         words: its time in words.
-        is_long: it took the most, or is what one looks for.
+        is_long: it took the most time, or is the one to highlight.
     """
 
     name: str

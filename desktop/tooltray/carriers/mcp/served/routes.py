@@ -1,8 +1,8 @@
 """Which server of a config is at which path of its endpoint, who may use it, and where the endpoint may be open.
 
-The rules are those of TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest name that fits counts, and a
-server with tokens wants one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. One rule is ours: a server without tokens
-can be reached only from this machine.
+The rules are the same as in TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest name that fits counts,
+and a server with tokens wants one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. One rule is ours: a server without
+tokens can be reached only from this machine.
 """
 
 import hashlib
@@ -91,7 +91,7 @@ def address_for(endpoint: Endpoint, routes: Iterable[Route]) -> Address:
 
 
 def find(path: str, base_path: str, routes: Iterable[Route]) -> tuple[Route, str] | None:
-    """Returns the server at a path and what follows its name there, without slashes at its ends; None if there is no such server.
+    """Returns the server at a path and what follows its name there, without slashes at its ends; None if no server fits.
 
     Args:
         path: of a request, percent signs decoded.
@@ -141,7 +141,7 @@ class ServedTokens:
         self._changes = self._known_since = 0
 
     def forget(self) -> None:
-        """Has the secrets read again at the next look: one of them has changed."""
+        """Drops the secrets, which are read again at the next check: one of them has changed."""
         self._changes += 1
 
     async def look(self, entries: Iterable[FileEntry]) -> None:

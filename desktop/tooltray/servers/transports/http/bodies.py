@@ -120,7 +120,7 @@ class PostOrder:
 
 @contextmanager
 def intake(response: ClientResponse, unsent: AllUnsent) -> Iterator[Holds]:
-    """Counts a response's bytes while they are read; closes its connection if there is no space for its message."""
+    """Counts a response's bytes while they are read; closes its connection if its message exceeds the space that is left."""
     account = unsent.of(is_server=False)
     account.ends.add(response.close)
 
