@@ -96,7 +96,7 @@ class QueryWords:
     def __init__(self, related: Mapping[str, str] | None = None, chinese: Mapping[str, str] | None = None) -> None:
         """
         Args:
-            related: by words, those of much the same meaning; each with spaces between.
+            related: by words, the words of much the same meaning, separated by spaces.
             chinese: by words, the English ones that replace them; empty for words without meaning in a search.
         """
         self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
