@@ -31,7 +31,7 @@ check: .venv/.dev
 	.venv/bin/lint-imports
 	.venv/bin/python scripts/languages.py
 	.venv/bin/python scripts/verb_table.py --check
-	.venv/bin/python scripts/words.py > /dev/null
+	.venv/bin/python scripts/words.py
 	.venv/bin/python scripts/licences.py
 	@$(MAKE) --silent .cache/audit/.installed || true  # without an index the next line says that nothing was looked up
 	.venv/bin/python scripts/audit.py .cache/audit/bin/pip-audit
