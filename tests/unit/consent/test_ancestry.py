@@ -82,7 +82,7 @@ def test_without_ps_nothing_is_known(tmp_path: Path) -> None:
     assert origin_of(5, KNOWN, look_among({})) == Origin()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no ps")
+@pytest.mark.posix  # Windows has no ps
 def test_this_process_has_those_above_it_by_ps_too(monkeypatch: pytest.MonkeyPatch) -> None:
     here = origin_of(os.getpid(), {}).processes
     assert here[0].pid == os.getpid()

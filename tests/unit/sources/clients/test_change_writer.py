@@ -306,8 +306,6 @@ def test_what_was_taken_out_does_not_replace_what_came_since(home: ClientHome, s
     assert file.read_text() == other
 
 
-needs_script = pytest.mark.skipif(sys.platform == "win32", reason="the program is a script")
-
 CLAUDE = """#!{python}
 import json, os, sys
 path = os.environ["HOME"] + "/.claude.json"
@@ -336,7 +334,7 @@ def _claude(claude_home: ClientHome, script: str) -> str:
     return str(program)
 
 
-@needs_script
+@pytest.mark.posix  # the program is a script
 async def test_a_client_that_runs_is_asked_to_write_its_own_file(claude_home: ClientHome) -> None:
     program, file = _claude(claude_home, CLAUDE), claude_home.write(".claude.json", STARTED)
     (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
@@ -354,7 +352,7 @@ async def test_a_client_that_runs_is_asked_to_write_its_own_file(claude_home: Cl
     assert file.read_text() == STARTED
 
 
-@needs_script
+@pytest.mark.posix  # the program is a script
 @pytest.mark.parametrize("script", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nexit 0\n", "no program", "#!/bin/sh\nkill -9 $$\n"])
 async def test_where_the_command_does_not_do_it_the_file_is_written(claude_home: ClientHome, script: str) -> None:
     _claude(claude_home, script)
@@ -368,7 +366,7 @@ async def test_where_the_command_does_not_do_it_the_file_is_written(claude_home:
     assert file.read_text() == STARTED
 
 
-@needs_script
+@pytest.mark.posix  # the program is a script
 async def test_a_command_that_wrote_something_else_is_a_conflict(claude_home: ClientHome) -> None:
     _claude(claude_home, '#!/bin/sh\necho "{{}}" > "$HOME/.claude.json"\n')
     claude_home.write(".claude.json", STARTED)
@@ -379,7 +377,7 @@ async def test_a_command_that_wrote_something_else_is_a_conflict(claude_home: Cl
     assert await claude_home.edits().changes() == []
 
 
-@needs_script
+@pytest.mark.posix  # the program is a script
 async def test_without_its_program_or_if_it_does_not_run_the_file_is_written(claude_home: ClientHome) -> None:
     claude_home.write(".claude.json", STARTED)
     (edit,) = await claude_home.edits().preview("connect", ["claude-code"])
@@ -390,7 +388,7 @@ async def test_without_its_program_or_if_it_does_not_run_the_file_is_written(cla
     assert edit.command == ()
 
 
-@needs_script
+@pytest.mark.posix  # the program is a script
 async def test_a_list_of_a_project_and_an_outdated_entry_are_changed_in_the_file(claude_home: ClientHome) -> None:
     _claude(claude_home, CLAUDE)
     entry = {"command": "/gone/tooltray-bridge"}
@@ -402,7 +400,7 @@ async def test_a_list_of_a_project_and_an_outdated_entry_are_changed_in_the_file
     assert (edit.action, edit.command) == ("mend", ())
 
 
-@needs_script
+@pytest.mark.posix  # the program is a script
 async def test_a_command_gets_no_shell_and_no_more_time_than_it_should(claude_home: ClientHome, tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"]}
     assert await run(["/bin/sh", "-c", "test \"$1\" = 'a;b $HOME'", "sh", "a;b $HOME"], environ, cwd=str(tmp_path))
