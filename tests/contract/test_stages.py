@@ -4,12 +4,12 @@ from pathlib import Path
 
 from tests.contract.test_extension_guide import ROOT, Copy
 
-FEATURES = {"ServerLimits": "server_limits"}
+FEATURES = {"Fitting": "fitting", "ServerLimits": "server_limits"}
 CALLS = "gateway/calls"
 TESTED = ("tests/unit/gateway/calls/test_tool_call.py", "tests/contract/test_hub.py")
 
 
-def test_without_the_module_of_a_feature_and_its_line_the_rest_works(tmp_path: Path) -> None:
+def test_without_the_modules_of_two_features_and_their_lines_the_rest_works(tmp_path: Path) -> None:
     copy = Copy(tmp_path)
     for stage, module in FEATURES.items():
         (copy.source / "tooltray" / CALLS / f"{module}.py").unlink()

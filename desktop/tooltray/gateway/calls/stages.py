@@ -9,9 +9,7 @@ from msgspec.structs import replace
 
 from tooltray.catalogue.resource_manager import LinkingRelay, ResourceManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.views import Views
-from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.approvals.approvals import Approvals
 from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.consent.approvals.flow_guard import FlowGuard
@@ -20,7 +18,6 @@ from tooltray.foundation.snapshots.activity import CUT
 from tooltray.foundation.snapshots.calls import MCPToolResponse
 from tooltray.gateway.calls.stage import CANCELLED, ERROR, OK, REFUSED, Rest, Terms
 from tooltray.gateway.calls.tool_resolver import ToolResolver
-from tooltray.gateway.kept_results.result_fitting import ResultFitting
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
@@ -163,27 +160,6 @@ def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolRes
         reason=f"{CUT}{course.cut_from}" if course.cut_from and record.outcome == OK else "",
         course=course,
     )
-
-
-class Fitting:
-    """A stage without a state of its own, for tools and clients that have limits."""
-
-    def __init__(self, *, config: McpConfHelper, clients: KnownClients, result_fitting: ResultFitting) -> None:
-        self._config, self._clients, self._fitting = config, clients, result_fitting
-
-    def bind(self, terms: Terms, rest: Rest) -> Work:
-        then = rest(terms)
-        if terms.route.result_limit is None and not self._config.settings.publish.clients:
-            return then
-        return partial(self._fitted, terms.route, then)
-
-    async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
-        """Returns the reply, cut if need be. The time for this is not the server's, and the outcome of the call is not changed."""
-        reply, course = await then(exchange), exchange.course
-        if course.outcome == REFUSED or not reply.result or not (terms := self._clients.result_terms(route, exchange.session.state)):
-            return reply
-        course.outcome, course.answered_at = outcome_of(reply), time.perf_counter()
-        return await self._fitting.fitted(reply, terms, route, exchange)
 
 
 class Authorizing:

@@ -10,6 +10,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.meta_calls import MetaCalls
 from tooltray.catalogue.views.views import Views
 from tooltray.foundation.events import ConfigChanged, Event, EventBus, ResourceListChanged, ServerRemoved, ToolListChanged
+from tooltray.gateway.calls.fitting import Fitting
 from tooltray.gateway.calls.server_limits import ServerLimits
 from tooltray.gateway.calls.stage import Stage, Terms
 from tooltray.gateway.calls.stages import (
@@ -17,7 +18,6 @@ from tooltray.gateway.calls.stages import (
     Addressing,
     AnsweredHere,
     Authorizing,
-    Fitting,
     FlowNotes,
     NotingTasks,
     Recording,
