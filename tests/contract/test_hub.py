@@ -10,7 +10,7 @@ from typing import Any, Protocol, Union, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from tooltray.app import hub
+from tooltray.app import hub, stored_parts
 from tooltray.app.hub import Hub, HubOptions
 from tooltray.carriers.control.control_session import HubControl
 from tooltray.foundation.composition import Later
@@ -55,7 +55,7 @@ def _members(protocol: type) -> set[str]:
 def test_a_constructor_gets_what_it_asks_for(name: str) -> None:
     maker, told = MADE[name]
     hinted = maker if issubclass(maker, msgspec.Struct) else maker.__init__
-    hints = get_type_hints(hinted, localns=vars(hub))  # some import their parts for the type checker alone
+    hints = get_type_hints(hinted, localns=vars(stored_parts) | vars(hub))  # some import their parts for the type checker alone
     for parameter in inspect.signature(maker).parameters.values():
         given = told.get(parameter.name, parameter.name if parameter.default is parameter.empty else None)
         if not isinstance(given, str) or "." in given:

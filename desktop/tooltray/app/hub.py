@@ -29,6 +29,7 @@ from tooltray.api.presenter.server_news import ServerNews
 from tooltray.api.presenter.server_snapshots import ServerSnapshots
 from tooltray.api.presenter.session_clients import SessionClients
 from tooltray.api.presenter.session_servers import SessionServers
+from tooltray.app.stored_parts import StoredParts
 from tooltray.carriers.control.control_session import HubControl
 from tooltray.carriers.mcp.control_sessions import ControlSessions
 from tooltray.carriers.mcp.doors import Doors
@@ -39,7 +40,6 @@ from tooltray.carriers.mcp.served.served_starts import in_surroundings
 from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
-from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.formats.api import FormatsApi
@@ -69,10 +69,7 @@ from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
 from tooltray.config.secrets.providers import FETCH_S, MAX_VALUE_BYTES
-from tooltray.config.secrets.secrets import SecretStore, take_passphrase
-from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings import Settings
-from tooltray.consent.ancestry import read_known_programs
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals import rule_words
 from tooltray.consent.approvals.api import ApprovalsApi
@@ -88,25 +85,20 @@ from tooltray.consent.approvals.standing_grants import CallRules, RecentApproval
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.kept_file import KeptFile
-from tooltray.consent.passphrase import Passphrase
 from tooltray.consent.questions import Inbox
 from tooltray.consent.skills.api import SkillsApi
 from tooltray.consent.skills.skill_catalogue import KeptSkills, SkillBook, SkillCatalogue, skill_store
 from tooltray.consent.skills.skills import SkillReading, Skills
 from tooltray.consent.tokens.api import AccessApi
-from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedTokens
-from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.foundation.composition import Composition, Later, made, part, read
+from tooltray.foundation.composition import Later, made, part, read
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.events import EventBus
-from tooltray.foundation.files.file_history import FileHistory
 from tooltray.foundation.files.watcher import FileWatcher
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.installs.bridge_entry import bridge_entry
 from tooltray.foundation.moments import SteadyWallClock
 from tooltray.foundation.programs import is_frozen
 from tooltray.foundation.resources import resource
-from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
+from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes
 from tooltray.gateway.calls.listens import ClientListens, ExtensionListens
@@ -134,10 +126,8 @@ from tooltray.protocol.sessions.client_limits import KnownLimits, read_client_li
 from tooltray.protocol.sessions.session_state import SessionStates
 from tooltray.records.activity.call_stats import CallStats
 from tooltray.records.activity.hub_log import HubLog
-from tooltray.records.activity.masking import Mask
 from tooltray.records.activity.structured_log import StructuredLog
 from tooltray.records.audit.api import AuditApi
-from tooltray.records.audit.audit_trail import AuditTrail
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.calls_under_way import CallsUnderWay
 from tooltray.records.journal.journal import Journal
@@ -146,36 +136,28 @@ from tooltray.records.journal.recorded_failures import Failures
 from tooltray.records.telemetry.trace_export import TraceExport
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import HubServer
-from tooltray.servers.confinement.api import ConfinementApi, MakeGuarded
+from tooltray.servers.confinement.api import ConfinementApi
 from tooltray.servers.confinement.confined_starts import ConfinedStarts
 from tooltray.servers.confinement.confinements import Confinements
-from tooltray.servers.confinement.guarded_folders import GuardedFolders
 from tooltray.servers.confinement.host_proxies import HostProxies
 from tooltray.servers.confinement.outward import Outward
 from tooltray.servers.confinement.refusals import Refusals
-from tooltray.servers.confinement.support import Support, probe
 from tooltray.servers.confinement.watches import Watches
 from tooltray.servers.launch.command_lookup import COMMON
 from tooltray.servers.launch.login_shell import LoginShell, OwnUse, own_environ
-from tooltray.servers.launch.npm_config import Registry, read_mirrors
 from tooltray.servers.launch.program_output import Printed, printed_by
 from tooltray.servers.launch.remembered_variables import RememberedVariables
 from tooltray.servers.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.servers.logs.api import LogsApi
-from tooltray.servers.logs.log_files import ServerLogFiles
 from tooltray.servers.logs.log_keeper import LogKeeper
-from tooltray.servers.logs.log_reader import LogPages
 from tooltray.servers.logs.protocol_log import ProtocolLog
 from tooltray.servers.npm_mirrors.api import RegistriesApi
-from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources
-from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.sign_ins.api import SignInsApi
 from tooltray.servers.sign_ins.server_access import resolve_target
 from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns
-from tooltray.servers.sign_ins.token_store import TokenStore
 from tooltray.servers.transports.memory_transport import MemoryServer
 from tooltray.servers.transports.stdio_transport import StdioTransport
 from tooltray.servers.upstream.client_extensions import ClientExtensions, SharedConnections
@@ -184,7 +166,7 @@ from tooltray.servers.upstream.mcp_client import AskPerson
 from tooltray.servers.upstream.server_listen import ServerListens
 from tooltray.servers.upstream.server_manager import ServerManager, SessionNeeds
 from tooltray.servers.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
-from tooltray.servers.upstream.stops import StoppedServers, Stops
+from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
 from tooltray.sources.bundles.api import BundlesApi
@@ -193,35 +175,30 @@ from tooltray.sources.bundles.bundle_offers import BundleReader
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
 from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.clients.api import AiClientsApi
-from tooltray.sources.clients.client_edits import ClientEdits, ClientScans
+from tooltray.sources.clients.client_edits import ClientScans
 from tooltray.sources.clients.imports import ClientImports, Imports, ImportWaits
 from tooltray.sources.discovery.api import DiscoveryApi
 from tooltray.sources.discovery.registry_copy import RegistryCopy, default_registry
-from tooltray.sources.discovery.starters import Starters
 from tooltray.sources.discovery.updates import RegistryUpdates
 from tooltray.sources.doctor.doctor import CheckUp, Doctor
 from tooltray.sources.doctor.remedies import Remedies, moving_line
 from tooltray.sources.doctor.server_tests import ServerTests
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.files_api import FilesApi
-from tooltray.sources.entries.portable_entry import clean_text
 from tooltray.sources.entries.proposal_snapshots import KeptProposals, ProposalSnapshots, proposal_store
 from tooltray.sources.entries.proposals import Proposals
 from tooltray.sources.entries.secrets_api import SecretsApi
-from tooltray.sources.entries.server_entries import EntryWidenings, ServerEntries, ServerRemovals
+from tooltray.sources.entries.server_entries import ServerEntries, ServerRemovals
 from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
 from tooltray.sources.entries.server_starts import ServerStarts
-from tooltray.sources.entries.setup import Setup, shipped_servers
 from tooltray.sources.entries.setup_api import SettingsApi, SetupApi
 from tooltray.sources.project_files.file_watch import FileWatch, ReadFile
-from tooltray.sources.project_files.project_servers import ProjectEdits, ProjectServers
+from tooltray.sources.project_files.project_servers import ProjectServers
 from tooltray.sources.project_files.server_files import FoldersInUse, ServerFiles
-from tooltray.sources.project_files.started_files import StartedTexts
 from tooltray.sources.project_files.trust import Trust, TrustStore
 from tooltray.sources.project_files.trust_decisions import InMemoryTrust, TrustDecisions
 from tooltray.sources.projects.api import ProjectsApi
 from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
-from tooltray.sources.projects.project_folders import ProjectFolders
 from tooltray.sources.projects.project_sources import ProjectSources, RootRounds
 from tooltray.sources.projects.projects import Projects, project_problems
 
@@ -260,19 +237,17 @@ class HubOptions(msgspec.Struct, frozen=True):
     on_raise_window: Callable[[str], None] | None = None
 
 
-class Hub(Composition):
+class Hub(StoredParts):
     """A composed hub. Belongs to the engine's loop. Call `build` once, then `load`; the engine starts and ends the parts that need it."""
 
     def __init__(self, home: Home, options: HubOptions, *, control: HubControl, limits: Mapping[str, Any] | None = None) -> None:
         """
         Args:
             control: what a control session may do with the hub.
-            limits: replaces the defaults of parameters with these names, which bound waiting times. For tests.
+            limits: see StoredParts.
         """
-        super().__init__(limits or {})
-        self.home, self.options, self.control = home, options, control
-        self.bus, self.tasks = EventBus(), TaskKeeper()
-        self.spawn = self.tasks.spawn
+        super().__init__(home, limits=limits)
+        self.options, self.control = options, control
 
     async def build(self) -> None:
         """Reads the settings and all stores, and makes every part; nothing runs yet."""
@@ -293,25 +268,15 @@ class Hub(Composition):
     # the ground: settings, secrets, the environment, the log
 
     misplaced: list[Problem] = made(lambda hub: [])
-    user_folder: Path = made(lambda hub: Path.home())
     has_window: bool = made(lambda hub: hub.options.kind == "desktop")
     is_paused: Callable[[], bool] = made(lambda hub: lambda: not hub.config.settings.mcp_enabled)
-    history: FileHistory = made(lambda hub: FileHistory(hub.home.history, clean_text))
-    config: McpConfHelper = part(path="home.settings", history="history")
     deadlines: DeadlineWheel = part()
-    secrets: SecretStore = part(kind="config.settings.secrets.backend", bus="bus", passphrase=lambda hub: take_passphrase())
-    api_tokens: ApiTokens = read(lambda hub: ApiTokens(ApiToken(hub.home.http_token), hub.home.api_tokens))
-    tokens: ClientTokens = read(lambda hub: ClientTokens(hub.home.clients))
-    trusted: TrustedTokens = part()
-    known_values: Callable[[], frozenset[str]] = made(lambda hub: lambda: hub.secrets.known_values() | hub.api_tokens.default.known)
-    mask: Mask = made(lambda hub: Mask(hub.known_values))
     log: StructuredLog = made(
         lambda hub: StructuredLog(
             hub.home.logs, execution_id=hub.control.execution_id, to_stderr=hub.options.log_to_stderr, mask=hub.known_values
         )
     )
     hub_log: HubLog = part()
-    trail: AuditTrail = made(lambda hub: AuditTrail(hub.home.audit))
     run: str = made(lambda hub: hub.control.execution_id[:8])
     journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
     failures: Failures = part()
@@ -324,7 +289,6 @@ class Hub(Composition):
         own_use=lambda hub: OWN_USES.get(hub.options.started_by, "fallback"),
         complete="sources.complete",
     )
-    environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
     environment: ServerEnvironment = part()
     provided_secrets: ProvidedSecrets = part(
         commands=lambda hub: lambda: hub.config.settings.secret_commands, run=lambda hub: partial(_run_provider, str(hub.user_folder))
@@ -332,15 +296,9 @@ class Hub(Composition):
 
     # towards servers
 
-    registry_cache: RegistryCache = read(lambda hub: RegistryCache(hub.home.registries))
-    mirrors: tuple[Registry, ...] = read(lambda hub: read_mirrors(resource("npm-registries.json")))
-    registry_sources: RegistrySources = part(folder=lambda hub: str(hub.user_folder))
-    registries: NpmRegistries = part(cache="registry_cache")
-    sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
     resolve_target: ResolveTarget = made(lambda hub: partial(resolve_target, secrets=hub.secrets, login_shell=hub.login_shell))
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
-    support: Support = read(lambda hub: probe())
     unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
     refusals: Refusals = part()
     outward: Outward = part()
@@ -370,7 +328,6 @@ class Hub(Composition):
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
-    stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
     stops: Stops = part(store="stopped")
     own_server: HubServer = part(
         get_snapshot=Later("presenter.snapshot"), takes_reports=lambda hub: lambda: hub.config.settings.publish.feedback
@@ -387,7 +344,6 @@ class Hub(Composition):
         tap="protocol_log.tap",
         declared="client_extensions.declared",
     )
-    server_logs: ServerLogFiles = made(lambda hub: ServerLogFiles(hub.home.server_logs))
     log_keeper: LogKeeper = part(files="server_logs")
     protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
     needs: SessionNeeds = part(
@@ -401,7 +357,6 @@ class Hub(Composition):
 
     log_levels: LogLevels = part(serves="servers.serves")
     relay: ServerRelay = part()
-    catalogues: CatalogueStore = made(lambda hub: CatalogueStore(hub.home.catalogue))
     names: PublishedNames = read(lambda hub: PublishedNames(hub.home.names, naming=hub.config.settings.publish.naming))
     first_patience: FirstPatience = part()
     look_patience: LookPatience = part()
@@ -492,7 +447,6 @@ class Hub(Composition):
     permissions: Permissions = part()
     skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
     skills: Skills = part(catalogue="skill_catalogue", book="skill_book")
-    folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
     root_rounds: RootRounds = part(sources="project_sources")
     projects: Projects = part(sources="project_sources", rounds="root_rounds", includes="profiles.includes")
@@ -514,18 +468,12 @@ class Hub(Composition):
     trust: Trust = part(store="trust_store", is_taken=Later("files.is_taken"))
     read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
     file_watch: FileWatch = part(make_watcher=lambda hub: FileWatcher)
-    texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
     decisions: TrustDecisions = part(read="read_file")
-    edits: ProjectEdits = part(history="history")
     folders_in_use: FoldersInUse = part(keeps=Later("files.has_content"), project="options.project")
     files: ServerFiles = part(configs="options.configs")
     project_servers: ProjectServers = part(start=Later("servers.begin_start"))
 
-    passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
     confirmations: Confirmations = part(masked="mask.masked_whole")
-    known_programs: Callable[[], Mapping[str, str]] = made(
-        lambda hub: lambda: read_known_programs(resource("ai-clients.json").read_bytes())
-    )
     consent: Consent = part(confirmations="confirmations")
     seen_decisions: SeenDecisions = part()
 
@@ -573,7 +521,6 @@ class Hub(Composition):
         proposed=lambda hub: lambda: hub.proposals.entries,
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem", on_stored=Later("starts.retry_failed"))
-    widenings: EntryWidenings = part()
     proposal_store: KeptFile[KeptProposals] = read(lambda hub: proposal_store(hub.home.proposals))
     proposal_snapshots: ProposalSnapshots = part(
         home="user_folder",
@@ -607,11 +554,8 @@ class Hub(Composition):
     connections: Connections = part()
     count: Count = made(lambda hub: token_counts.counted)
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
-    shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
-    setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
     pauses: Pauses = part()
-    client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
     import_waits: ImportWaits = part()
     imports: Imports = part()
@@ -625,9 +569,7 @@ class Hub(Composition):
         packages=lambda hub: hub.packages,
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
     confinement_api: ConfinementApi = part(guarded="make_guarded", refusals="refusals", watches="watches", moving_line="moving_line")
-    log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log")
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(
@@ -659,7 +601,6 @@ class Hub(Composition):
         registry_file="home.registry_copy", default_registry=lambda hub: default_registry(resource("mcp-registry.json"))
     )
     registry_updates: RegistryUpdates = part(known_tools="tools.known_names")
-    starters: Starters = read(lambda hub: Starters(resource("starter-servers.json")))
     discovery_api: DiscoveryApi = part(bundles="bundles")
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
-from tooltray.api.presenter.unstarted_api import unstarted_api
-from tooltray.api.presenter.unstarted_parts import UnstartedParts
+from tooltray.app.unstarted_api import unstarted_api
+from tooltray.app.unstarted_parts import UnstartedParts
 from tooltray.carriers.control.control_client import CALL_TIMEOUT_S
 from tooltray.cli.hubs import Hub
 from tooltray.cli.person import ask_to_confirm

@@ -11,7 +11,7 @@ from typing import Any
 from tooltray import __version__
 from tooltray.api.parts import Api, remote_parts
 from tooltray.api.presenter.hub_api import HubApi
-from tooltray.api.presenter.unstarted_parts import UnstartedParts
+from tooltray.app.unstarted_parts import UnstartedParts
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.settings.given_entries import BUILTIN_NAMES
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
@@ -21,13 +21,10 @@ from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals.api import ApprovalsApi
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.tokens.api import AccessApi
-from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedTokens
-from tooltray.consent.tokens.client_tokens import ClientTokens
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import is_frozen
-from tooltray.foundation.resources import resource
 from tooltray.foundation.snapshots.http import HttpStatus, NewApiToken, Scope
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.logs import ALL_LINES, LogFilter, LogPage
@@ -39,12 +36,9 @@ from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
 from tooltray.servers.confinement.api import ConfinementApi
 from tooltray.servers.logs.api import LogsApi
-from tooltray.servers.logs.log_files import ServerLogFiles
-from tooltray.servers.logs.log_reader import LogPages
 from tooltray.servers.npm_mirrors.api import RegistriesApi
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.discovery.api import DiscoveryApi
-from tooltray.sources.discovery.starters import Starters
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.files_api import (
     YES_TO_SERVERS,
@@ -154,14 +148,12 @@ class _HubApi(_Unstarted, HubApi):
         )
 
     async def forget_environment(self) -> None:
-        from tooltray.servers.launch.remembered_variables import RememberedVariables
-
-        RememberedVariables(self._parts.home.environment).forget()
+        self._parts.remembered.forget()
 
 
 class _LogsApi(_Unstarted, LogsApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        self._pages = LogPages(ServerLogFiles(parts.home.server_logs), hub_logs=parts.home.logs)
+        self._pages = parts.log_pages
 
     async def get_log(self, source: str, wanted: LogFilter = ALL_LINES, before: str = "", after: str = "", limit: int = 200) -> LogPage:
         return await self._pages.page(source, wanted, before, after, limit)
@@ -304,10 +296,9 @@ class _ClosedDoor:
 
 class _AccessApi(_Unstarted, AccessApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        api_tokens = ApiTokens(ApiToken(parts.home.http_token), parts.home.api_tokens)
+        tokens, api_tokens = parts.tokens, parts.api_tokens
         door = _ClosedDoor(parts.config, lambda: api_tokens.has_trusted)
-        tokens, trusted = ClientTokens(parts.home.clients), TrustedTokens(parts.secrets)
-        super().__init__(config=parts.config, tokens=tokens, api_tokens=api_tokens, trusted=trusted, door=lambda: door)
+        super().__init__(config=parts.config, tokens=tokens, api_tokens=api_tokens, trusted=parts.trusted, door=lambda: door)
 
     async def create_api_token(
         self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
@@ -343,7 +334,7 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
 
 class _ConfinementApi(_Unstarted, ConfinementApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        super().__init__(config=parts.config, confinements=parts.confinements, guarded=parts.guarded)
+        super().__init__(config=parts.config, confinements=parts.confinements, guarded=parts.make_guarded)
 
 
 class _ActivityApi(_Unstarted, ActivityApi):
@@ -361,20 +352,20 @@ class _FilesApi(_Unstarted, FilesApi):
     async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
         if not project:
             return [*await self._parts.inmemory_trust.requests(), *await self._parts.proposals.requests()]
-        file = await self._parts.trust_decisions.file(project)
-        return await self._parts.trust_decisions.requests(file, file.running)
+        file = await self._parts.decisions.file(project)
+        return await self._parts.decisions.requests(file, file.running)
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
         requests = await known_requests(self.get_trust_requests(project))
         await confirm_widening(YES_TO_SERVERS, commands_of(requests, entries), project=project, **about_entries(entries))
         if not project:
             return await trust_others(entries, self._parts.inmemory_trust, self._parts.proposals)
-        _, names = await self._parts.trust_decisions.trust(project, entries)
+        _, names = await self._parts.decisions.trust(project, entries)
         return names
 
     async def distrust_entries(self, project: str, entry: str = "") -> None:
         if project:
-            await self._parts.trust_decisions.distrust(project, entry)
+            await self._parts.decisions.distrust(project, entry)
         else:
             await distrust_other(entry, self._parts.inmemory_trust, self._parts.proposals)
         await note_narrowing(YES_TO_SERVERS, project=project, entry=entry)
@@ -385,4 +376,4 @@ class _FilesApi(_Unstarted, FilesApi):
 
 class _DiscoveryApi(_Unstarted, DiscoveryApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        self._config, self._starters = parts.config, Starters(resource("starter-servers.json"))
+        self._config, self._starters = parts.config, parts.starters
