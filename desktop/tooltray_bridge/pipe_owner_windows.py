@@ -1,4 +1,4 @@
-"""Checks that the hub at the other end of a pipe is this user's: any user may create a pipe of any name that is free. The owner of a pipe
+"""Checks that the hub at the other end of a pipe is this user's: any user may create a pipe with any unused name. The owner of a pipe
 is its creator. tooltray's win32/security.py checks the same for the hub's own programs; the bridge imports nothing of tooltray."""
 
 import ctypes

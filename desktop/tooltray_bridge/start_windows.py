@@ -23,7 +23,7 @@ def how_to_make_private(folder: str) -> str:
 
 
 def is_private(folder: str) -> bool:
-    """Reports whether this may be the place of a hub. A folder below the user's own inherits an access list that shuts others out; the hub
+    """Reports whether a hub may use this folder. A folder below the user's own inherits an access list that excludes other users; the hub
     itself checks the list before it uses a home."""
     return not os.path.exists(folder) or os.path.isdir(folder)
 
@@ -67,7 +67,7 @@ def _pairs_at(address: int) -> list[tuple[str, str]]:
 
 
 def desktop_variables(noted: object) -> dict[str, str] | None:
-    """Returns what a desktop app needs besides: nothing. None: the last hub of this home was not a desktop app.
+    """Returns the further variables of a desktop app: an empty dictionary; None if the last hub of this home was not a desktop app.
 
     Args:
         noted: the content of `run/desktop.json`, if it could be read.
@@ -94,7 +94,7 @@ def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_he
     """Starts a hub outside of the jobs of the process that has started this bridge, and without a window.
 
     Args:
-        is_heard: its stderr is wanted.
+        is_heard: whether its stderr is read.
 
     Raises:
         OSError: it cannot be started.
@@ -127,6 +127,6 @@ def read_available(stream: IO[bytes]) -> bytes:
 
 
 def let_go(child: "subprocess.Popen[bytes] | None") -> None:
-    """Detaches a child, which lives on: this process does not wait for its end."""
+    """Detaches a child, which keeps running; this process does not wait for its end."""
     if child is not None:
         child.returncode = 0  # or Popen would complain that its end was not awaited

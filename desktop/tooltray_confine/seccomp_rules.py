@@ -1,7 +1,7 @@
 """Which system calls are refused to a confined process, and with which arguments: those that Landlock does not restrict.
 
-A call that is not named is allowed, since servers are of all languages; a call newer than the newest one known here does not exist for
-them. The numbers in these rules are those of Linux' headers, alike on both processors.
+A call that is not named is allowed, since servers are written in many languages; a call newer than the newest one known here does not exist
+for them. The numbers in these rules are those of Linux' headers, alike on both processors.
 
 - Sockets by path lead to other programs of the same user (the hub, the session bus, systemd, Docker), and Landlock has no rule for
   them: only pairs are allowed. Pairs of datagram sockets, too, could be sent to any path.

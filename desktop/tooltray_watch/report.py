@@ -19,7 +19,7 @@ class Report:
     connect, dgram, bind: "address:port"; `dgram` is what was sent over UDP.
     name: a name that was looked up in DNS, with the addresses in the answers, as far as they were seen.
     unix: the path of a socket, "@name" of an abstract one.
-    socket: another kind of socket, in words. setuid, ptrace: the program that wanted it. full: there was more than is reported.
+    socket: another kind of socket, in words. setuid, ptrace: the program that tried it. full: some things are not reported.
     """
 
     def __init__(self, path: str) -> None:
@@ -29,7 +29,7 @@ class Report:
         self._is_full_said = False
 
     def tell(self, kind: str, name: str, addresses: tuple[str, ...] = ()) -> None:
-        """Writes one thing, unless the report already has it or is full."""
+        """Writes one line, unless the report already has it or is full."""
         key = hash((kind, name, addresses))
         if key in self._seen:
             return

@@ -43,7 +43,7 @@ def watch(report_file: str, command: list[str]) -> int:
         return _say(f"cannot watch on this processor ({processor})")
     ready, go = os.pipe()
     pid = os.fork()
-    if pid == 0:  # pragma: no cover - what this process becomes measures nothing
+    if pid == 0:  # pragma: no cover - no coverage is measured in the child
         os.close(go)
         _become(command, ready, processor)
     os.close(ready)

@@ -1,7 +1,7 @@
-"""Knows who is asking the engine for something, and has the user confirm what widens permissions.
+"""Identifies the caller of a verb of the engine, and has the user confirm each change that widens permissions.
 
 A verb that widens permissions (trust, an approval, a grant, an allowed folder, wider rules, a trusted token, an address for others) calls
-`confirm_widening` before it does anything. The carrier of a request names its asker with `asked_by`: the window, a command, a program over
+`confirm_widening` before it does anything. The carrier of a request sets its asker with `asked_by`: the window, a command, a program over
 REST. Each `Asker` confirms in its own way, and records the decision (package consent) before the verb continues. A new way to confirm is
 another `Asker`; no verb changes for it. Without a carrier the asker is `Unattended`, and nothing is widened.
 """
@@ -30,7 +30,7 @@ class Wish(msgspec.Struct, frozen=True):
         arguments: of the verb, as they came over the control socket. Only the user sees them; they are never recorded.
         shown: further facts that the user sees. They are not recorded: a command line may contain a key.
         is_shown: the window already asks about the same thing, e.g. about a call that waits.
-        is_reading: it allows nothing, and shows something that only the user may see; that is not recorded.
+        is_reading: it allows nothing, and shows data that only the user may see; this is not recorded.
     """
 
     what: str
@@ -59,7 +59,7 @@ class Asker(Protocol):
     def is_window(self) -> bool: ...
 
     def on_asked(self, seconds: float) -> None:
-        """Learns that the user is asked, and for how many seconds at most; the caller may extend its own time limit."""
+        """Takes the notice that the user is being asked, and for how many seconds at most; the caller may extend its own time limit."""
         ...
 
     async def has_confirmed(self) -> bool:

@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 ENGLISH = "en"
 FOLDER = "i18n"
 ABOUT = re.compile(r'\A\ufeff?\s*\{\s*"":\s*("(?:[^"\\]|\\.)*")')  # a catalogue's member of the empty name, the first one
-ABOUT_CHARACTERS = 2_000  # within which it stands: a whole catalogue is a hundred times as long
+ABOUT_CHARACTERS = 2_000  # of a catalogue that are searched for that member; a whole catalogue is a hundred times as long
 CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 FIELD = re.compile(r"\{(\w+)\}")
 LARGEST_SETTINGS = 8 * 1024 * 1024  # characters in which a command looks for the language; more would be felt
-VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # of which the first that is set decides
+VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first one that is set decides
 
 
 class Language(NamedTuple):

@@ -30,7 +30,7 @@ from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.pending_calls import PendingCall, PendingCalls
 
 logger = logging.getLogger(__name__)
-SMALL_BYTES = 4096  # a reply that is not worth an error in its place
+SMALL_BYTES = 4096  # a reply so small that an error in its place would save nothing
 JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for large ones
 LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
 CANCELLED = "notifications/cancelled"
@@ -77,18 +77,18 @@ class RawDispatcher:
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self.calls.is_unwanted)
         self._channel: Channel | None = None
         self._messages: MessageChannel | None = None
-        self.takes_batches = is_server  # of an AI client: only if it speaks the one version that has them
+        self.takes_batches = is_server  # from an AI client only if it speaks the one version that has them
         self._batches = Batches(lambda replies, about: self._send(replies, about=about), self.unsent)
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
-        self._came_with: dict[bytes, Raw] = {}  # requests in flight that came with the reply to one of ours, by that one's id
-        self.receiving_with = NOTHING  # the same of the message that is just being taken in
-        self._open: set[bytes] = set()  # of those, the ones that nothing waits for
+        self._came_with: dict[bytes, Raw] = {}  # by request in flight: the id of our request in whose response it came
+        self.receiving_with = NOTHING  # the same for the message that is just being received
+        self._open: set[bytes] = set()  # requests in flight that stay open: nothing waits for them
         self._backlog = Backlog()
         self._is_held_back = False
         self._pace = Pace(is_even=not order.is_paced, go_on=self._work_off_backlog)
         self.closed_because = self._ended_because = ""
         self.closed = asyncio.Event()
-        self.is_closed = False  # the same, for each message
+        self.is_closed = False  # the same, cheap enough to be checked for each message
         self.is_congested = False
         self._reads_no_more = False
         self.noise_lines = 0
@@ -151,7 +151,7 @@ class RawDispatcher:
         self._reads_no_more = True
 
     def connection_lost(self, reason: str, *, requests_stay: bool = False) -> None:
-        """Answers everything that waits for the peer, which is gone.
+        """Ends the connection, because the peer is gone: settles all calls that wait for it.
 
         Args:
             reason: what the callers read.
@@ -270,7 +270,7 @@ class RawDispatcher:
     # inbound
 
     def _receive(self, line: bytes | bytearray, *, is_cut: bool = False) -> None:
-        """Takes one line. `is_cut`: it is the unfinished rest when the connection was lost, which begins no batch."""
+        """Takes one line. `is_cut`: the line is the unfinished rest of a lost connection, and so begins no batch."""
         if self.tap is not None:
             self.tap(False, line)
         try:

@@ -217,7 +217,7 @@ def success(result: object) -> Envelope:
 
 
 class Worded(Envelope):
-    """A failure of our own that keeps its words as they were made; the error that is sent contains them as plain text."""
+    """A failure of our own that keeps its message as it was made, e.g. as a Phrase; the error that is sent contains it as plain text."""
 
     words: str = ""
 

@@ -205,7 +205,7 @@ def read_progress_token(params: Raw) -> Raw:
 def may_repeat_name(params: Raw) -> bool:
     """Returns whether an object may have two members `name`: the last one counts here, but maybe not for a server's parser.
 
-    Some parsers take `Name` for `name`. True too often (an argument is called `name`), never too seldom.
+    Some parsers take `Name` for `name`. The result may be True without need (an argument is called `name`), but is never False by mistake.
     """
     if len(memoryview(params)) >= NAME_LOOKED_FOR_BELOW_BYTES:
         return True

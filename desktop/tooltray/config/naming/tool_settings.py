@@ -24,7 +24,7 @@ Tool = tuple[str, str]
 
 
 def chosen_name(override: ToolOverride | None) -> str:
-    """Returns the chosen name of a tool; empty: its own, also if the name in the settings cannot be used."""
+    """Returns the chosen name of a tool; empty if none was chosen, or the name in the settings cannot be used."""
     name = override.name if override else None
     return name if name and NAME.fullmatch(name) else ""
 

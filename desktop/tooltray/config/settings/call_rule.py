@@ -154,7 +154,7 @@ def read_pattern(text: str) -> Host | None:
 
 
 def host_of(value: str) -> Host | None:
-    """Returns the host of an address, or the host that a text is; None if it has none, or parsers could disagree about it."""
+    """Returns the host of an address, or of a text that is itself a host; None if it has no host, or parsers could disagree about it."""
     found = _ADDRESS.fullmatch(value) or _QUERY_ALONE.fullmatch(value)
     if found is None:
         return read_host(value)

@@ -176,7 +176,7 @@ def _patch(holder: dict[str, object], key: str, value: object) -> None:
         holder[key] = value
 
 
-# what may be said
+# checks
 
 
 def _check_are_known(changes: Mapping[str, object]) -> None:

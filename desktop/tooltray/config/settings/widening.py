@@ -185,7 +185,7 @@ def _client_widens(name: str, member: Mapping[str, object], settings: Settings) 
 
 
 def _client_call_rules_widen(before: Collection[CallRule] | None, after: object) -> bool:
-    """Returns whether a client's rules widen. If it has no list, the servers' rules count; an empty list lets nothing through."""
+    """Returns whether a client's rules widen. If it has no list, the servers' rules count; with an empty list every call asks."""
     if after is None or not isinstance(after, list | tuple):
         return after is not None or before is not None
     try:

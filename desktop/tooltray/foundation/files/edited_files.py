@@ -134,7 +134,7 @@ class EditedFiles:
         target = os.path.realpath(path)
         os.rename(target, place)
         if file_swap.is_open_for_writing(str(place)) or digest_of_bytes(_state_of(place).content) != based_on:
-            with suppress(FileExistsError):  # somebody has saved an even newer one
+            with suppress(FileExistsError):  # another program has saved an even newer one
                 os.link(place, target)
                 os.unlink(place)
             raise FileChanged

@@ -310,7 +310,7 @@ class Home(msgspec.Struct, frozen=True):
         return misplaced
 
     def tell_old_versions(self) -> None:
-        """Makes the socket known to bridges of older versions; for the hub, once it listens."""
+        """Makes the socket findable for bridges of older versions; for the hub, once it listens."""
         user.tell_old_versions(self.root)
 
     def _set_aside_misplaced(self) -> Iterator[Problem]:

@@ -44,7 +44,7 @@ def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection
 
 
 def _what_else(path: Path, is_right: Callable[[int], bool]) -> str:
-    """Returns what the path is instead of the expected kind; empty if it is as expected, or does not exist."""
+    """Returns a description of an item of the wrong kind; empty if the item is of the expected kind, or does not exist."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

@@ -22,7 +22,7 @@ def home_folder() -> str:
     """Returns the home folder from the user database, for a process that was started without HOME.
 
     Raises:
-        KeyError: this user is in no user database (a container started with a bare number).
+        KeyError: this user is in no user database (a container that runs under a bare user id).
     """
     return pwd.getpwuid(os.getuid()).pw_dir
 
@@ -69,7 +69,7 @@ def make_socket_folder(root: Path) -> None:
 
 
 def tell_old_versions(root: Path) -> None:
-    """Makes a socket that is outside the home known to older bridges. Only for the holder of the home's lock."""
+    """Makes a socket outside the home findable for older bridges. Only for the holder of the home's lock."""
     if _is_outside(root):
         socket_place.tell_old_versions(root)
 

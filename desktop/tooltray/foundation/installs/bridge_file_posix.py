@@ -72,7 +72,7 @@ def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
     if _is_so(path, wanted):
         return False
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    if path.is_symlink():  # what it leads to is not ours
+    if path.is_symlink():  # the link's target is not ours
         path.unlink()
     write_atomically(path, wanted, MODE)
     return True

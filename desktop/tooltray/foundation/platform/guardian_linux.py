@@ -79,7 +79,7 @@ def _descendants() -> set[int]:
 
 
 def _look_at(pid: str) -> tuple[int, bool]:
-    """Reads a process's parent, and whether it lives. A process that has just died may still have been the parent of others when they were
+    """Reads a process's parent, and whether it runs. A process that has just ended may still have been the parent of others when these were
     read.
     """
     try:

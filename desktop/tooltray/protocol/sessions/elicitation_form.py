@@ -169,8 +169,8 @@ def _number(value: object) -> float | None:
 
 
 def is_persons_no(action: object, waited_s: float) -> bool:
-    """Returns whether an answer without approval, to a form of our own, comes from a person: many clients declare forms and run where no
-    one sees them. `cancel` is the protocol's answer for a form that was left unanswered.
+    """Returns whether an answer that does not approve, to a form of our own, comes from a person: many clients declare forms but run where
+    no user sees them. `cancel` is the protocol's answer for a form that was left unanswered.
 
     Args:
         action: of the `elicitation/create` result.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.records.journal.journal_file import JournalFile
 
-SETTLED_S = 600.0  # after which a clock is believed; servers of time put it right within minutes of a start
+SETTLED_S = 600.0  # after which a clock is trusted; time servers correct it within minutes of a start
 SLICE = 500  # entries that go in one transaction, some milliseconds
 CONTENTS_SLICE = 50  # of arguments and results, which are large
 DAY_S = 86_400.0

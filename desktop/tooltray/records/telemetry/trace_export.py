@@ -74,7 +74,7 @@ class TraceExport:
         self._waiting: deque[FinishedCall] = deque()
         self._sending: asyncio.Task[None] | None = None
         self._sender: Sender | None = None
-        self._url = ""  # that the sender was opened for, or could not be
+        self._url = ""  # of the collector for which a sender was opened, or could not be opened
         self._problem: Problem | None = None
         self._is_taken = True
         self.dropped = 0
@@ -134,7 +134,7 @@ class TraceExport:
         try:
             spans = [span for call in calls if (span := span_of(call, self._mask.text))]
             return not spans or self._sender.send(spans)
-        except Exception:  # whatever a collector answers costs its spans alone
+        except Exception:  # whatever a collector answers costs only its spans
             logger.exception("traces could not be exported")
             return False
 

@@ -39,9 +39,9 @@ class ConfinementApi:
     ) -> None:
         """
         Args:
-            guarded: returns which folders are given to no server.
-            refusals, watches: None where no server runs, and so nothing was refused, and nothing is watched.
-            moving_line: returns the command that has a server keep its file elsewhere; empty if none is known.
+            guarded: returns the folders that no server may get.
+            refusals, watches: None if no server runs here, so that nothing is refused or watched.
+            moving_line: returns the command that makes a server keep its file elsewhere; empty if no such command is known.
         """
         self._config, self._confinements, self._guarded = config, confinements, guarded
         self._refusals, self._watches, self._moving_line = refusals, watches, moving_line
@@ -88,7 +88,7 @@ class ConfinementApi:
             title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
         await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*given.read, *given.write})
-        before = self._process(server).confinement  # as it is now: it may have become narrower while the folders were looked at
+        before = self._process(server).confinement  # the present one: it may have become narrower while the folders were examined
         if chosen.widens(before):
             about = self._about(server)
             await confirm_widening(Phrase("Letting a server do more"), server=server, **chosen.beyond(before))
@@ -223,10 +223,10 @@ class ConfinementApi:
 
 
 def _with_allowed(before: Confinement, server: str, thing: RefusedThing) -> Confinement:
-    """Returns a confinement that allows a thing besides.
+    """Returns a confinement that also allows a thing that was refused.
 
     Raises:
-        TooltrayError: the confinement is not what keeps the server from it.
+        TooltrayError: the thing was not refused by the confinement.
     """
     return _with_host(before, server, thing.name) if thing.kind == "host" else _with_path(before, server, thing)
 
@@ -260,7 +260,7 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
 
 
 def _why(error: ValidationError, given: Mapping[str, object]) -> str:
-    """Returns the error in words for the user who typed the value, with the value in the place of its position in a list."""
+    """Returns the error for the user who typed the value: it names the value and not its position in a list."""
     member, *inside = places_in_words(error)[0][0]
     values = given.get(str(member))
     if not (isinstance(values, tuple) and len(inside) == 1 and isinstance(inside[0], int)):

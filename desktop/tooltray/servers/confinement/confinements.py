@@ -1,4 +1,4 @@
-"""How each server is confined, by the settings and as far as this computer can: for cards, and for the verbs."""
+"""The confinement of each server, by the settings and as far as this computer can enforce it: for cards, and for the verbs."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ Refused = Callable[[str], tuple[RefusedThing, ...]]
 CONFINEMENT = "confinement"
 OWN_FILES: Files = "own"
 ELSEWHERE = frozenset({"docker", "podman", "nerdctl"})
-"""These start containers, which a service creates that is reached by a socket: their own files would be of no use to them."""
+"""Programs that start containers through the socket of a service, which the sandbox would block."""
 
 
 def nothing(server: str) -> tuple[RefusedThing, ...]:
@@ -36,16 +36,16 @@ class Confinements:
 
     @cached_property
     def here(self) -> ConfinementSupport:
-        """Returns what this computer can do."""
+        """Returns the parts of a sandbox that this computer can enforce."""
         lacks, can = missing("own", "none", self.support), can_confine(self.support)
         return ConfinementSupport(files=can and NO_LANDLOCK not in lacks, network=can, hosts=can_have_hosts(self.support), missing=lacks)
 
     def applies(self, chosen: Confinement) -> bool:
-        """Reports whether anything is put around a process; else it runs as if it were open, and its card reports that."""
+        """Reports whether a process is confined at all; if not, it runs as if it were open, and its card reports that."""
         return not chosen.is_open and can_confine(self.support)
 
     def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
-        """Records what a server did not get at its start although it is named, each as a sentence for its card."""
+        """Records the named paths that a server did not get at its start, each as a sentence for its card."""
         self._left_out[server] = left_out
 
     def of(self, name: str, config: MCPServerConfig) -> ConfinementSnapshot | None:
