@@ -146,7 +146,7 @@ class StdioTransport:
         self._pipes = await _spawn(pipes, line.words, env={**line.env, INSTANCE_VARIABLE: self._mark}, cwd=self._launch.cwd)
 
     async def _line(self, program: str) -> CommandLine:
-        """Returns the command line, with what is put around the program."""
+        """Returns the command line, with the confinement around the program."""
         launch = self._launch
         if launch.around is None:
             return CommandLine(command_line(program, launch.args), launch.env)

@@ -1,4 +1,4 @@
-"""How a connection to a server is opened, in either era, and what the server answers.
+"""Opens a connection to a server, in either era, and reads the server's answer.
 
 The era is found by the rules of specification 2026-07-28, "versioning": `server/discover` is tried first; anything that does not
 prove a modern server falls back to `initialize`.

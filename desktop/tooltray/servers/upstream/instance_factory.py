@@ -92,7 +92,7 @@ class InstanceFactory:
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(server)
             publish(InstanceOpened(server, client))
-        if self._is_current(server):  # else only its successor is shown
+        if self._is_current(server):  # if it was replaced, only its successor is shown
             publish(ServerStateChanged(server))
         if instance.problem and _is_problem(copy, instance):
             publish(ProblemReported(instance.problem, server.name, _project_of(copy)))

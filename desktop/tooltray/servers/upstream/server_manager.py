@@ -83,7 +83,7 @@ class ServerManager:
         self._to_start: set[ManagedServer] = set()  # as soon as their predecessors have ended
         self._needs = needs
 
-    # what there is
+    # lookups
 
     def __iter__(self) -> Iterator[ManagedServer]:
         return iter(self._servers.values())
@@ -177,7 +177,7 @@ class ServerManager:
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def start_defaults(self, among: Iterable[str] | None = None) -> None:
-        """Starts, without waiting, all servers, or of those named, that start with Tooltray. A server that the user stopped stays so."""
+        """Starts, without waiting, the servers that start with Tooltray, or the named ones among them. A stopped server stays stopped."""
         for server in self if among is None else map(self.get, among):
             if self.is_default(server.name) and not server.config.disable and self._stops.since(server.name) is None:
                 server.start()
@@ -219,7 +219,7 @@ class ServerManager:
         """
         await self._stops.discard(self.get(name))
         server = self.get(name)
-        server.is_used = True  # whoever lists its tools meanwhile leaves it running
+        server.is_used = True  # a task that lists its tools meanwhile then leaves it running
         with _by_person():
             server.start()
 
@@ -266,7 +266,7 @@ class ServerManager:
             self.publish_changed(name)
 
     def _look_again(self, server: ManagedServer) -> None:
-        """Drops the known PATH before the user starts what has failed: a missing program may have been installed since."""
+        """Drops the known PATH before the user starts a server that has failed: a missing program may have been installed since."""
         if server.state is ServerState.ERROR:
             self._transports.forget_environment()
 

@@ -29,7 +29,7 @@ HELD_FOR_S = 3.0  # a longer start does not wait for the processor, but for a do
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long a server is waited for, and how often it is tried again; all in seconds.
+    """The limits of the wait for a server, and the pauses between attempts; all in seconds.
 
     Attributes:
         restart_after_s: one pause per restart in a row.
@@ -55,8 +55,8 @@ class Patience(msgspec.Struct, frozen=True):
 class StartGate:
     """The limit on how many servers may be starting at once. Belongs to one event loop.
 
-    A hundred interpreters started together starve each other and the AI client that waits; one that hangs must not hold up the rest, so a
-    place is given up after a while even if its server has not answered yet.
+    A hundred interpreters started together starve each other and the AI client that waits. A server that hangs must not delay the others,
+    so a place becomes free after a while even if its server has not answered yet.
     """
 
     def __init__(self, *, places: int = PLACES, held_for_s: float = HELD_FOR_S) -> None:

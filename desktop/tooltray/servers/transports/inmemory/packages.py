@@ -96,7 +96,7 @@ def _of_package(package: metadata.Distribution, folder: str) -> Iterator[Offered
     try:
         points = [each for each in package.entry_points if each.group == GROUP]
         about = package.metadata.json if points else {}
-    except Exception:  # whatever one package's description has wrong, the others are to be found
+    except Exception:  # an error in one package's description must not hide the others
         return
     for point in points:
         name, version, summary = (str(about.get(key) or "") for key in ("name", "version", "summary"))
