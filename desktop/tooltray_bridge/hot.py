@@ -1,5 +1,5 @@
-"""The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone. Most of what a bridge costs is its
-start, so it imports only what is built in or tiny: no os, no socket, no json, no asyncio; and cold only when there is no hub or for
+"""The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone. Most of a bridge's cost is its
+start, so it imports only built-in or tiny modules: no os, no socket, no json, no asyncio; and cold only when there is no hub or for
 help."""
 
 import sys

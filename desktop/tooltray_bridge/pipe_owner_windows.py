@@ -13,7 +13,7 @@ _ourselves = ctypes.c_void_p(-1)  # what GetCurrentProcess gives
 
 
 def is_ours(pipe: int) -> bool:
-    """Reports whether this user has created the pipe; False where Windows does not report it."""
+    """Reports whether this user has created the pipe; False if Windows does not report it."""
     api, kernel = ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
     owner, descriptor, token = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     user, size = ctypes.create_string_buffer(_USER_BYTES), ctypes.c_ulong()

@@ -57,7 +57,7 @@ def connect(path: bytes) -> _socket.socket:
 
 
 def owner_of(hub: _socket.socket) -> int | None:
-    """Returns the user who listens at the other end; None where the system does not report it by this means."""
+    """Returns the user who listens at the other end; None if the system does not report it in this way."""
     option = getattr(_socket, "SO_PEERCRED", None)  # Linux: struct ucred of pid, uid, gid
     if option is None:
         return None

@@ -103,7 +103,7 @@ class HubPipe:
         self.reading, _ = _winapi.ReadFile(self._handle, CHUNK_BYTES, overlapped=True)
 
     def take_read(self) -> bytes:
-        """Returns what has arrived.
+        """Returns the bytes that have arrived.
 
         Raises:
             OSError: the hub is gone.

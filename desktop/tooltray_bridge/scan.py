@@ -50,7 +50,7 @@ def members(line: bytes) -> dict[bytes, tuple[int, int]]:
     """Returns where the values of an object's members start and end, by name. The last of two with one name counts, as in JSON parsers."""
     found: dict[bytes, tuple[int, int]] = {}
     name = b""
-    at, value_at = -1, -1  # behind the last mark; where the value starts that is being read, -1 in front of a name
+    at, value_at = -1, -1  # the index behind the last mark; the start of the value that is being read, -1 in front of a name
     for offset, mark in marks(line):
         if mark == COLON and value_at < 0:
             name, value_at = line[at:offset].strip()[1:-1], offset + 1

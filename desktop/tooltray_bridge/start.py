@@ -36,7 +36,7 @@ def why_not(home: str, user_home: str) -> str:
     """Returns why a bridge may not start a hub in this home; empty if it may.
 
     Args:
-        home: where the hub would live.
+        home: the home of the hub.
         user_home: the user's default home; it lists the others in which a hub may be started.
     """
     if not _is_same(home, user_home):

@@ -1,4 +1,4 @@
-"""Starting a hub on Linux and macOS: its environment, where a desktop can be shown, the lock, and detached children."""
+"""Starts a hub on Linux and macOS: its environment, the display of a desktop, the lock, and detached children."""
 
 import fcntl
 import os

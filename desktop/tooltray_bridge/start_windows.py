@@ -1,4 +1,4 @@
-"""Starting a hub on Windows: its environment, whether a desktop is to be shown, the lock, and a detached child."""
+"""Starts a hub on Windows: its environment, the choice between desktop and `serve`, the lock, and a detached child."""
 
 import _winapi
 import ctypes
@@ -40,7 +40,7 @@ def fresh_environment(user_folder: str) -> dict[str, str]:
 
 
 def _environment_of_user() -> dict[str, str]:
-    """Returns the environment that the shell makes for a program started by a click; empty where Windows makes no environment."""
+    """Returns the environment that the shell makes for a program started by a click; empty if Windows makes no environment."""
     userenv, advapi, kernel = ctypes.WinDLL("userenv"), ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
     token, block = ctypes.c_void_p(), ctypes.c_void_p()
     query, duplicate = 0x0008, 0x0002  # TOKEN_QUERY, TOKEN_DUPLICATE

@@ -32,7 +32,7 @@ MAX_HELD_BYTES = 1 << 16  # of a hub's line whose id has not ended yet
 INITIALIZE, INITIALIZED, CANCELLED = b"initialize", b"notifications/initialized", b"notifications/cancelled"
 REPLAYED = frozenset((INITIALIZE, b"logging/setLevel", LISTEN, SUBSCRIBE))
 FOLLOWED = REPLAYED | {INITIALIZED, CANCELLED, UNSUBSCRIBE}
-SUPERSEDED = b""  # in place of a method: the answer does not concern what is in the replay now
+SUPERSEDED = b""  # in place of a method: the answer belongs to a request that is no longer in the replay
 ARRAY = b"["
 CUT = b",\n"  # ends a line that the hub has not ended: it is invalid, also if only the line's end was missing
 NOTEWORTHY = (ARRAY, REPLY_HEAD, CANCEL_HEAD)  # beginnings of lines that are more than a notification
@@ -50,7 +50,7 @@ class Tracker:
     def __init__(self) -> None:
         self.is_offline = self.has_answered = False
         self.owed = b""
-        self._in_flight: dict[bytes, bytes] = {}  # id -> method; replay_key if it is in the replay or ends what is
+        self._in_flight: dict[bytes, bytes] = {}  # id -> method; replay_key for a request in the replay, or one that ends it
         self._waiting: dict[bytes, tuple[int, bytes]] = {}  # id -> batch or 0, line, for the next hub; empty if the replay has it
         self._replay: dict[bytes, tuple[bytes, bytes]] = {}  # by replay_key: id, line
         self._replays = self._batches = 0
@@ -59,7 +59,7 @@ class Tracker:
         self._is_skipping = False  # the rest of that line, because its start never reached a hub
         self._held = b""  # the start of a line of the hub, too short to know its id
         self._line_id: bytes | None = None  # of the line that the hub has begun
-        self._line: list[bytes] = []  # its start; all of it if it is not one reply
+        self._line: list[bytes] = []  # its start; the whole line if it is not one reply
         self._unwanted: set[bytes] = set()  # ids of replies that are not for the client
         self._questions: set[bytes] = set()  # ids of the hub's requests that the client has not answered
 
@@ -261,7 +261,7 @@ class Tracker:
 
         Args:
             found: the result of `reply_id_at` for it.
-            line: at least as much of it as that has needed; all of it if it is not one reply.
+            line: the part that `reply_id_at` has needed, or more; the whole line if it is not one reply.
         """
         if found in self._in_flight:
             self.has_answered = True
@@ -275,7 +275,7 @@ class Tracker:
             self._on_other_hub_line(line)
 
     def _on_answer(self, found: bytes, key: bytes, line: bytes) -> None:
-        """Drops from the replay what the hub's answer ends or refuses."""
+        """Drops a request from the replay that the hub's answer ends or refuses."""
         is_end = self._replay[key][0] != found
         if is_end or key.startswith(LISTEN) or is_refusal(line, found):
             del self._replay[key]

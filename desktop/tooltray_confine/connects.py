@@ -30,7 +30,7 @@ _NUMBER_BYTES = 4
 
 
 def wanted(address: bytes, port: int) -> "tuple[str, int] | None":
-    """Returns where a socket may be connected to.
+    """Returns the address to which a socket may be connected.
 
     Args:
         address: a `struct sockaddr` as a program gave it.

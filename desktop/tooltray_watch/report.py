@@ -16,7 +16,7 @@ class Report:
     read, list, write, create, exec: an absolute path as the kernel knows it, links resolved; `list` is a folder that was listed, `create`
         a name that was made or removed.
     failed: a path that was to be written and could not be, or that the system refuses anyway.
-    connect, dgram, bind: "address:port"; `dgram` is what was sent over UDP.
+    connect, dgram, bind: "address:port"; `dgram` is a destination over UDP.
     name: a name that was looked up in DNS, with the addresses in the answers, as far as they were seen.
     unix: the path of a socket, "@name" of an abstract one.
     socket: another kind of socket, in words. setuid, ptrace: the program that tried it. full: some things are not reported.
@@ -63,7 +63,7 @@ class Report:
         self._bytes += len(line)
         try:
             os.write(self._file, line)
-        except OSError:  # the disk is full: what the program does matters more
+        except OSError:  # the disk is full: the program is more important than its report
             self._bytes = MOST_BYTES + 1
 
     def close(self) -> None:

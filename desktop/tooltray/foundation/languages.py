@@ -85,7 +85,7 @@ def names_in(environ: Mapping[str, str]) -> list[str]:
 
 
 def chosen_language(settings: Path) -> str:
-    """Returns the language that the file of the settings names; empty where it names none or cannot be read. Blocks."""
+    """Returns the language that the file of the settings names; empty if it names none or cannot be read. Blocks."""
     try:
         with open(settings, encoding="utf-8-sig", opener=open_regular) as file:
             found = json.loads(text)["language"] if '"language"' in (text := file.read(LARGEST_SETTINGS)) else ""

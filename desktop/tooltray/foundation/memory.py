@@ -18,7 +18,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h of g
 
 
 def return_large_blocks() -> None:
-    """Sets up the C library's allocator for this process. Does nothing where the C library has no such settings: macOS, Windows, musl."""
+    """Sets up the C library's allocator for this process. Does nothing if the C library has no such settings (macOS, Windows, musl)."""
     if sys.platform == "linux" and (set_option := getattr(ctypes.CDLL(None), "mallopt", None)):
         set_option(_M_MMAP_THRESHOLD, MAPPED_FROM_BYTES)
         set_option(_M_TRIM_THRESHOLD, KEPT_FREE_BYTES)

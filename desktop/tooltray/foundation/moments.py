@@ -15,7 +15,7 @@ JUMP_S = 30.0  # background corrections of a clock are smaller; after them a mom
 
 
 def _since_boot() -> float:
-    """Returns seconds that never jump, and that include the computer's sleep where the system counts it."""
+    """Returns seconds that never jump, and that include the computer's sleep if the system counts it."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     return time.monotonic()  # while the computer sleeps it runs on Windows, but not on macOS

@@ -97,7 +97,7 @@ class RawDispatcher:
         self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
         self.tap: Tap | None = None  # set while the messages are watched
 
-    # what the channel calls
+    # called by the channel
 
     def attach(self, channel: Channel) -> None:
         self._channel = channel
@@ -154,9 +154,9 @@ class RawDispatcher:
         """Ends the connection, because the peer is gone: settles all calls that wait for it.
 
         Args:
-            reason: what the callers read.
-            requests_stay: whether requests of ours keep waiting, because the transport knows better what becomes of each: it settles
-                them all, in bounded time. Replies that come meanwhile (`receive`) count.
+            reason: the text of the callers' errors.
+            requests_stay: whether requests of ours keep waiting, because the transport knows whether each was delivered: it settles them
+                all, in bounded time. Replies that come meanwhile (`receive`) count.
         """
         if self.is_closed:
             return
@@ -238,7 +238,7 @@ class RawDispatcher:
         """Ends the connection from our side: requests in flight are answered with an error, then the channel is closed.
 
         Args:
-            reason: what the peer and our own callers read.
+            reason: the text of the errors for the peer and for our own callers.
             grace_s: how long requests in flight may still run before they are answered so.
         """
         if grace_s and self._awaited:
@@ -274,7 +274,7 @@ class RawDispatcher:
         if self.tap is not None:
             self.tap(False, line)
         try:
-            may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and what waits for it in one go
+            may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and the requests behind it in one go
             if may_be_batch and not is_cut and line[0] != OPENING_BRACE and line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"[":
                 self._receive_batch(line)
                 return
@@ -299,7 +299,7 @@ class RawDispatcher:
         elif self.is_closed:
             return  # nothing is left to answer it
         elif message.method == CANCELLED and not message.id:
-            self._on_cancelled(message)  # never queued behind what it cancels
+            self._on_cancelled(message)  # never queued behind the request that it cancels
         elif not (self._backlog.waiting or self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
             self._dispatch(message)
         elif self._backlog.add(message):
@@ -346,7 +346,7 @@ class RawDispatcher:
     def _take(self, notification: Envelope) -> None:
         try:
             self._take_notification(notification)
-        except Exception:  # a bug of ours: what follows is still worked off
+        except Exception:  # a bug of ours: later messages are still handled
             logger.exception("%s: %s could not be handled", self.name, notification.method)
 
     async def _answer(self, request: Envelope, key: bytes) -> None:

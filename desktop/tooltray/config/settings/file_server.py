@@ -16,7 +16,7 @@ Origin = Literal["project", "served"]
 FILE_NAME = ".mcp.json"
 """The name of a project's own file, in the project's folder."""
 PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
-"""The variable by which servers of a project's own file know its folder; the name is what such servers look for."""
+"""The variable that tells servers of a project's own file the project's folder; such servers expect this name."""
 
 
 class FileEntry(HidesFields, frozen=True):

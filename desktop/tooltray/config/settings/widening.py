@@ -1,7 +1,7 @@
-"""Which changes of rules, of a server's entry, of profiles and of the settings widen what may happen. Pure functions.
+"""Decides which changes of rules, of a server's entry, of profiles and of the settings widen permissions. Pure functions.
 
-A change is harmless only if it is known to be narrower or irrelevant to safety: what a later version adds waits for a person until it is
-added here.
+A change is harmless only if it is known to be narrower or irrelevant to safety: a change of a field that a later version adds needs
+approval until the field is added here.
 """
 
 from collections.abc import Callable, Collection, Mapping

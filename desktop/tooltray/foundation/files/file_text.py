@@ -40,7 +40,7 @@ class CannotOpen(Exception):
 
 
 class FileText(HidesFields, frozen=True):
-    """The text of a file, and what is needed to write the file again.
+    """The text of a file, with the facts that are needed to write the file again.
 
     Attributes:
         text: with the byte order mark at its beginning, if the file has one.

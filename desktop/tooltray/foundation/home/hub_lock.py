@@ -36,7 +36,7 @@ class HubLock:
     def __init__(self, path: Path, folder: Path | None = None) -> None:
         """
         Args:
-            folder: a folder to lock as well, where the system can: the lock file may be removed while it is locked, with its folder.
+            folder: a folder to lock as well, if the system can: the lock file may be removed while it is locked, with its folder.
         """
         self._path, self._folder = path, folder
         self._descriptors: list[int] = []

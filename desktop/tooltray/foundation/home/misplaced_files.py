@@ -19,7 +19,7 @@ _NOWHERE = Phrase("it is a link that leads nowhere")
 def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection[Path], walked: Collection[Path]) -> Iterator[Problem]:
     """Renames each misplaced item.
 
-    A link to a file counts as the file, also where the file is yet to be made.
+    A link to a file counts as the file, even if the file does not exist yet.
 
     Args:
         root: the home, which exists.

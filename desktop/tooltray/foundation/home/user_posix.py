@@ -37,7 +37,7 @@ def login_shell() -> str:
 
 
 def without_login_shell(own: Mapping[str, str]) -> Mapping[str, str]:
-    """Returns the user's environment where no login shell can report it: this process's own.
+    """Returns the user's environment if no login shell can report it: this process's own.
 
     Args:
         own: this process's environment.
@@ -56,7 +56,7 @@ def control_path(root: Path) -> Path:
 
 
 def make_socket_folder(root: Path) -> None:
-    """Makes the sockets' folder where that is outside the home. The home's own folders exist.
+    """Makes the sockets' folder if that is outside the home. The home's own folders exist.
 
     Raises:
         OSError: it cannot be made.
@@ -75,7 +75,7 @@ def tell_old_versions(root: Path) -> None:
 
 
 def remove_sockets(root: Path) -> None:
-    """Removes both sockets, and their folder where that is outside the home. Only for the holder of the home's lock."""
+    """Removes both sockets, and their folder if that is outside the home. Only for the holder of the home's lock."""
     if _is_outside(root):
         socket_place.remove_folder(root)
         return

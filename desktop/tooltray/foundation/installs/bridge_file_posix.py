@@ -60,7 +60,7 @@ def _line(bridge: Sequence[str]) -> str:
 
 
 def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
-    """Writes the script if it differs from what it should be; returns whether it was written.
+    """Writes the script if the file differs from it; returns whether it was written.
 
     Args:
         bridges: commands of bridges, the one in use first.

@@ -1,4 +1,4 @@
-"""The hub's parent process: it outlives the hub by a moment, and ends what the hub has left behind, also after `kill -9`.
+"""The hub's parent process: it outlives the hub by a moment, and ends processes that the hub has left behind, also after `kill -9`.
 
 The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same standard
 input and output. On Windows the hub runs in this process, and guardian_windows puts it into a job. Uses only the standard library, and runs
@@ -47,7 +47,7 @@ def run(
     Args:
         work: the hub; returns its exit code.
         lock: the file on which a hub holds an exclusive `flock` for its life.
-        files: what a hub removes at its end. After a killed hub the guardian removes them, unless a new hub holds the lock.
+        files: the files that a hub removes at its end. After a killed hub the guardian removes them, unless a new hub holds the lock.
         successor: the command to run after a hub that has ended with REPLACED. This process becomes it, so its parent (a session, systemd)
             keeps its child.
         ends_within_s: the time that the hub has after a signal that asks it to end; if it still runs then, it hangs, and is killed.
@@ -59,7 +59,7 @@ def run(
         guardian_windows.guard_this_process()
         return work()
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.flush()  # or both processes would write what is in them
+        stream.flush()  # otherwise both processes would write the buffers' content
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON | {signal.SIGCHLD})
     signal.signal(signal.SIGCHLD, lambda *_: None)  # never called; our parent may have it ignored, and macOS drops ignored signals
     tie = platform.tie()
@@ -135,7 +135,7 @@ def _reap(hub: int) -> int | None:
 
 
 def _tidy(lock: StrPath | None, files: Sequence[StrPath]) -> None:
-    """Removes what a killed hub has left. Does nothing after an orderly end, so that the lock is free for the next hub."""
+    """Removes the files of a killed hub. Does nothing after an orderly end, so that the lock is free for the next hub."""
     import fcntl
 
     if lock is None or not any(map(os.path.lexists, files)):

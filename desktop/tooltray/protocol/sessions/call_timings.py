@@ -35,7 +35,7 @@ class CallTimings:
         waits_for: "server", "person", "start" or "turn".
         before: while it waits for its turn, returns how many calls come first.
         outcome: how a tool call ends, as soon as that is certain; empty: not yet.
-        record: what is reported of a tool call that has ended.
+        record: the record of a tool call that has ended.
         cut_from: how many bytes the result had before it was cut for its client; 0: it was not cut.
     """
 

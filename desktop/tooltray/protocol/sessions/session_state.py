@@ -40,7 +40,7 @@ class SessionState(msgspec.Struct):
         profile: that the session requested, or its kind of client gets; empty: none.
         client, version: the client's own name and version; empty until it has given them.
         activated: names of lazy servers whose tools the session has requested.
-        allowed: fingerprints of what the user has allowed for this session, see approvals.
+        allowed: fingerprints of the calls that the user has allowed for this session, see approvals.
         projects: the project from each of SOURCES.
         declared: the extensions that its client has declared recently.
         obeys_changes: whether the client lists again when it is notified of a changed list; None: not seen yet.
@@ -152,7 +152,7 @@ class SessionStates:
         """Returns the state of a session that has a connection now; the same one again for a known key.
 
         Args:
-            key: what the session's connections have in common.
+            key: identifies the session; the same for all its connections.
             server, folder, profile, is_passing: see SessionState; the values of the first connection count.
             is_lasting: False for a single request, of which subscribers need no event.
         """

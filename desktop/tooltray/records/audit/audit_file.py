@@ -186,7 +186,7 @@ def _problems_of_ends(noted: _Noted, first: int, last_hash: str) -> Iterator[str
 
 def _lines(path: Path) -> list[bytes]:
     *lines, end = _content(path).split(b"\n")
-    return [line for line in lines if line] + ([end] if _entry(end) else [])  # half a line is what a crash has left, see `append`
+    return [line for line in lines if line] + ([end] if _entry(end) else [])  # a crash may have left half a line, see `append`
 
 
 def _content(path: Path) -> bytes:

@@ -133,7 +133,7 @@ class Journal:
         self._thread.start()
 
     async def close(self) -> None:
-        """Writes what is queued and ends; waits CLOSE_TIMEOUT_S at most."""
+        """Writes the queued entries and ends; waits CLOSE_TIMEOUT_S at most."""
         self._limit = 0
         self._is_closing = True
         self._hurry.set()
@@ -168,7 +168,7 @@ class Journal:
         """Checks the file soon, after a reader has failed; a damaged file is set aside."""
         if self._thread.is_alive() and not self._is_closing:
             done: asyncio.Future[None] = self._loop.create_future()
-            done.add_done_callback(lambda done: done.exception())  # the journal itself says what it found
+            done.add_done_callback(lambda done: done.exception())  # the journal itself reports the damage
             self._queue.append(_Work(JournalFile.check, done))
             self._wake.set()
 

@@ -141,7 +141,7 @@ class JournalFile:
             self._names[name] = number
         return number
 
-    # what was cleared
+    # cleared entries
 
     def clear(self) -> None:
         """Hides all entries. Entries that were hidden before are removed for good.
@@ -183,7 +183,7 @@ class JournalFile:
     def _set_fact(self, key: str, value: int) -> None:
         self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
-    # what is too old, or too much
+    # removal of old entries
 
     @property
     def used_bytes(self) -> int:
@@ -262,7 +262,7 @@ class JournalFile:
             self._database.execute("COMMIT")
         except BaseException:
             self._names.clear()  # some may be of this transaction
-            if self._database.in_transaction:  # SQLite ends it itself where the disk is full
+            if self._database.in_transaction:  # SQLite ends it itself if the disk is full
                 self._database.execute("ROLLBACK")
             raise
 

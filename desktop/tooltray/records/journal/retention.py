@@ -18,7 +18,7 @@ MEGABYTE = 1_000_000
 
 
 class SettledClock:
-    """Unix seconds that are never ahead of what the clock has shown for SETTLED_S."""
+    """Unix seconds that follow a forward jump of the clock only after SETTLED_S."""
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
         """

@@ -50,7 +50,7 @@ class CallSpan(msgspec.Struct, frozen=True):
 
 
 def finished(event: JournalEvent) -> FinishedCall:
-    """Copies what the export needs of a call, without the result, which may be large."""
+    """Copies the parts of a call that the export needs, without the result, which may be large."""
     params = event.params if len(memoryview(event.params)) <= KEPT_PARAMS_BYTES else NOTHING
     kept = {name: getattr(event, name) for name in ("kind", "at", "outcome", "duration_s", "client", "session", "server", "tool")}
     return FinishedCall(JournalEvent(**kept), params, event.course)

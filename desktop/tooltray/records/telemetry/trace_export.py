@@ -66,7 +66,7 @@ class TraceExport:
         """
         Args:
             known_values: the secrets that are masked; called in a thread.
-            open_sender: makes the sender for a collector's URL; raises ImportError where the extra is not installed.
+            open_sender: makes the sender for a collector's URL; raises ImportError if the extra is not installed.
             every_s: how long calls are gathered.
         """
         self._bus, self._config, self._mask, self._spawn = bus, config, Mask(known_values), spawn
@@ -159,7 +159,7 @@ def endpoint_of(url: str) -> str:
 
 
 def _fault(url: str) -> Problem | None:
-    """Returns what is wrong with a URL: traces must leave this machine only encrypted."""
+    """Returns the problem of a collector's URL: traces must leave this machine only encrypted."""
 
     try:
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""The verbs for confinement: how a server is confined, what was refused to it, and what this computer can do."""
+"""The verbs for confinement: a server's confinement, the refusals, and the parts that this computer can enforce."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -207,7 +207,7 @@ class ConfinementApi:
         return config
 
     def _about(self, server: str) -> tuple[str, Confinement]:
-        """Returns what an approval about a server's confinement is for: what runs, and how it is confined now."""
+        """Returns the subject of an approval about a server's confinement: its program, and its present confinement."""
         config = self._process(server)
         return what_runs(config), config.confinement
 

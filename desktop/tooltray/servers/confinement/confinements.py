@@ -29,7 +29,7 @@ class Confinements:
     def __init__(self, *, support: Support, refused: Refused = nothing) -> None:
         """
         Args:
-            refused: returns what was refused to a server since it started, the latest first.
+            refused: returns the refusals to a server since it started, the latest first.
         """
         self.support, self._refused = support, refused
         self._left_out: dict[str, tuple[str, ...]] = {}  # by server, since it last started
@@ -77,5 +77,5 @@ def starts_confined(entry: Mapping[str, Any], *, platform: str = sys.platform) -
 
 
 def as_new(entry: Mapping[str, Any], *, platform: str = sys.platform) -> dict[str, Any]:
-    """Returns the entry of a new server that others describe, sandboxed where that works."""
+    """Returns the entry of a new server that others describe, sandboxed if that works."""
     return {**entry, CONFINEMENT: OWN_FILES} if starts_confined(entry, platform=platform) else dict(entry)

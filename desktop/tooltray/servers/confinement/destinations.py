@@ -59,7 +59,7 @@ def read_destination(authority: str, port: int | None = None) -> Destination:
 
     Args:
         authority: `host:port`, as in a request: ASCII, an IPv6 address in brackets.
-        port: where the authority names none.
+        port: the port if the authority names none.
 
     Raises:
         ValueError: it is not valid; also for a user, a space, a percent sign or anything else beside host and port.

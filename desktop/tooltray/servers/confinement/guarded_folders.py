@@ -32,7 +32,7 @@ MORE_PLACES = (
     *(".bash_history", ".zsh_history", ".config/git/credentials", ".config/Claude", ".config/Code", ".config/Cursor"),
     ".cargo/credentials.toml",
 )
-"""In the home: a profile may open them where the user names them; Watch does not propose it."""
+"""In the home: a profile may open them if the user names them; Watch never proposes them."""
 NO_FOLDERS = ("/var/tmp", "/var/lib", "/var/log", "/run/user", "/dev/shm", "/usr/local", "/usr/share", "/usr/lib")
 SHARED = (".cache", ".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib")
 """In the home: shared by too many programs to be opened as a whole."""
@@ -126,7 +126,7 @@ class PrivatePlaces:
         self._is_folder = lru_cache(maxsize=MOST_FOLDERS)(os.path.isdir)
 
     def look_again(self) -> None:
-        """Drops what is cached about folders, which may have changed."""
+        """Drops cached facts about folders, which may have changed."""
         self._may_be_opened.cache_clear()
         self._is_folder.cache_clear()
 

@@ -1,4 +1,4 @@
-"""The command line and the environment of a confined server: the launcher, and bubblewrap around it where that works.
+"""The command line and the environment of a confined server: the launcher, and bubblewrap around it if that works.
 
 tooltray_confine defines the options. bubblewrap does what Landlock cannot: it makes the rest of the disk read-only, and a /tmp, a /dev
 and a PID namespace for the server. The launcher, inside, does everything else, also without bubblewrap. On macOS `sandbox-exec` is used.

@@ -75,7 +75,7 @@ def is_own(address: Address) -> bool:
 
 
 class HostRefused(Exception):
-    """A destination that the server may not reach; `destination` is what the user would have to list."""
+    """A destination that the server may not reach; `destination` is the one that the user would have to list."""
 
     def __init__(self, destination: Destination) -> None:
         super().__init__()

@@ -40,7 +40,7 @@ def hoisted_modules(path: str) -> Iterator[str]:
 
 
 def editable_sources(environment: str, changeable: Sequence[str] = ()) -> Iterator[str]:
-    """Yields the projects that a virtual environment imports packages from, where these are not copied into it.
+    """Yields the projects that a virtual environment imports packages from without copying them.
 
     Args:
         changeable: folders that the server may write: a `direct_url.json` there is ignored.

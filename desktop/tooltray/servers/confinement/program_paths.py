@@ -1,7 +1,7 @@
 """Finds a program with all its own files: the interpreter's installation, a virtual environment, its package. Blocks on the disk.
 
 A command is a chain: `~/.local/bin/x` is a link to a script of a virtual environment, whose first line names a Python that is a link to the
-installation of a version manager. Each link of the chain counts, and with each the folder above its `bin` where that is an installation.
+installation of a version manager. Each link of the chain counts, and with it the folder above its `bin` if that is an installation.
 """
 
 import os

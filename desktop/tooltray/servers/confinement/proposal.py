@@ -144,7 +144,7 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
     """Proposes profiles for one server.
 
     Attributes:
-        granted: what the profiles grant this server without any named path.
+        granted: reports which paths the profiles grant this server even if no path is named.
         places: the private places, which are never proposed.
     """
 
@@ -209,7 +209,7 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         return without_nested(path for path in found if is_text(path))
 
     def _folder_of(self, created: str) -> str:
-        """Returns the folder that changes when a name is created or removed; empty where it may not be opened."""
+        """Returns the folder that changes when a name is created or removed; empty if it may not be opened."""
         if self.places.is_folder(created):
             return created
         folder = os.path.dirname(created)
@@ -300,6 +300,6 @@ def _is_here(peer: str) -> bool:
 
 
 def split(peer: str) -> tuple[str, int]:
-    """Splits "address:port", or "[address]:port"; port 0 where the text is neither."""
+    """Splits "address:port", or "[address]:port"; port 0 if the text is neither."""
     address, _, port = peer.rpartition(":")
     return address.strip("[]"), int(port) if port.isdecimal() else 0

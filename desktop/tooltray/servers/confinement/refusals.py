@@ -1,4 +1,5 @@
-"""Records what was refused to confined servers since they started: hosts, reported by their proxies; paths, found in the servers' messages.
+"""Records the hosts and paths that were refused to confined servers since they started. Proxies report hosts; paths are found in the
+servers' messages.
 
 Only confined servers are examined: for all others a line of stderr and the end of a call cost one lookup in a dict. This module cannot know
 whether the system would have refused a path to any program: a server writes "permission denied" in either case.
@@ -167,7 +168,7 @@ class Refusals:
         self._servers.pop(server, None)
 
     def of(self, server: str) -> tuple[RefusedThing, ...]:
-        """Returns what was refused to a server, the latest first."""
+        """Returns the things that were refused to a server, the latest first."""
         known = self._servers.get(server)
         return tuple(reversed(known.things.values())) if known else ()
 

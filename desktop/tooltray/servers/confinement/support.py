@@ -41,7 +41,7 @@ MAC_SEES = Phrase("On macOS it sees which other programs run.")
 
 
 class Support(msgspec.Struct, frozen=True):
-    """What the system offers for confinement.
+    """The system's means of confinement.
 
     Attributes:
         abi: of Landlock; 0: the kernel has none.
@@ -62,7 +62,7 @@ class Support(msgspec.Struct, frozen=True):
 
 
 def probe() -> Support:
-    """Detects what the system offers. Takes some ms, in which bubblewrap is started once: to be called in a thread, and once."""
+    """Detects the system's means of confinement. Takes some ms, since it starts bubblewrap: call it once, in a thread."""
     if sys.platform == "win32":
         return Support("windows")
     if sys.platform == "darwin":

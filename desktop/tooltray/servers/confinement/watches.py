@@ -25,7 +25,7 @@ from tooltray.servers.confinement.proposal import Granted, Proposer, Watched
 
 ONE_S_OWN = "/proc/self"  # how reports name the process itself
 CHECK_S = 20.0  # a frozen app starts in one; a machine may be busy
-AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
+AT_ONCE = 2  # a watched server is slower, and slows other programs
 BEHIND = 20  # while the server is watched, a proposal is computed again when more than 1 in this many actions is new
 SHORTEST_S, LONGEST_S = 5.0, 3600.0
 Restart = Callable[[str], Awaitable[None]]
@@ -210,7 +210,7 @@ class Watches:
         return await self.get(server)
 
     async def get(self, server: str) -> WatchSnapshot:
-        """Returns what was seen of a server so far."""
+        """Returns the actions of a server that were seen so far."""
         watch = self._watches.get(server)
         if watch is None:
             return WatchSnapshot(server)

@@ -20,7 +20,7 @@ MAX_FIRST_LINE_BYTES = 1024  # of a script; Linux itself reads 256
 DEFAULT_PATHEXT = ".COM;.EXE;.BAT;.CMD"  # the endings of programs on Windows if PATHEXT is not set
 _ENDINGS = frozenset({*DEFAULT_PATHEXT.lower().split(";"), ".ps1"})  # npm puts an `npx.ps1` beside its `npx.cmd`
 IS_WINDOWS = os.name == "nt"
-_DOWNLOADING = {  # programs that download or build what they run, with the words that make them do it; none: always
+_DOWNLOADING = {  # programs that download or build other programs, by the words that make them do it; an empty set: always
     **dict.fromkeys(LAUNCHERS, frozenset()),
     "npm": frozenset({"exec", "x", "run", "start"}),
     "pnpm": frozenset({"dlx", "exec", "run", "start"}),

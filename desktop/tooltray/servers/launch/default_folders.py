@@ -2,7 +2,7 @@
 
 A desktop starts programs without the variables of the user's terminal, and some users' login shell does not have them either: an installer
 may write to the rc file of another shell. So these folders are added behind the user's own PATH, which always goes first.
-Only folders that exist are added, and a version manager's folders only where the PATH has no `node` (no `python3`) at all: a `npx` of one
+Only folders that exist are added, and a version manager's folders only if the PATH has no `node` (no `python3`) at all: a `npx` of one
 version that runs the `node` of another fails in ways that are hard to understand.
 """
 

@@ -81,7 +81,7 @@ class LoginShell:
         own: the hub's environment.
         own_use: when `own` is used.
         bundle: the folder of a frozen build, whose own libraries must not reach children; None: not frozen.
-        complete: adds what an environment lacks; runs in a thread.
+        complete: adds variables that an environment lacks; runs in a thread.
         clock: monotonic seconds.
     """
 
@@ -265,7 +265,7 @@ def _unread(shell: str, home: str) -> str:
 
 
 async def _read_between(descriptor: int, marker: bytes) -> bytes:
-    """Returns what is between two markers; empty if the output ends before, or is longer than any environment."""
+    """Returns the text between two markers; empty if the output ends before the second one, or is longer than any environment."""
     loop = asyncio.get_running_loop()
     output = bytearray()
     is_complete = asyncio.Event()

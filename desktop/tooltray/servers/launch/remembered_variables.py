@@ -20,7 +20,7 @@ from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.servers.launch.network_variables import VARIABLES, in_environ, meaning
 
 logger = logging.getLogger(__name__)
-DIRENV = "DIRENV_DIR"  # set where the environment belongs to a folder, not to the user
+DIRENV = "DIRENV_DIR"  # set if the environment belongs to a folder, not to the user
 MAX_FILE_BYTES = 1024 * 1024  # a thousandth is usual
 MOST_SERVERS = 200  # whose variables are kept; the latest ones
 
@@ -118,7 +118,7 @@ class RememberedVariables:
 
 
 def is_started_in_terminal() -> bool:
-    """Reports whether this process was started in a terminal, where the environment is complete, even if its output goes elsewhere."""
+    """Reports whether this process was started in a terminal, so that its environment is complete, even if its output goes elsewhere."""
     return any(os.isatty(number) for number in (0, 1, 2))
 
 

@@ -148,7 +148,7 @@ class ProtocolLog:
         self._after(for_s, server, self._end)
 
     def forget(self, server: str) -> None:
-        """Ends recording, and drops what was recorded."""
+        """Ends the recording, and drops the recorded messages."""
         if self._recordings.pop(server, None):
             self._ends.pop(server).cancel()
             self._listen(server, None)

@@ -176,7 +176,7 @@ class NpmRegistries:
         return self.status
 
     async def test(self, url: str) -> RegistryMeasurement:
-        """Measures one registry; what is wrong with it is in `problem`."""
+        """Measures one registry; `problem` of the result describes any failure."""
         try:
             registry = Registry(checked := normalised(url), host_of(checked), CUSTOM)
         except TooltrayError as error:
@@ -220,7 +220,7 @@ class NpmRegistries:
         return self.status
 
     async def clear_cache(self) -> None:
-        """Drops all measurements; where the fastest registry is to be used, measuring begins again."""
+        """Drops all measurements; if the fastest registry is wanted, measuring begins again."""
         self._known, self._is_from_cache, self._tested, self._nothing_to_choose_at = None, False, None, None
         await finish_in_thread(self._cache.forget)
         self._tell()

@@ -96,7 +96,7 @@ class HeldCall:
         self._token = exchange.head.meta.progress_token
         self._request_id: Raw | None = exchange.request.id
 
-    # what happens next
+    # progress
 
     def begin(self, outcome: "asyncio.Task[Envelope]") -> None:
         self.outcome = outcome

@@ -277,7 +277,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def resume_writing(self) -> None:
         self._stdin.resume()
 
-    # what the process does
+    # events of the process
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -107,7 +107,7 @@ class RefusedRequests:
         return True
 
     def note_accepted(self, message: Outgoing) -> None:
-        """Drops what is known of a request that its server has taken."""
+        """Drops the refusals of a request that its server has accepted."""
         if self._refused:
             self._refused.pop(_digest(message), None)
 

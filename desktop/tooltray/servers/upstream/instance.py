@@ -78,7 +78,7 @@ class Instance:
     ) -> None:
         """
         Args:
-            program: returns what is run, by the present settings; called for each attempt.
+            program: returns the Program to run, by the present settings; called for each attempt.
             wants: the era in which to open the server, if the server speaks it.
             owner: the session of the one AI client that the instance is for; None: all share it.
             on_changed: called after every change of state.

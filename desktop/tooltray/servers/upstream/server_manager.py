@@ -276,7 +276,7 @@ class ServerManager:
             server.require_sign_in(problem)
 
     def publish_changed(self, name: str) -> None:
-        """Publishes a change of what a server's card shows: a problem with its lists, or who is signed in."""
+        """Publishes a change on a server's card: a problem with its lists, or a sign-in."""
         if server := self._servers.get(name):
             self._bus.publish(ServerStateChanged(server))
 
@@ -414,7 +414,7 @@ class ServerManager:
 
 
 def _by_person() -> AbstractContextManager[None]:
-    """Marks what is started or stopped inside as caused by the user, or by a program in the user's place."""
+    """Marks starts and stops inside the block as caused by the user, or by a program in the user's place."""
     return caused_by(PERSON, asker_name() or BY_PERSON)
 
 

@@ -18,7 +18,7 @@ TEXT_LIMIT_S = 30.0  # after the last line of text with no message: a server gre
 TEXT_IN_ALL_S = 60.0  # the same from the first line, for one that prints on and on
 SILENT_LIMIT_S = 60.0  # twice as long as the most patient AI client waits for a server that it starts itself
 LOOK_EVERY_S = 1.0  # often enough for a user who watches a download
-SHOWN_TEXT = 120  # characters of what it printed
+SHOWN_TEXT = 120  # characters of its output
 SHOWN_PROGRESS = 100
 
 

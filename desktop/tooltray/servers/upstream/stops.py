@@ -157,7 +157,7 @@ class Stops:
         if self._store.discard(server.name, self._file(server.name)):
             await self._save()
 
-    # what the settings do
+    # changes of the settings
 
     def on_removed(self, server: ManagedServer) -> None:
         """Notes that a server's entry is gone, perhaps to come back. A server of a project's file leaves and comes back with that file."""

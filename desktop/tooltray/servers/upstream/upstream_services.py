@@ -36,7 +36,7 @@ class Patience(msgspec.Struct, frozen=True):
         healthy_after_s: an instance that ran this long begins to count failures at zero again.
         expiry_after_s: a remote server that ends our session is opened again at once, unless it does so sooner than this.
         start_limit_s: from the first attempt to reach it to its greeting.
-        start: what ends the wait sooner, by what the server does meanwhile.
+        start: limits that end the wait sooner, by the server's behaviour.
         slow_after_s: a start that takes longer is called slow.
         remote_retry_after_s: the pauses after which a remote server is tried again in the background; the last one stays.
         discover_timeout_s: after which a server counts as silent to the modern greeting.
@@ -95,7 +95,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         eras: remembers which eras each server speaks.
         mask: removes secrets from a text: a server may repeat them in its errors.
-        ask_person: shows a server's question to the user where no AI client can be asked; None: the user cannot be asked.
+        ask_person: shows a server's question to the user if no AI client can be asked; None: the user cannot be asked.
         of_task: returns the task that a server's question belongs to.
         is_person_there: whether `ask_person` can show questions at this moment.
         keep_output: gets a server's name and each line that it writes, secrets masked.

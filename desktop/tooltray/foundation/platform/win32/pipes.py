@@ -52,7 +52,7 @@ def peer_of(handle: int) -> tuple[int, bool]:
     """Returns the process at the other end of an accepted pipe, and whether it is this user's.
 
     Returns:
-        Its pid; 0 where Windows does not report it: then only the access list has let it in.
+        Its pid; 0 if Windows does not report it: then only the access list has let it in.
     """
     pid = wintypes.ULONG()
     if not _kernel.GetNamedPipeClientProcessId(handle, ctypes.byref(pid)) or not pid.value:

@@ -104,6 +104,6 @@ def _of_package(package: metadata.Distribution, folder: str) -> Iterator[Offered
 
 
 def make_importable(offered: Offered) -> None:
-    """Puts a package's folder last on the path of modules, where it hides none of ours; it stays, since servers import things late."""
+    """Puts a package's folder last on the path of modules, so that it hides none of ours. It stays there, since servers may import late."""
     if offered.folder and offered.folder not in sys.path:
         sys.path.append(offered.folder)

@@ -248,7 +248,7 @@ def _report(connection: Connection, error: BaseException | None, *, is_start: bo
 
 
 def end_of(error: BaseException | None, *, is_start: bool = False) -> End:
-    """Returns an End that describes what has ended a server."""
+    """Returns an End that describes why a server has ended."""
     leaf = _innermost(error)
     match leaf:
         case None:
