@@ -59,7 +59,7 @@ class Asker(Protocol):
     def is_window(self) -> bool: ...
 
     def on_asked(self, seconds: float) -> None:
-        """Takes the notice that the user is being asked, and for how many seconds at most; the caller may extend its own time limit."""
+        """Handles the notice that the user is being asked, and for how many seconds at most; the caller may extend its own time limit."""
         ...
 
     async def has_confirmed(self) -> bool:

@@ -93,7 +93,7 @@ class PublishedNames:
         return self._spaces[kind].targets.get(name)
 
     def holder(self, original: str, *, kind: Kind) -> Tool | None:
-        """Returns the tool that its server calls `original` and that was published without a server's name before it; None if none was."""
+        """Returns the tool that its server calls `original` and that was published without a server's name before it, if any."""
         space = self._spaces[kind]
         found = space.targets.get(space.plain(("", original)))
         return found if found and found[1] == original else None

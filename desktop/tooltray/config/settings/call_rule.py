@@ -2,9 +2,8 @@
 
 A path is written as `path`, `options.cwd` or `items[*].path`; a member whose name contains a dot, a bracket or a quotation mark is written
 as JSON in brackets: `["a.b"].c`. A rule accepts only values that are known to be harmless, and no value that a shell, a URL parser or a
-file
-system may read in two ways: a call with such a value asks. A rule has no unknown members: a misspelt one would be a condition that does not
-count.
+file system may read in two ways: a call with such a value asks. A rule has no unknown members: a misspelt one would be a condition that
+does not count.
 """
 
 import ipaddress

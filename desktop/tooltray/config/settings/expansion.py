@@ -149,7 +149,7 @@ def project_remark(config: MCPServerConfig) -> str:
         return ""
     texts = (*config.template, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
     found = [name for text in texts for name in _LIKE_OURS.findall(text) if name not in _IN_URL]
-    found += _LIKE_OURS.findall(config.command or "")  # a start without a project
+    found += _LIKE_OURS.findall(config.command or "")  # the command, in which no project is filled in
     if not found:
         return ""
     names = ", ".join(f"{{{name}}}" for name in dict.fromkeys(found))

@@ -30,7 +30,7 @@ class FileEntry(HidesFields, frozen=True):
         variables: in which its placeholders are looked up before the user's environment.
         tokens: an AI client has to show one of them at the file's own endpoint; empty: no token is required.
         secret_tokens: further ones that contain `${secret:NAME}`, in our spelling; filled in when they are needed.
-        must_run: whether the hub must stop if this server does not run.
+        must_run: whether the hub must end if this server does not start.
         logs_calls: whether each of its calls is logged.
     """
 

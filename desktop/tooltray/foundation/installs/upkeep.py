@@ -58,8 +58,8 @@ def uninstaller(installation: Installation) -> Path | None:
 
 
 def licence_text() -> str:
-    """Returns the licences of Tooltray and of everything shipped with it. An installation that ships nothing else returns Tooltray's own,
-    and the places of the others.
+    """Returns the licences of Tooltray and of everything shipped with it. If no others are shipped, returns Tooltray's own, and
+    where the others are.
     """
     if is_frozen():
         return _first_text(_shipped_licences())

@@ -37,7 +37,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         read: absolute paths that may be read and run, each with all below it; missing ones are left out.
         write: absolute paths that may be changed, too.
-        network: "all"; "none": only socket pairs within the process; "proxy": only TCP to `proxy_port` of this computer.
+        network: "all"; "none": only pairs of sockets that it makes itself; "proxy": only TCP to `proxy_port` of this computer.
         proxy_port: of the hub's proxy for this server; 0 unless `network` is "proxy".
         private_tmp: a folder that replaces /tmp if bubblewrap is available; it is writable in any case. It must not be inside a folder of
             `write`, where the server could replace it. Empty: /tmp itself.

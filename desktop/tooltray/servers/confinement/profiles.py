@@ -135,7 +135,7 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
 
 
 def preparing_policy(subject: Subject) -> Policy:
-    """Returns the policy of a server's installation: it gets the network, but no files that the server writes or is given."""
+    """Returns the policy of a server's installation: it gets the network, but no folder that the server may write, and no named path."""
     read = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=subject.guarded)
     return Policy(read=tuple(sorted(read)), write=(str(subject.state.packages),), file_bytes=FILE_BYTES, processes=PROCESSES)
 

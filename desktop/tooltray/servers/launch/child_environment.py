@@ -117,7 +117,7 @@ def process_variables(file: FileServer | None) -> Mapping[str, str]:
 
 
 def placed(resolved: ResolvedServer, file: FileServer | None) -> ResolvedServer:
-    """Returns the entry with absolute paths, relative to the file's folder: its `cwd`, and a command that is not a bare name."""
+    """Returns the entry with absolute paths, resolved from the file's folder: its `cwd`, and a command that is not a bare name."""
     if not (file and file.folder):
         return resolved
     command = resolved.command

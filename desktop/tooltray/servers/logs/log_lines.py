@@ -5,8 +5,7 @@ that users can read in an editor:
     2026-11-25T19:15:14.001Z = running
 
 The hub's log is JSON Lines, as StructuredLog writes them. Levels are detected by the spellings of programs in Python, Node, Go and Rust.
-Only
-the beginning of a line is searched: words like "error" in the middle of a text do not show its level, while loggers write it in front.
+Only the beginning of a line is searched: words like "error" in the middle of a text do not show its level, while loggers write it in front.
 """
 
 import calendar

@@ -142,7 +142,7 @@ class Measured(msgspec.Struct, frozen=True):
         measurements: usable registries first, fastest first.
         candidates: the addresses to choose from besides npm's own; if they change, all are measured again.
         python: the addresses of registries whose index for Python packages answers, too.
-        may_be_mirror: whether a mirror may be chosen automatically; False if npm's own configuration names a registry.
+        may_be_mirror: whether a mirror may be chosen automatically; False if the user has chosen a registry in npm's own configuration.
     """
 
     at: float
