@@ -92,7 +92,7 @@ class RawDispatcher:
         self.is_congested = False
         self._reads_no_more = False
         self.noise_lines = 0
-        self.farewell: Callable[[Raw], Envelope] | None = None  # ends a request that stays open when we close; None: nothing does
+        self.farewell: Callable[[Raw], Envelope] | None = None  # answers requests that are still open when we close
         self.note_refusal: Callable[[Raw, Envelope], None] | None = None  # called with errors that `answer` does not see, by id
         self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
         self.tap: Tap | None = None  # set while the messages are watched

@@ -58,7 +58,7 @@ class SessionState(msgspec.Struct):
         listed_mode: how tools were shown in its first list, if that was decided by size; empty: it has not listed.
         owner: identifies the owner of what outlasts a session; the same for all sessions of one token or one bridge, also in the next hub.
             Empty: unknown.
-        flow: what it has read that strangers wrote, as far as the flow guard checks; None: nothing yet.
+        flow: the last text by strangers that it has read, as far as the flow guard checks; None: it has read no such text yet.
     """
 
     id: str

@@ -86,7 +86,7 @@ class AuditFile:
         with open(descriptor, "r+b", buffering=0) as file:
             size = os.fstat(descriptor).st_size
             if size and not _ends_in_newline(descriptor, size):
-                line = b"\n" + line  # a crash has cut the end of the line before, or something else has written
+                line = b"\n" + line  # a crash has cut the end of the line before, or another program has written to the file
             if file.write(line + b"\n") != len(line) + 1:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)

@@ -142,7 +142,7 @@ class Journal:
             await asyncio.to_thread(self._thread.join, CLOSE_TIMEOUT_S)
 
     async def do(self, work: Callable[[JournalFile], T]) -> T:
-        """Runs `work` on the file, in the journal's thread, once everything that has happened until now is written; returns its result.
+        """Runs `work` on the file, in the journal's thread, once all earlier events are written; returns its result.
 
         Raises:
             TooltrayError: the file cannot be used, or no hub is running.
@@ -157,7 +157,7 @@ class Journal:
         return await done
 
     async def flush(self) -> None:
-        """Waits until everything that has happened until now is written.
+        """Waits until all earlier events are written.
 
         Raises:
             TooltrayError: see `do`.

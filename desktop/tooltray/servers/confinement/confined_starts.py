@@ -115,7 +115,7 @@ class ConfinedStarts:
         Args:
             watches: knows which servers run through the tracer now; None: servers are never watched.
             user_folder: the user's home folder.
-            proxies: let servers reach their listed hosts; None: there are no proxies, and such servers have no network.
+            proxies: let servers reach their listed hosts; None: servers that are limited to hosts have no network.
         """
         self._confinements, self._refusals, self._home = confinements, refusals, home
         self._watches, self._proxies = watches, proxies
