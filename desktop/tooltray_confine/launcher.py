@@ -18,7 +18,7 @@ LD_PRELOAD would run code here, before anything is confined."""
 OWN = b"TOOLTRAY_"  # begins the names of variables by which the hub finds its servers again
 PROXY_ABI = 4
 _SET_NO_NEW_PRIVS = 38
-_FIRST_TO_GO = b"500"  # of 1000: as if it used half of all memory besides
+_FIRST_TO_GO = b"500"  # of 1000: as if it used another half of all memory
 _SET_FILTER, _NEW_LISTENER = 1, 8
 _FIRST_OTHER_FILE, _LAST_OTHER_FILE = 3, (1 << 31) - 1  # after stdin, stdout, stderr
 

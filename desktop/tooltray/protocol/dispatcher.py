@@ -65,7 +65,7 @@ class RawDispatcher:
             answer: answers a request of the peer, or returns NO_REPLY; cancelled when the peer cancels the request.
             take_notification: called with every notification except cancellations.
             order: which of the peer's requests wait for others.
-            is_server: whether the peer is a server: its output besides messages is noise, never answered, and small faults are forgiven.
+            is_server: whether the peer is a server: its output other than messages is noise, never answered, and small faults are forgiven.
             max_line_bytes: longer messages of the peer are dropped.
         """
         self.name = name

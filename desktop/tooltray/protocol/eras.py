@@ -99,7 +99,7 @@ class Head(msgspec.Struct):
     name: str = ""
     request_state: str = msgspec.field(name="requestState", default="")
     input_responses: dict[str, Raw] = msgspec.field(name="inputResponses", default_factory=dict)
-    task: Raw = NOTHING  # in a legacy call that is to be answered with a task
+    task: Raw = NOTHING  # in a legacy call that requests a task as its answer
 
     @property
     def era(self) -> Era:

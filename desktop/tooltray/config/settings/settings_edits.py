@@ -1,4 +1,4 @@
-"""Edits of the settings besides the servers, for `McpConfHelper.edit`."""
+"""Edits of the settings other than the servers, for `McpConfHelper.edit`."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

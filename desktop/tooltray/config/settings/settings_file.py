@@ -3,7 +3,7 @@
 Everything here blocks, so McpConfHelper calls it from a thread. Possible problems of the file, and their treatment:
 - It is missing or empty: defaults.
 - It is not JSON, or not an object: it is renamed to `settings.json.broken-<time>`, defaults are used, the user is notified.
-- It cannot be read, is a folder, or is absurdly large: defaults are used, and nothing is written until that is put right.
+- It cannot be read, is a folder, or is absurdly large: defaults are used, and the file is not written until the user has corrected this.
 - It comes from a newer Tooltray: its known parts are used, and it is never written.
 - It comes from an older one: a copy goes to `settings.json.v<version>.bak`, then it is migrated.
 - A part of it cannot be read: that part is not used, and stays in the file as it is.

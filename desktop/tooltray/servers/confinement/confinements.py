@@ -66,7 +66,7 @@ class Confinements:
 
 
 def starts_confined(entry: Mapping[str, Any], *, platform: str = sys.platform) -> bool:
-    """Reports whether a new server is to be sandboxed: it is a process of this computer for which that works, and its entry does not set
+    """Reports whether a new server gets a sandbox: it is a process of this computer for which that works, and its entry does not set
     its confinement."""
     command, kind = entry.get("command"), entry.get("type") or "stdio"
     if not isinstance(command, str) or not command or kind not in ("stdio", "local"):

@@ -44,7 +44,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def resolve(name: str, port: int) -> list[Address]:
-    """Returns the addresses of a name, in the order in which they are to be tried.
+    """Returns the addresses of a name, in the order in which to try them.
 
     Raises:
         OSError: it has none, or DNS does not answer.

@@ -12,7 +12,7 @@ from tooltray.foundation.tasks import finish
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily
 
 READ_BYTES = 64 * 1024
-KILLED_WITHIN_S = 2.0  # a process is gone within milliseconds; the end of its output, for which asyncio waits besides, may never come
+KILLED_WITHIN_S = 2.0  # a process is gone within milliseconds; the end of its output, for which asyncio also waits, may never come
 SHELL = "/bin/sh"
 
 

@@ -95,7 +95,7 @@ class ClientExtensions:
             self._bus.publish(ExtensionsDeclared())
 
     def _keep(self, member: str, name: str, settings: object) -> bool:
-        """Returns whether the change is to be saved."""
+        """Returns whether the change must be saved."""
         now, kept = self._clock(), self._of_late(member)
         before = kept.get(name)
         if before is None and len(kept) >= MOST_NAMES:

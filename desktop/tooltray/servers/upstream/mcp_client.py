@@ -172,7 +172,7 @@ class McpClient:
 
     @property
     def output(self) -> Output | None:
-        """The output of the server's process besides messages."""
+        """The output of the server's process other than messages."""
         return self.transport.output
 
     @property

@@ -408,7 +408,7 @@ class ServerManager:
 
     async def _before_start(self, copy: ServerCopy) -> None:
         for predecessor in [each for each in self._leaving if each.name == copy.server.name]:
-            await predecessor.stop()  # its port, its database are to be free
+            await predecessor.stop()  # the successor may need its port or its database
         if copy.project:
             await self._needs.get_projects().check(copy.project)
 

@@ -95,7 +95,7 @@ class StoppedServers:
             del self._since[next(iter(self._since))]
 
     def discard(self, name: str, file: str = "") -> bool:
-        """Drops a server that the user starts, or whose entry is gone; returns whether that is new, and is to be saved."""
+        """Drops a server that the user starts, or whose entry is gone; returns whether this is a change, which must be saved."""
         return self._since.pop((name, file), None) is not None
 
     def save(self) -> None:

@@ -36,7 +36,7 @@ def listed(folder: Path | None = None) -> list[InMemoryServer]:
     """Returns the offered servers, by name.
 
     Args:
-        folder: another folder with packages besides the packages of this Python; None: no such folder.
+        folder: a further folder with packages, beside this Python's own; None: no such folder.
     """
     found = _by_name(folder)
     return [
