@@ -11,7 +11,7 @@ tests/contract/test_bridge_and_hub_agree.py. Modules that end in `_posix` are fo
 | `relay_*` | connecting to the hub, carrying bytes |
 | `paths_*`, `long_home` | where the hub's socket or pipe is |
 | `pipe_owner_windows` | whether the hub at a pipe is this user's |
-| `tracker` | what is waiting for an answer, and what a new hub must be sent |
+| `tracker` | requests that wait for an answer, and messages that a new hub must be sent |
 | `lines` | the id and the method of a line |
 | `cold` | no hub, or no longer one: starting it, coming back, reporting why not; usage |
 | `start`, `start_*` | starts a hub, once, for any number of bridges |

@@ -1,8 +1,8 @@
 """The bridge's cold path: the time without a hub, and the texts for users. Here the whole standard library may be used.
 
 A client that gets an error with the reason is better served than one whose server has vanished, so a bridge never gives up before its
-client does. It starts a hub only when the client awaits an answer: after `tooltray stop` nothing brings the hub back until a client needs
-it. A hub that is started otherwise is found all the same.
+client does. It starts a hub only when the client awaits an answer: after `tooltray stop` the hub stays stopped until a client needs it. The
+bridge also connects to a hub that another program has started.
 """
 
 import errno
@@ -23,7 +23,7 @@ else:
     from tooltray_bridge import relay_posix as platform
 
 EVERY_S = 0.02  # between attempts to connect to a hub that is being started
-IDLE_FROM_S, IDLE_TO_S, IDLE_FACTOR = 0.05, 1.0, 1.5  # the same while no request waits for one
+IDLE_FROM_S, IDLE_TO_S, IDLE_FACTOR = 0.05, 1.0, 1.5  # between attempts to connect while no request waits for a hub
 PATIENCE_S = 2.0  # for a hub that the bridge may not start, but that may be on its way: updated, or starting with the session
 REFUSE_FOR_S = 2.0  # after a start that failed, its reason also answers the next requests
 KEPT_BYTES = 1 << 20  # of requests that wait for a hub, and of answers that the client has not read; beyond them the client is not read
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 class Patience:
-    """A replacement for a start where starting is not allowed: waits a moment for a hub that is started otherwise."""
+    """The stand-in for HubStart where the bridge may not start a hub: waits a moment in case another program starts one."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
@@ -74,10 +74,10 @@ class Patience:
 
 
 class Outage:
-    """The times without a hub that one bridge goes through.
+    """All periods without a hub in the life of one bridge.
 
     Attributes:
-        exit_code: with which the bridge ends if its client leaves now.
+        exit_code: the bridge's exit code if its client leaves now.
     """
 
     def __init__(self, relay: platform.Relay, options: hot.Options, first: bytes) -> None:
@@ -93,14 +93,14 @@ class Outage:
         self._found_at: float | None = None
         self._had_hub = relay.tracker.has_answered
         self._losses, self._pause_s = 0, EVERY_S
-        self._obstacle: OSError | None = None  # what stood in the way of connecting
+        self._obstacle: OSError | None = None  # why the last attempt to connect failed
         self._home = self._user_home = None
         with suppress(KeyError):
             self._home = paths.find_home(options.home, paths.ENVIRON)
             self._user_home = paths.own_home(paths.ENVIRON)
 
     def wait_for_hub(self) -> bool:
-        """Waits until there is a hub, which the relay then has, or the client has left; returns whether there is one."""
+        """Waits until the relay is connected to a hub or the client has left; returns whether the relay is connected."""
         connect_at = monotonic() + self._pause_after_loss()
         pause_s = IDLE_FROM_S
         relay = self._relay
@@ -118,7 +118,8 @@ class Outage:
             pause_s = min(pause_s * IDLE_FACTOR, IDLE_TO_S)
 
     def _pause_after_loss(self) -> float:
-        """Returns how long to stay away from a hub that hangs up, and from one that is just dying, and may still take a connection."""
+        """Returns the pause before the next attempt to connect, because even a hub that is about to exit may still accept a connection. The
+        pause grows for a hub that hangs up at once."""
         lived_s = monotonic() - self._found_at if self._found_at else QUICK_LOSS_S
         is_quick = lived_s < QUICK_LOSS_S and not self._relay.tracker.has_answered
         self._losses = self._losses + 1 if is_quick else 0
@@ -142,7 +143,7 @@ class Outage:
         return True
 
     def _get_on(self) -> None:
-        """Takes one step towards a hub, if the client awaits one."""
+        """Takes one step towards a running hub, if the client awaits an answer."""
         if not self._relay.tracker.is_awaiting:
             self._end_attempt()
         elif monotonic() < self._refusal_until:

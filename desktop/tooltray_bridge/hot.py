@@ -1,5 +1,5 @@
-"""The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone. Most of what a bridge costs is its
-start, so it imports only what is built in or tiny: no os, no socket, no json, no asyncio; and cold only when there is no hub or for
+"""The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone. Most of a bridge's cost is its
+start, so it imports only built-in or tiny modules: no os, no socket, no json, no asyncio; and cold only when there is no hub or for
 help."""
 
 import sys
@@ -18,7 +18,7 @@ class Options:
     """The options of the command line.
 
     Attributes:
-        server: the one server that this bridge is for; None is all of them.
+        server: the only server that the client gets; None: all servers.
         profile: the named set of servers and tools for its client; None: the set for its kind of client.
         home: Tooltray's home, if not the usual one.
         may_start: whether a hub may be started if none runs.
@@ -59,7 +59,7 @@ def as_json(text: bytes) -> bytes:
 
 
 def hello(server: str | None, profile: str | None = None) -> bytes:
-    """Returns the first line on every connection of one bridge. The session in it is new with each call."""
+    """Returns the first line on every connection of one bridge. Each call puts a new session into it."""
     try:
         folder = platform.working_folder()
     except OSError:  # it has been removed
@@ -105,7 +105,7 @@ def main(arguments: list[str]) -> int:
         arguments: the command line without the program's name.
 
     Returns:
-        The exit code: 0 the client left, 1 it left while no hub could be had, or was never there, 2 usage, 130 SIGINT.
+        The exit code: 0 the client left, 1 the client left while no hub could be reached, or never existed, 2 usage, 130 SIGINT.
     """
     try:
         options = read_options(arguments)

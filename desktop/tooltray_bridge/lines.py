@@ -18,14 +18,14 @@ LINE_LOST = (
     b'{"code":-32000,"message":"the connection to the Tooltray hub was lost within this message, which is too long to be sent again"}'
 )
 WITHDRAWN = CANCEL_HEAD + b',"params":{"requestId":%b,"reason":"the connection to the Tooltray hub was lost"}}\n'
-NO_ID = b"null"  # under which a message is answered whose id cannot be read
+NO_ID = b"null"  # the id in the answer to a message without a readable id
 LISTEN, SUBSCRIBE, UNSUBSCRIBE = b"subscriptions/listen", b"resources/subscribe", b"resources/unsubscribe"
 LOOKED_FOR = frozenset((b"jsonrpc", b"id", b"method"))
 OUTCOMES = frozenset((b"result", b"error"))
 
 
 def scalar_at(data: bytes, at: int) -> tuple[bytes, int]:
-    """Returns the string or number at `at`, and where it ends; empty if it is something else, or its end is missing."""
+    """Returns the string or number at `at`, and where it ends; empty if another value is there or its end is missing."""
     if data.startswith(QUOTE, at):
         end = end_of_string(data, at)
         return (data[at:end], end) if end > 0 else (b"", 0)
@@ -82,7 +82,7 @@ def last_id_of(line: bytes) -> bytes:
 def identify(ends: bytes, pieces: list[bytes]) -> tuple[bytes, bytes]:
     """Returns the id under which the hub will answer a line of the client, and its method.
 
-    Without an id the line gets no answer. Without a method, too, it is a reply, a batch or not a message.
+    A line without an id gets no answer. A line with neither id nor method is a reply, a batch or not a message.
 
     Args:
         ends: the line, or at least both its ends.
@@ -124,8 +124,8 @@ def answered_id(line: bytes) -> bytes:
 
 
 def replay_key(found: bytes, method: bytes, line: bytes) -> bytes:
-    """Returns the key under which a request to the hub is kept: the last one of its kind counts, but every stream of notifications, and
-    every resource, has a key. A subscription and its end have the same key."""
+    """Returns the key under which a request is kept for the next hub. Of several requests with one key the last one counts. The key is the
+    method; a notification stream has its own key, and so has each resource, for both its subscription and the end of that subscription."""
     if method == LISTEN:
         return method + QUOTE + found  # no method has a quote in it
     if method in (SUBSCRIBE, UNSUBSCRIBE):

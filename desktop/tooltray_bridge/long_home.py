@@ -1,5 +1,5 @@
-"""Where the socket of a home is that cannot hold it: its path is too long, or its disk takes no sockets. The rules are those at the top of
-tooltray/foundation/home/socket_place.py; a hub makes the folders, a bridge only looks for them."""
+"""Finds the hub's socket if the home cannot contain it: the home's path is too long, or its disk takes no sockets. The rules are at the top
+of tooltray/foundation/home/socket_place.py; a hub makes the folders, a bridge only looks for them."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ MAX_RECORD_BYTES = 4096
 
 
 def find_socket(home: bytes) -> bytes:
-    """Returns where the hub of this home listens, or would."""
+    """Returns the path at which the hub of this home listens, if it runs."""
     user, digest = os.getuid(), sha256(home).hexdigest()[:16]
     of_session = os.fsencode(f"{RUNTIME_FOLDERS}/{user}/tooltray-{digest}")
     of_old_versions = os.fsencode(f"{SHARED_FOLDER}/tooltray-{user}-{digest}")

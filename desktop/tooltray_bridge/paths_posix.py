@@ -1,6 +1,6 @@
-"""Where the hub's socket is, found only from HOME; on Linux and macOS. The rules are those at the top of tooltray's home.py, in bytes and
-without `os`, whose import costs more than everything else here; what is rare (an untidy path, a missing HOME, a long path) imports what
-it needs."""
+"""Finds the hub's socket on Linux and macOS, from HOME only. The rules are at the top of tooltray's home.py. This module applies them to
+bytes and without `os`, whose import costs more than everything else here; only rare cases (an untidy path, a missing HOME, a long path)
+import more."""
 
 import posix
 import sys
@@ -76,7 +76,7 @@ def _is_there(path: bytes) -> bool:
 
 
 def is_private(folder: bytes) -> bool:
-    """Reports whether only this user (and root) can put something into a folder, or something else in its place.
+    """Reports whether only this user (and root) can create files in a folder, or replace the folder.
 
     Raises:
         OSError: it cannot be read, usually because it does not exist.

@@ -1,4 +1,4 @@
-"""Where the hub's pipe is, found only from USERPROFILE; on Windows. The rules are those at the top of tooltray's home.py, without `os` and
+"""Finds the hub's pipe on Windows, from USERPROFILE only. The rules are at the top of tooltray's home.py. This module does without `os` and
 `hashlib`, whose imports cost more than everything else here."""
 
 import nt

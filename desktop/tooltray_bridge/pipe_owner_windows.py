@@ -1,4 +1,4 @@
-"""Checks that the hub at the other end of a pipe is this user's: any user may create a pipe of any name that is free. The owner of a pipe
+"""Checks that the hub at the other end of a pipe is this user's: any user may create a pipe with any unused name. The owner of a pipe
 is its creator. tooltray's win32/security.py checks the same for the hub's own programs; the bridge imports nothing of tooltray."""
 
 import ctypes
@@ -13,7 +13,7 @@ _ourselves = ctypes.c_void_p(-1)  # what GetCurrentProcess gives
 
 
 def is_ours(pipe: int) -> bool:
-    """Reports whether this user has created the pipe; False where Windows does not report it."""
+    """Reports whether this user has created the pipe; False if Windows does not report it."""
     api, kernel = ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
     owner, descriptor, token = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     user, size = ctypes.create_string_buffer(_USER_BYTES), ctypes.c_ulong()

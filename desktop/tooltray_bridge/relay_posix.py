@@ -1,8 +1,8 @@
 """The bridge's two sides on Linux and macOS: the client's pipes and the hub's socket, and the bytes between them. Only built-in modules are
 imported.
 
-Neither side can block the other way. What a side does not take at once is kept, and until it has taken it nothing more is read for it:
-there is at most one chunk each way in here, and a client that reads nothing while it writes 50 MB stalls only itself.
+Neither direction can block the other. Bytes that a side does not take at once are kept, and no more are read for that side until it has
+taken them. So the bridge holds at most one chunk each way, and a client that reads nothing while it writes 50 MB stalls only itself.
 """
 
 import _socket
@@ -57,7 +57,7 @@ def connect(path: bytes) -> _socket.socket:
 
 
 def owner_of(hub: _socket.socket) -> int | None:
-    """Returns the user who listens at the other end; None where the system does not report it by this means."""
+    """Returns the user who listens at the other end; None if the system does not report it in this way."""
     option = getattr(_socket, "SO_PEERCRED", None)  # Linux: struct ucred of pid, uid, gid
     if option is None:
         return None
@@ -69,9 +69,9 @@ class Relay:
 
     Attributes:
         hub: the connection, None while there is none.
-        to_client: what the client has not taken yet.
-        is_input_open: the client has not closed its side; one that has may still read.
-        is_client_gone: the client no longer reads.
+        to_client: bytes that the client has not taken yet.
+        is_input_open: whether the client may still write; a client that has closed this side may still read.
+        is_client_gone: whether the client has stopped reading.
         stdin, stdout: the client's pipes.
     """
 
@@ -94,7 +94,7 @@ class Relay:
         """Continues with this hub.
 
         Args:
-            first: what it is sent before anything else.
+            first: the bytes that the hub is sent before all others.
         """
         self.hub, self._is_hub_taking = hub, True
         self.send_to_hub(first)
@@ -167,11 +167,11 @@ class Relay:
         return True
 
     def tell_client(self, lines: bytes) -> None:
-        """Adds the bridge's own lines after what the client has been given so far, which must have ended with a line."""
+        """Sends the bridge's own lines to the client. The bytes that the client was given before must end with a whole line."""
         self._send_to_client(b"".join((self.to_client, lines)))
 
     def send_to_hub(self, data: bytes | memoryview) -> None:
-        """Sends what the hub takes now and keeps the rest. Where the client has closed its side, the hub's is closed after the rest."""
+        """Sends as much as the hub takes now and keeps the rest. If the client has closed its side, the stream to the hub ends after it."""
         assert self.hub is not None
         try:
             sent = self.hub.send(data) if data else 0
@@ -180,7 +180,7 @@ class Relay:
                 self.hub.shutdown(_socket.SHUT_WR)
         except BlockingIOError:
             self._to_hub = data
-        except OSError:  # it is gone; what it has written before is still to be read
+        except OSError:  # the hub is gone; its last output is still to be read
             self._to_hub, self._is_hub_taking = b"", False
 
     def _send_to_client(self, data: bytes | memoryview) -> None:
@@ -195,15 +195,15 @@ class Relay:
     def _watch(self, hub_fd: int) -> select.poll:
         poll = select.poll()
         events = (0 if self.to_client else POLLIN) | (POLLOUT if self._to_hub else 0)
-        if events:  # without any, a hub that is gone would wake us again and again
-            poll.register(hub_fd, events)  # first: what the client writes to a hub that is gone is then for the next one
+        if events:  # a hub that is gone, registered without events, would wake the bridge again and again
+            poll.register(hub_fd, events)  # first: the client's bytes after a loss go to the next hub
         poll.register(self.stdout, POLLOUT if self.to_client else 0)  # with 0 it still reports that the client has stopped reading
         if self.is_input_open and self._is_hub_taking and not self._to_hub:
             poll.register(self.stdin, POLLIN)
         return poll
 
     def wait(self, within_s: float, *, may_read: bool) -> None:
-        """Waits, while there is no hub, until the client has written something, has taken something, or has left; at most so long."""
+        """Waits, without a hub, until the client has written bytes, has taken bytes or has left; at most `within_s` seconds."""
         poll = select.poll()
         poll.register(self.stdout, POLLOUT if self.to_client else 0)
         if self.is_input_open and may_read:
@@ -216,9 +216,9 @@ class Relay:
 
 
 def with_client(carry: "Callable[[], int]") -> int:
-    """Runs the bridge between standard input and output; returns its exit code, or 1 where one of them is closed.
+    """Runs the bridge between standard input and output; returns its exit code, or 1 if one of the two is closed.
 
-    No write to standard output may block. Were one of them closed, the connection to the hub would get its number.
+    Standard output must not block. If one of the two were closed, the connection to the hub would get its file descriptor.
     """
     try:
         posix.fstat(0)

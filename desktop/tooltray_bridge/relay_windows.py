@@ -1,8 +1,8 @@
 """The bridge's two sides on Windows: the client's pipes and the hub's named pipe, and the bytes between them.
 
 A named pipe can be waited for, standard input and output cannot: a thread reads the one and another writes the other, each at most one
-chunk ahead, and all decisions are made in the main thread. So neither side can block the other way, as on POSIX. A pipe has no half that
-can be closed: once the client has closed its side and awaits nothing any more, the bridge leaves.
+chunk ahead, and all decisions are made in the main thread. So neither direction can block the other, as on POSIX. Half of a pipe cannot be
+closed: once the client has closed its side and awaits no more answers, the bridge leaves.
 """
 
 import _winapi
@@ -103,7 +103,7 @@ class HubPipe:
         self.reading, _ = _winapi.ReadFile(self._handle, CHUNK_BYTES, overlapped=True)
 
     def take_read(self) -> bytes:
-        """Returns what has arrived.
+        """Returns the bytes that have arrived.
 
         Raises:
             OSError: the hub is gone.
@@ -114,7 +114,7 @@ class HubPipe:
         return bytes(done.getbuffer()[:count])  # type: ignore[index]
 
     def write(self, data: bytes) -> None:
-        """Writes all of it, in the background if the hub does not take it at once.
+        """Writes all bytes, in the background if the hub does not take them at once.
 
         Raises:
             OSError: the hub is gone.
@@ -188,7 +188,7 @@ class _Output:
         start_new_thread(self._write, ())
 
     def start(self, data: bytes) -> None:
-        """Writes all of it; `is_done` is set then. Only after the previous write is done."""
+        """Writes all bytes and then sets `is_done`. Call it only after the previous write is done."""
         self._data = data
         self._is_wanted.release()
 
@@ -209,9 +209,9 @@ class Relay:
 
     Attributes:
         hub: the connection, None while there is none.
-        to_client: what the client has not taken yet.
-        is_input_open: the client has not closed its side; one that has may still read.
-        is_client_gone: the client no longer reads.
+        to_client: bytes that the client has not taken yet.
+        is_input_open: whether the client may still write; a client that has closed this side may still read.
+        is_client_gone: whether the client has stopped reading.
     """
 
     def __init__(self, tracker: Tracker, *, stdin: int | None = None, stdout: int | None = None) -> None:
@@ -226,7 +226,7 @@ class Relay:
         self.is_client_gone = False
         self._input = _Input(_winapi.GetStdHandle(STDIN) if stdin is None else stdin)
         self._output = _Output(_winapi.GetStdHandle(STDOUT) if stdout is None else stdout)
-        self._under_way = 0  # so many bytes of `to_client` are being written
+        self._under_way = 0  # how many bytes of `to_client` are being written
         self._to_hub = b""
         self._is_hub_taking = False
 
@@ -239,7 +239,7 @@ class Relay:
         """Continues with this hub.
 
         Args:
-            first: what it is sent before anything else.
+            first: the bytes that the hub is sent before all others.
         """
         self.hub, self._is_hub_taking = hub, True
         self.send_to_hub(first)
@@ -251,7 +251,7 @@ class Relay:
         self.hub, self._to_hub, self._is_hub_taking = None, b"", False
 
     def pump(self) -> None:
-        """Carries until the hub or the client is gone, or the client awaits nothing any more."""
+        """Carries until the hub or the client is gone, or the client awaits no more answers."""
         hub = self.hub
         assert hub is not None
         try:
@@ -259,7 +259,7 @@ class Relay:
                 if hub.reading is None and not self.to_client:
                     hub.start_reading()
                 self._step(hub)
-        except OSError:  # what the client has not taken yet is still kept for it
+        except OSError:  # bytes that the client has not taken yet are kept
             return
 
     def _step(self, hub: HubPipe) -> None:
@@ -275,7 +275,7 @@ class Relay:
             self._act_on(event)
 
     def wait(self, within_s: float, *, may_read: bool) -> None:
-        """Waits, while there is no hub, until the client has written something, has taken something, or has left; at most so long."""
+        """Waits, without a hub, until the client has written bytes, has taken bytes or has left; at most `within_s` seconds."""
         waits = self._client_waits(may_read=may_read) or [Event().handle]
         which = _winapi.WaitForMultipleObjects(waits, False, int(within_s * 1000))
         if which < len(waits):
@@ -315,11 +315,11 @@ class Relay:
             self.tell_client(self.tracker.take_owed())
 
     def tell_client(self, lines: bytes) -> None:
-        """Adds the bridge's own lines after what the client has been given so far, which must have ended with a line."""
+        """Sends the bridge's own lines to the client. The bytes that the client was given before must end with a whole line."""
         self._send_to_client(lines)
 
     def send_to_hub(self, data: bytes) -> None:
-        """Sends what the hub takes now and keeps the rest."""
+        """Sends as much as the hub takes now and keeps the rest."""
         assert self.hub is not None
         self._to_hub = data
         if not data:
@@ -328,7 +328,7 @@ class Relay:
             self.hub.write(data)
             if self.hub.writing is None:
                 self._to_hub = b""
-        except OSError:  # it is gone; what it has written before is still to be read
+        except OSError:  # the hub is gone; its last output is still to be read
             self._to_hub, self._is_hub_taking, self.hub.writing = b"", False, None
 
     def _finish_write(self, hub: HubPipe) -> None:
@@ -346,7 +346,7 @@ class Relay:
 
 
 def with_client(carry: "Callable[[], int]") -> int:
-    """Runs the bridge between standard input and output; returns its exit code, or 1 where one of them is closed."""
+    """Runs the bridge between standard input and output; returns its exit code, or 1 if one of the two is closed."""
     handles = (_winapi.GetStdHandle(STDIN), _winapi.GetStdHandle(STDOUT))
     if not all(handle and _winapi.GetFileType(handle) != NO_FILE for handle in handles):
         return 1

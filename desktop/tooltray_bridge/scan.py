@@ -10,7 +10,7 @@ OPENING, CLOSING, MARKS = b"{[", b"}]", b"{[}],:"
 
 
 def end_of_string(line: bytes, at: int) -> int:
-    """Returns where the string ends whose first quote is at `at`: after its last quote, or -1 if it has none."""
+    """Returns the index behind the string that begins with the quote at `at`; -1 if the string has no end."""
     end = at
     while True:
         end = line.find(QUOTE, end + 1)
@@ -47,10 +47,10 @@ def marks(line: bytes) -> list[tuple[int, int]]:
 
 
 def members(line: bytes) -> dict[bytes, tuple[int, int]]:
-    """Returns where the values of an object's members start and end, by name. Of two with one name the last counts, as for JSON readers."""
+    """Returns where the values of an object's members start and end, by name. The last of two with one name counts, as in JSON parsers."""
     found: dict[bytes, tuple[int, int]] = {}
     name = b""
-    at, value_at = -1, -1  # behind the last mark; where the value starts that is being read, -1 in front of a name
+    at, value_at = -1, -1  # the index behind the last mark; the start of the value that is being read, -1 in front of a name
     for offset, mark in marks(line):
         if mark == COLON and value_at < 0:
             name, value_at = line[at:offset].strip()[1:-1], offset + 1

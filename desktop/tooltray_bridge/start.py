@@ -1,8 +1,8 @@
-"""Starts a hub, where that is allowed, and only one for any number of bridges. It has much more time than hot: a hub needs a good part of a
-second to be ready.
+"""Starts a hub, if that is allowed, and only one for any number of bridges. Speed matters less here than in hot, because a hub needs a good
+part of a second to be ready.
 
-The hub gets nothing of the AI client that happened to start it: not its variables with their API keys, not its folder, session or pipes. It
-reads the user's login shell itself.
+The hub inherits nothing from the AI client that happened to start it: no variables with API keys, no folder, session or pipes. It reads the
+user's login shell itself.
 """
 
 import json
@@ -33,10 +33,10 @@ BACKGROUND = "--background"  # the start of an AI client is not a reason to open
 
 
 def why_not(home: str, user_home: str) -> str:
-    """Returns why a bridge starts no hub in this home; empty if it may.
+    """Returns why a bridge may not start a hub in this home; empty if it may.
 
     Args:
-        home: where the hub would live.
+        home: the home of the hub.
         user_home: the user's default home; it lists the others in which a hub may be started.
     """
     if not _is_same(home, user_home):
@@ -69,7 +69,7 @@ def _listed_homes(user_home: str) -> list[str]:
 
 
 def _read_json(path: str) -> object:
-    """Returns the content of a JSON file; None if it cannot be read. What is not a regular file is not waited for."""
+    """Returns the content of a JSON file; None if it cannot be read. Does not block on a pipe or a device of that name."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
             return json.loads(file.read()) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
@@ -85,7 +85,7 @@ def program() -> list[str]:
 
 
 class HubStart:
-    """One try to get a hub running.
+    """One attempt to start a hub.
 
     A bridge that finds the lock taken leaves the start to the lock's holder. A command that fails is followed by the next: the desktop app,
     if its display is available, `serve`, and `serve` once more with its stderr read.
@@ -95,7 +95,7 @@ class HubStart:
         """Prepares the commands.
 
         Args:
-            is_restart: there was a hub in this home, which is not created again where it is gone: the user has removed Tooltray.
+            is_restart: whether this home had a hub before. If such a home is missing, the user has removed Tooltray, and it stays removed.
         """
         self._run = os.path.join(home, "run")
         self._home, self._is_restart = home, is_restart
@@ -114,7 +114,7 @@ class HubStart:
         self._last_words = b""
 
     def step(self) -> str:
-        """Takes the next step; returns why no hub can be had, empty while there is hope."""
+        """Takes the next step; returns why no hub can be started, empty while the attempt continues."""
         if self._is_restart and not os.path.isdir(self._home):
             return f"Tooltray was removed: {self._home} is gone. Take its entry out of this AI client, or start Tooltray again"
         if monotonic() >= self._give_up_at:
@@ -131,7 +131,7 @@ class HubStart:
         return ""
 
     def close(self) -> None:
-        """Detaches what was started, which lives on: the bridge does not wait for its end."""
+        """Detaches the started process, which keeps running; the bridge does not wait for its end."""
         platform.let_go(self._child)
         self._forget_child()
         if self._lock is not None:

@@ -1,4 +1,4 @@
-"""Starting a hub on Linux and macOS: its environment, where a desktop can be shown, the lock, and detached children."""
+"""Starts a hub on Linux and macOS: its environment, the display of a desktop, the lock, and detached children."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ RUNTIME_FOLDERS = "/run/user"
 DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 _left_behind: set[int] = set()
-"""Children of this process that earlier tries have detached: a guardian may need seconds to end, and still run at the next try."""
+"""Children of this process that earlier attempts have detached: a guardian may need seconds to end, and still run at the next attempt."""
 
 
 quoted = shlex.join
@@ -29,7 +29,7 @@ def how_to_make_private(folder: str) -> str:
 
 
 def is_private(folder: str) -> bool:
-    """Reports whether only this user can put something into a folder; also where it is yet to be created."""
+    """Reports whether only this user can create files in a folder; True for a folder that does not exist yet."""
     try:
         return paths.is_private(os.fsencode(folder))
     except FileNotFoundError:
@@ -39,7 +39,7 @@ def is_private(folder: str) -> bool:
 
 
 def fresh_environment(user_folder: str) -> dict[str, str]:
-    """Returns what a hub is started with: the user's names, and the places of their session's sockets.
+    """Returns the environment of a new hub: the user's names and shell, and the places of the user's session sockets.
 
     Args:
         user_folder: the user's own.
@@ -48,7 +48,7 @@ def fresh_environment(user_folder: str) -> dict[str, str]:
     try:
         user = pwd.getpwuid(os.getuid())
         environment |= {"USER": user.pw_name, "LOGNAME": user.pw_name, "SHELL": user.pw_shell or "/bin/sh"}
-    except KeyError:  # a container that was started with a bare number
+    except KeyError:  # a container that runs under a user id without an account
         pass
     runtime = _runtime_folder()
     if runtime:
@@ -64,7 +64,7 @@ def _runtime_folder() -> str:
 
 
 def desktop_variables(noted: object) -> dict[str, str] | None:
-    """Returns what a desktop app needs besides to be shown where the last one was; None: that display is not available.
+    """Returns further variables with which a desktop app appears on the last one's display; None: that display is not available.
 
     Args:
         noted: the content of `run/desktop.json`, if it could be read.
@@ -114,7 +114,7 @@ def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_he
     """Starts a hub in a session of its own.
 
     Args:
-        is_heard: its stderr is wanted.
+        is_heard: whether its stderr is read.
 
     Raises:
         OSError: it cannot be started.
@@ -140,7 +140,7 @@ def read_available(stream: IO[bytes]) -> bytes:
 
 
 def let_go(child: "subprocess.Popen[bytes] | None") -> None:
-    """Detaches a child, which lives on: this process does not wait for its end.
+    """Detaches a child, which keeps running; this process does not wait for its end.
 
     From here on the system reaps children that end. Those that ended while a start watched its own child are reaped here.
     """

@@ -1,4 +1,4 @@
-"""Starting a hub on Windows: its environment, whether a desktop is to be shown, the lock, and a detached child."""
+"""Starts a hub on Windows: its environment, the choice between desktop and `serve`, the lock, and a detached child."""
 
 import _winapi
 import ctypes
@@ -23,7 +23,7 @@ def how_to_make_private(folder: str) -> str:
 
 
 def is_private(folder: str) -> bool:
-    """Reports whether this may be the place of a hub. A folder below the user's own inherits an access list that shuts others out; the hub
+    """Reports whether a hub may use this folder. A folder below the user's own inherits an access list that excludes other users; the hub
     itself checks the list before it uses a home."""
     return not os.path.exists(folder) or os.path.isdir(folder)
 
@@ -40,7 +40,7 @@ def fresh_environment(user_folder: str) -> dict[str, str]:
 
 
 def _environment_of_user() -> dict[str, str]:
-    """Returns the environment that the shell makes for a program started by a click; empty where Windows makes no environment."""
+    """Returns the environment that the shell makes for a program started by a click; empty if Windows makes no environment."""
     userenv, advapi, kernel = ctypes.WinDLL("userenv"), ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
     token, block = ctypes.c_void_p(), ctypes.c_void_p()
     query, duplicate = 0x0008, 0x0002  # TOKEN_QUERY, TOKEN_DUPLICATE
@@ -67,7 +67,7 @@ def _pairs_at(address: int) -> list[tuple[str, str]]:
 
 
 def desktop_variables(noted: object) -> dict[str, str] | None:
-    """Returns what a desktop app needs besides: nothing. None: the last hub of this home was not a desktop app.
+    """Returns the further variables of a desktop app: an empty dictionary; None if the last hub of this home was not a desktop app.
 
     Args:
         noted: the content of `run/desktop.json`, if it could be read.
@@ -94,7 +94,7 @@ def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_he
     """Starts a hub outside of the jobs of the process that has started this bridge, and without a window.
 
     Args:
-        is_heard: its stderr is wanted.
+        is_heard: whether its stderr is read.
 
     Raises:
         OSError: it cannot be started.
@@ -127,6 +127,6 @@ def read_available(stream: IO[bytes]) -> bytes:
 
 
 def let_go(child: "subprocess.Popen[bytes] | None") -> None:
-    """Detaches a child, which lives on: this process does not wait for its end."""
+    """Detaches a child, which keeps running; this process does not wait for its end."""
     if child is not None:
         child.returncode = 0  # or Popen would complain that its end was not awaited

@@ -1,4 +1,5 @@
-"""Tracks what a hub's end would leave open: the calls that wait for an answer, and what the next hub must be sent. Knows no sockets.
+"""Tracks the state that must survive a hub: the calls that wait for an answer, and the messages that the next hub must be sent. It uses no
+sockets.
 
 At a hub's end each request is answered on its own, so a batch is tracked as the requests in it. Ids of the hub that have more than
 `MAX_HELD_BYTES` are not tracked.
@@ -31,7 +32,7 @@ MAX_HELD_BYTES = 1 << 16  # of a hub's line whose id has not ended yet
 INITIALIZE, INITIALIZED, CANCELLED = b"initialize", b"notifications/initialized", b"notifications/cancelled"
 REPLAYED = frozenset((INITIALIZE, b"logging/setLevel", LISTEN, SUBSCRIBE))
 FOLLOWED = REPLAYED | {INITIALIZED, CANCELLED, UNSUBSCRIBE}
-SUPERSEDED = b""  # in place of a method: the answer does not concern what is in the replay now
+SUPERSEDED = b""  # in place of a method: the answer belongs to a request that is no longer in the replay
 ARRAY = b"["
 CUT = b",\n"  # ends a line that the hub has not ended: it is invalid, also if only the line's end was missing
 NOTEWORTHY = (ARRAY, REPLY_HEAD, CANCEL_HEAD)  # beginnings of lines that are more than a notification
@@ -41,24 +42,24 @@ class Tracker:
     """The state of both directions of one bridge.
 
     Attributes:
-        is_offline: there is no hub. Of the client's lines, those are kept that await an answer.
-        has_answered: the hub has answered something since it was found.
-        owed: lines that the client must be given besides the hub's.
+        is_offline: whether there is no hub. Lines of the client that await an answer are then kept.
+        has_answered: whether the present hub has answered a request.
+        owed: lines of the bridge's own that the client must still be given.
     """
 
     def __init__(self) -> None:
         self.is_offline = self.has_answered = False
         self.owed = b""
-        self._in_flight: dict[bytes, bytes] = {}  # id -> method; replay_key if it is in the replay or ends what is
+        self._in_flight: dict[bytes, bytes] = {}  # id -> method; replay_key for a request in the replay, or one that ends it
         self._waiting: dict[bytes, tuple[int, bytes]] = {}  # id -> batch or 0, line, for the next hub; empty if the replay has it
         self._replay: dict[bytes, tuple[bytes, bytes]] = {}  # by replay_key: id, line
         self._replays = self._batches = 0
-        self._pieces: list[bytes] = []  # of the line that the client is in the middle of
+        self._pieces: list[bytes] = []  # of the line that the client has begun
         self._pieces_bytes = 0
-        self._is_skipping = False  # the rest of that line: no hub has its start
+        self._is_skipping = False  # the rest of that line, because its start never reached a hub
         self._held = b""  # the start of a line of the hub, too short to know its id
-        self._line_id: bytes | None = None  # of the line that the hub is in the middle of
-        self._line: list[bytes] = []  # its start; all of it if it is not one reply
+        self._line_id: bytes | None = None  # of the line that the hub has begun
+        self._line: list[bytes] = []  # its start; the whole line if it is not one reply
         self._unwanted: set[bytes] = set()  # ids of replies that are not for the client
         self._questions: set[bytes] = set()  # ids of the hub's requests that the client has not answered
 
@@ -78,14 +79,14 @@ class Tracker:
         return sum(len(line) for _, line in self._waiting.values())
 
     def take_owed(self) -> bytes:
-        """Returns the owed lines, unless the client is within a line of the hub."""
+        """Returns the owed lines; empty while the client has received only a part of a line of the hub."""
         if self._line_id is not None:
             return b""
         owed, self.owed = self.owed, b""
         return owed
 
     def client_sent(self, chunk: bytes) -> bytes:
-        """Tracks what the client wrote, and returns what the hub gets of it."""
+        """Tracks bytes that the client wrote; returns those for the hub."""
         if not self._pieces and not self.is_offline and chunk.find(b"\n") == len(chunk) - 1:
             self._on_line(chunk, [])
             return chunk
@@ -100,7 +101,7 @@ class Tracker:
         return b"" if self.is_offline else chunk[skipped:]
 
     def hub_sent(self, chunk: bytes) -> bytes:
-        """Tracks what the hub wrote, and returns what the client gets: all but replies to what was replayed."""
+        """Tracks bytes that the hub wrote; returns those for the client: all but the replies to replayed requests."""
         if self._line_id is None and not self._held and not self._unwanted and chunk.find(b"\n") == len(chunk) - 1:
             self._on_hub_line(reply_id_at(chunk, 0), chunk)
             return chunk
@@ -138,7 +139,7 @@ class Tracker:
         """Sets the state for a hub that is gone.
 
         Returns:
-            What the client is sent: the end of a cut line, cancellations of the hub's requests, and an error for each call that
+            The bytes for the client: the end of a cut line, cancellations of the hub's requests, and an error for each call that
             will not be answered. A handshake, log levels and subscriptions are not among them: they wait for the next hub.
         """
         is_cut = self._line_id is not None and self._line_id not in self._unwanted
@@ -157,7 +158,7 @@ class Tracker:
             error: a JSON-RPC error object that gives the reason.
 
         Returns:
-            What the client is sent: this error for everything that waits.
+            The bytes for the client: this error for everything that waits.
         """
         refused, self._waiting = self._waiting, {}
         for found in refused:
@@ -168,7 +169,7 @@ class Tracker:
         """Sets the state for a new hub.
 
         Returns:
-            What it is sent: the handshake and the subscriptions, what waits, and the line that the client is in the middle of.
+            The bytes for the hub: the handshake, the subscriptions, the waiting requests, and the line that the client has begun.
         """
         self.is_offline = self.has_answered = False
         self._unwanted = set()
@@ -260,7 +261,7 @@ class Tracker:
 
         Args:
             found: the result of `reply_id_at` for it.
-            line: at least as much of it as that has needed; all of it if it is not one reply.
+            line: the part that `reply_id_at` has needed, or more; the whole line if it is not one reply.
         """
         if found in self._in_flight:
             self.has_answered = True
@@ -274,7 +275,7 @@ class Tracker:
             self._on_other_hub_line(line)
 
     def _on_answer(self, found: bytes, key: bytes, line: bytes) -> None:
-        """Drops from the replay what the hub's answer ends or refuses."""
+        """Drops a request from the replay that the hub's answer ends or refuses."""
         is_end = self._replay[key][0] != found
         if is_end or key.startswith(LISTEN) or is_refusal(line, found):
             del self._replay[key]

@@ -1,7 +1,7 @@
 """Connects a confined process to the hub's proxy, and to no other host.
 
-The kernel asks at each `connect` of the confined process (SECCOMP_RET_USER_NOTIF). Landlock's rules for TCP name a port and no host, so
-that a server could talk to any host that listens on the proxy's port. So this process splits in two: one stays outside, reads each address
+The kernel asks at each `connect` of the confined process (SECCOMP_RET_USER_NOTIF). Landlock's rules for TCP name a port and no host, so a
+server could talk to any host that listens on the proxy's port. So this process splits in two: one stays outside, reads each address
 once, and connects the confined process's socket itself; a change in memory meanwhile has no effect. When the outer process has ended, every
 `connect` fails.
 """
@@ -30,14 +30,14 @@ _NUMBER_BYTES = 4
 
 
 def wanted(address: bytes, port: int) -> "tuple[str, int] | None":
-    """Returns where a socket may be connected to.
+    """Returns the address to which a socket may be connected.
 
     Args:
         address: a `struct sockaddr` as a program gave it.
         port: of the proxy.
 
     Returns:
-        The proxy, in the words of the socket's family; None: the address is another one.
+        The proxy's address in the form of the socket's family; None: the program wants another address.
     """
     family = int.from_bytes(address[:2], "little")
     mapped = _socket.inet_pton(AF_INET6, _MAPPED + LOCALHOST)
@@ -50,7 +50,7 @@ def wanted(address: bytes, port: int) -> "tuple[str, int] | None":
 
 
 class Asking:
-    """Two processes, from its creation on: the outer one, and its child, which continues and is confined."""
+    """A pair of processes: the outer one, and its child, which continues and is confined. Creating the object starts the child."""
 
     def __init__(self, port: int) -> None:
         """Starts the child.
@@ -92,15 +92,15 @@ class Asking:
     # outside
 
     def serve(self, streams: "tuple[int, ...]" = (0, 1, 2)) -> int:
-        """Answers until the child has ended; ends as the child has, by a signal too.
+        """Answers the kernel until the child has ended. If a signal has ended the child, it ends this process, too.
 
         Args:
-            streams: the open files that are the program's: the hub must see when it closes them.
+            streams: the program's open files, which are closed here: the hub must notice when the program closes them.
 
         Returns:
-            Its exit code.
+            The child's exit code.
         """
-        for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):  # the program gets them, too, and decides
+        for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):  # the program gets them, too, and decides what they mean
             _signal.signal(number, _signal.SIG_IGN)
         pidfd = posix.pidfd_open(self._child)
         number = posix.read(self._told, _NUMBER_BYTES)

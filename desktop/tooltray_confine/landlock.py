@@ -1,7 +1,7 @@
 """Landlock: rules for files, TCP ports and signals that a process puts on itself, and that hold for all that it starts. The numbers are
 those of linux/landlock.h.
 
-Whatever this process is not allowed by a rule is refused, of the kinds that the kernel's ABI knows. From ABI 1, Landlock also keeps the
+Of the actions that the kernel's ABI knows, all that no rule allows are refused. From ABI 1, Landlock also keeps the
 process from looking into others (ptrace, /proc/PID/mem, /proc/PID/environ).
 """
 
@@ -24,7 +24,7 @@ ABSTRACT_SOCKETS, SIGNALS = 1, 2  # from ABI 6: to processes outside
 READ = EXECUTE | READ_FILE | READ_DIR
 # all but devices and sockets, which no server needs to make
 WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_FIFO | MAKE_SYM | REFER | TRUNCATE | IOCTL_DEV
-_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV  # the others are a folder's, and refused for a file
+_OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV  # the others are only for folders, and refused for a file
 _TCP_ABI, _SCOPES_ABI = 4, 6
 
 
@@ -50,7 +50,7 @@ def restrict(abi: int, *, read: "list[str]", write: "list[str]", has_tcp_rules: 
     Args:
         abi: at least 1.
         read, write: absolute paths; missing ones are left out.
-        has_tcp_rules: no TCP but to `connect_port`; needs ABI 4.
+        has_tcp_rules: whether TCP is restricted to `connect_port`; needs ABI 4.
 
     Raises:
         OSError: the kernel refuses.

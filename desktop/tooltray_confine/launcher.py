@@ -18,7 +18,7 @@ LD_PRELOAD would run code here, before anything is confined."""
 OWN = b"TOOLTRAY_"  # begins the names of variables by which the hub finds its servers again
 PROXY_ABI = 4
 _SET_NO_NEW_PRIVS = 38
-_FIRST_TO_GO = b"500"  # of 1000: as if it used half of all memory besides
+_FIRST_TO_GO = b"500"  # of 1000: as if it used another half of all memory
 _SET_FILTER, _NEW_LISTENER = 1, 8
 _FIRST_OTHER_FILE, _LAST_OTHER_FILE = 3, (1 << 31) - 1  # after stdin, stdout, stderr
 
@@ -63,7 +63,7 @@ def environment(environ: "dict[bytes, bytes]") -> "dict[bytes, bytes]":
 
 
 def relatives(parent: int) -> "tuple[int, ...]":
-    """Returns the numbers that get no signal: the hub, its group, and its parent, the guardian."""
+    """Returns the process numbers to which the program may send no signal: the hub, its group, and its parent, the guardian."""
     try:
         with open(f"/proc/{parent}/stat", "rb") as file:
             grandparent, group = file.read().rpartition(b")")[2].split()[1:3]
@@ -88,7 +88,7 @@ def _check(options: Options) -> None:
 
 
 def _offer_to_memory_killer() -> None:
-    """Has the kernel end this process before the hub and the user's programs where memory is short."""
+    """Makes the kernel end this process before the hub and the user's programs if memory runs out."""
     try:
         file = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY | posix.O_CLOEXEC)
     except OSError:  # no /proc here, or a container that denies it
@@ -111,12 +111,12 @@ def _limit(options: Options) -> None:
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (value, value))
-    if options.open_files:  # a program may raise it, as ever
+    if options.open_files:  # only the soft limit: a program may raise it, as it may without the launcher
         resource.setrlimit(resource.RLIMIT_NOFILE, (options.open_files, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
 def _confine(options: Options, processor: str, abi: int, protected: "tuple[int, ...]") -> int:
-    """Puts on what is only for the program: rules, capabilities and filter.
+    """Applies the restrictions that are only for the program: Landlock's rules, capabilities and the filter.
 
     Returns:
         The open file at which the kernel asks, if the network is "proxy"; else 0.

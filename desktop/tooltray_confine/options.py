@@ -9,12 +9,12 @@ class Options:
     """The launcher's task.
 
     Attributes:
-        read, write: paths that may be read and run, and those that may be changed, too; each with all below it.
+        read, write: paths that may be read and run, and paths that may also be changed; each with everything below it.
         network: "all", "none", or "proxy": TCP to `proxy_port` of this computer, and nothing else.
-        file_bytes, processes, open_files: limits; 0: as they are.
-        abi: of Landlock, which the hub has found, and whose limits it has shown the user; 0: without Landlock.
-        keeps_group: no process leaves the process group by which the hub ends them all.
-        has_own_ids: the processes see no others: bubblewrap has made a namespace for them.
+        file_bytes, processes, open_files: limits; 0: unchanged.
+        abi: the version of Landlock that the hub has found, and whose limits it has shown the user; 0: without Landlock.
+        keeps_group: whether no process may leave the process group by which the hub ends all of them.
+        has_own_ids: whether the processes are in a process namespace that bubblewrap has made, and so cannot see others.
         command: the program, and its arguments.
     """
 

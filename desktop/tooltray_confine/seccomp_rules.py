@@ -1,7 +1,7 @@
 """Which system calls are refused to a confined process, and with which arguments: those that Landlock does not restrict.
 
-A call that is not named is allowed, since servers are of all languages; a call newer than the newest one known here does not exist for
-them. The numbers in these rules are those of Linux' headers, alike on both processors.
+A call that is not named is allowed, since servers are written in many languages; a call newer than the newest one known here does not exist
+for them. The numbers in these rules are those of Linux' headers, alike on both processors.
 
 - Sockets by path lead to other programs of the same user (the hub, the session bus, systemd, Docker), and Landlock has no rule for
   them: only pairs are allowed. Pairs of datagram sockets, too, could be sent to any path.
@@ -73,7 +73,7 @@ REFUSED = (
     # file systems, files by number
     *("mount", "umount2", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount", "open_tree", "mount_setattr", "name_to_handle_at"),
     *("open_by_handle_at", "fanotify_init"),
-    # what is shared with other programs by number or name
+    # memory and queues that are shared with other programs by number or name
     *("add_key", "request_key", "keyctl", "shmget", "shmat", "shmctl", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd"),
     *("msgrcv", "msgctl", "mq_open", "mq_unlink"),
     # rings
@@ -92,7 +92,7 @@ def rules(
     Args:
         processor: one of PROCESSORS.
         network: "all", "none" or "proxy".
-        abi: of Landlock; what it does not restrict is restricted here, where that is possible.
+        abi: of Landlock; actions that it does not restrict are restricted here, if possible.
         keeps_group: `setsid` and `setpgid` seem to succeed and do nothing.
         has_own_ids: no process outside has a number here.
         protected: numbers of processes (below 0: groups) that get no signal.
@@ -149,7 +149,7 @@ def _files(abi: int) -> "dict[str, list[Line]]":
 
 def _opening(flags: int, abi: int) -> "list[Line]":
     truncating: list[Line] = [argument(flags), has_bits(O_TRUNC, no="mode"), keep(O_ACCESS), is_equal(O_WRONLY, yes="mode")]
-    truncating += [is_equal(O_RDWR, yes="mode"), refuse(EPERM)]  # empties what may only be read
+    truncating += [is_equal(O_RDWR, yes="mode"), refuse(EPERM)]  # empties a file that may only be read
     return [
         *(truncating if abi < TRUNCATE_ABI else []),
         "mode",

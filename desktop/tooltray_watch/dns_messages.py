@@ -64,7 +64,7 @@ def checked(name: str) -> str:
 
 
 def _name_at(message: bytes, at: int) -> tuple[str, int]:
-    """Returns a name and where the message continues; an empty one where it is malformed. Only its end may point elsewhere, and is left
+    """Returns a name and the index where the message continues; the name is empty if it is malformed. An end that points elsewhere is left
     out."""
     labels: list[str] = []
     while at < len(message):

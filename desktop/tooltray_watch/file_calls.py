@@ -1,4 +1,4 @@
-"""The meaning of calls on files: which path is opened, run or changed, and what of that is reported. An opened file is reported by the
+"""The meaning of calls on files: which path is opened, run or changed, and what is reported. An opened file is reported by the
 kernel's path, since a rule on files counts for the target of a link; and only if it was opened. A lookup of a missing file is noise."""
 
 import errno

@@ -16,7 +16,7 @@ PTRACE_CONT, PTRACE_SYSCALL, PTRACE_SEIZE, PTRACE_LISTEN, PTRACE_GETEVENTMSG, PT
     0x420E,
 )
 EVENT_EXEC, EVENT_SECCOMP, EVENT_STOP = 4, 7, 128
-# sysgood, fork, vfork, clone, exec, seccomp, exitkill: it follows everything, and nothing outlives it
+# sysgood, fork, vfork, clone, exec, seccomp, exitkill: all children are traced, and none outlives the tracer
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x80 | 0x100000
 WAIT_ALL = 0x40000000  # __WALL: threads, too
 ENTRY, EXIT, SECCOMP = 1, 2, 3

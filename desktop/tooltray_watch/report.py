@@ -16,10 +16,10 @@ class Report:
     read, list, write, create, exec: an absolute path as the kernel knows it, links resolved; `list` is a folder that was listed, `create`
         a name that was made or removed.
     failed: a path that was to be written and could not be, or that the system refuses anyway.
-    connect, dgram, bind: "address:port"; `dgram` is what was sent over UDP.
+    connect, dgram, bind: "address:port"; `dgram` is a destination over UDP.
     name: a name that was looked up in DNS, with the addresses in the answers, as far as they were seen.
     unix: the path of a socket, "@name" of an abstract one.
-    socket: another kind of socket, in words. setuid, ptrace: the program that wanted it. full: there was more than is reported.
+    socket: another kind of socket, in words. setuid, ptrace: the program that tried it. full: some things are not reported.
     """
 
     def __init__(self, path: str) -> None:
@@ -29,7 +29,7 @@ class Report:
         self._is_full_said = False
 
     def tell(self, kind: str, name: str, addresses: tuple[str, ...] = ()) -> None:
-        """Writes one thing, unless the report already has it or is full."""
+        """Writes one line, unless the report already has it or is full."""
         key = hash((kind, name, addresses))
         if key in self._seen:
             return
@@ -63,7 +63,7 @@ class Report:
         self._bytes += len(line)
         try:
             os.write(self._file, line)
-        except OSError:  # the disk is full: what the program does matters more
+        except OSError:  # the disk is full: the program is more important than its report
             self._bytes = MOST_BYTES + 1
 
     def close(self) -> None:

@@ -21,7 +21,7 @@ STOPS = (
 
 
 def program(processor: str) -> bytes:
-    """Returns the filter's instructions. `sendto` stops only with an address: without one it is what Python sends all of TCP with."""
+    """Returns the filter's instructions. `sendto` stops only with an address: Python sends all TCP data by `sendto` without one."""
     numbers = machine.CALLS[processor]
     stops = [numbers[name] for name in STOPS if name in numbers]
     code = [_step(_LOAD, ARCH), _step(_IS_EQUAL, machine.AUDIT_ARCH[processor], 1, 0), _step(_RETURN, ALLOW), _step(_LOAD, NUMBER)]

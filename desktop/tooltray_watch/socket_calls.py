@@ -1,7 +1,7 @@
 """The meaning of calls on sockets: where a program connects, what it sends over UDP, which names it looks up.
 
 glibc connects a UDP socket only to sort addresses, and Go to ask DNS with plain `write`. So after such a `connect` the thread is followed
-for a few calls, each of which stops then: what it sends on that socket counts, and the answers.
+for a few calls, each of which stops then: messages sent on that socket count, and the answers.
 """
 
 import contextlib

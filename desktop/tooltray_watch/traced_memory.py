@@ -28,7 +28,7 @@ def text(tid: int, address: int) -> str:
 
 
 def number64(tid: int, address: int) -> int:
-    """Returns eight bytes as a number; 0 where they cannot be read."""
+    """Returns eight bytes as a number; 0 if they cannot be read."""
     return int.from_bytes(read_memory(tid, address, 8), "little")
 
 
@@ -85,7 +85,7 @@ def parts(tid: int, address: int, count: int) -> bytes:
 
 
 def group_of(tid: int) -> int:
-    """Returns the process that a thread belongs to; the thread's own number where that cannot be read."""
+    """Returns the process that a thread belongs to; the thread's own number if that cannot be read."""
     try:
         with open(f"/proc/{tid}/status", "rb") as status:
             return int(status.read().partition(b"\nTgid:")[2].split(b"\n")[0])

@@ -27,7 +27,7 @@ OF_SOCKETS = ("socket", "connect", "bind", "listen", "sendto", "sendmsg", "sendm
 
 
 class Tracer:
-    """A tracer of one program with all that it starts, until the program itself has ended."""
+    """A tracer of one program and all that it starts; it ends with the program itself."""
 
     def __init__(self, pid: int, report: Report, processor: str) -> None:
         """

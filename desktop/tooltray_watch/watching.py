@@ -1,7 +1,7 @@
 """Starts a program under the tracer and ends as it ends: the same exit code, or the same signal.
 
 stdin, stdout and stderr belong only to the program once it runs. It leads a session of its own, as without a tracer; SIGTERM and SIGINT are
-passed on to it, and where this process is killed the kernel kills all that it traces.
+passed on to it, and if this process is killed, the kernel kills all that it traces.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def watch(report_file: str, command: list[str]) -> int:
-    """Runs a program, and writes into the file what it does; returns its exit code.
+    """Runs a program, and writes its actions into the file; returns its exit code.
 
     Args:
         command: the program's absolute path and its arguments.
@@ -43,7 +43,7 @@ def watch(report_file: str, command: list[str]) -> int:
         return _say(f"cannot watch on this processor ({processor})")
     ready, go = os.pipe()
     pid = os.fork()
-    if pid == 0:  # pragma: no cover - what this process becomes measures nothing
+    if pid == 0:  # pragma: no cover - no coverage is measured in the child
         os.close(go)
         _become(command, ready, processor)
     os.close(ready)

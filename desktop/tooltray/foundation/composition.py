@@ -46,7 +46,7 @@ class Composition:
 
 Make = Callable[[Any], Any]
 Given = str | Make
-"""What a parameter gets: another part, or a part's attribute, by name; or what is made for it."""
+"""A parameter's value: another part, or a part's attribute, by name; or an object that is made for the parameter."""
 
 
 class Part:

@@ -1,7 +1,7 @@
-"""Knows who is asking the engine for something, and has the user confirm what widens permissions.
+"""Identifies the caller of a verb of the engine, and has the user confirm each change that widens permissions.
 
 A verb that widens permissions (trust, an approval, a grant, an allowed folder, wider rules, a trusted token, an address for others) calls
-`confirm_widening` before it does anything. The carrier of a request names its asker with `asked_by`: the window, a command, a program over
+`confirm_widening` before it does anything. The carrier of a request sets its asker with `asked_by`: the window, a command, a program over
 REST. Each `Asker` confirms in its own way, and records the decision (package consent) before the verb continues. A new way to confirm is
 another `Asker`; no verb changes for it. Without a carrier the asker is `Unattended`, and nothing is widened.
 """
@@ -30,7 +30,7 @@ class Wish(msgspec.Struct, frozen=True):
         arguments: of the verb, as they came over the control socket. Only the user sees them; they are never recorded.
         shown: further facts that the user sees. They are not recorded: a command line may contain a key.
         is_shown: the window already asks about the same thing, e.g. about a call that waits.
-        is_reading: it allows nothing, and shows something that only the user may see; that is not recorded.
+        is_reading: it allows nothing, and shows data that only the user may see; this is not recorded.
     """
 
     what: str
@@ -46,7 +46,7 @@ class Asker(Protocol):
     """The caller of a verb of the engine.
 
     Attributes:
-        name: by which the user knows the caller; empty where that is the user.
+        name: by which the user knows the caller; empty if that is the user.
         proposes: without a confirmation, a server entry from this caller is stored as a proposal and waits for the user's approval.
         is_window: the user acts in the window itself, where no program can act for them.
     """
@@ -59,7 +59,7 @@ class Asker(Protocol):
     def is_window(self) -> bool: ...
 
     def on_asked(self, seconds: float) -> None:
-        """Learns that the user is asked, and for how many seconds at most; the caller may extend its own time limit."""
+        """Handles the notice that the user is being asked, and for how many seconds at most; the caller may extend its own time limit."""
         ...
 
     async def has_confirmed(self) -> bool:
@@ -67,7 +67,7 @@ class Asker(Protocol):
         ...
 
     async def confirm(self, wish: Wish) -> None:
-        """Requests the user's confirmation of what widens permissions, and records the decision.
+        """Requests the user's confirmation of a request that widens permissions, and records the decision.
 
         Raises:
             Denied: the user has not confirmed it; the hint names a way to confirm.
@@ -76,12 +76,12 @@ class Asker(Protocol):
         ...
 
     async def note(self, wish: Wish) -> None:
-        """Records what needs no confirmation, because it narrows permissions."""
+        """Records a request that needs no confirmation, because it narrows permissions."""
         ...
 
 
 class Person:
-    """The user at the window or at a terminal, where nothing records their decisions (a hub's askers record them, see package consent)."""
+    """The user at the window or at a terminal. This asker records no decisions; a hub's askers do (package consent)."""
 
     name, proposes, is_window = "", False, False
 
@@ -113,7 +113,7 @@ class Unattended(Person):
 
 
 PERSON, UNATTENDED = Person(), Unattended()
-YES_TO_CALLS = Phrase("Allowing tool calls")  # what widens approval
+YES_TO_CALLS = Phrase("Allowing tool calls")  # in a Wish that widens approvals
 OTHER_WORDS = Phrase("Showing a tool in other words")  # a model may take it for another one
 _asker: ContextVar[Asker] = request_scoped("asker", UNATTENDED)
 _call: ContextVar[tuple[str, Mapping[str, object]]] = request_scoped("call", ("", {}))
@@ -126,7 +126,7 @@ def needs_terminal(what: str) -> Denied:
 
 
 def check_unchanged(before: object, now: object) -> None:
-    """Checks after a confirmation, which may have taken minutes, that its subject is still what the user was asked about.
+    """Checks after a confirmation, which may have taken minutes, that its subject is unchanged since the user was asked.
 
     Raises:
         Conflict: it has changed, and the user has not seen the change.

@@ -32,7 +32,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def in_one_line(*parts: str) -> str:
-    """Joins parts of a message: after a full stop, or after a colon where the part begins with a small letter."""
+    """Joins parts of a message: after a full stop, or after a colon if the part begins with a small letter."""
     text = ""
     for part in (part.rstrip(".") for part in parts if part):
         gap = (": " if part[:1].islower() else ". ") if text else ""
@@ -66,7 +66,7 @@ class TooltrayError(Exception):
 
 
 class NotFound(TooltrayError):
-    """A failure to find what the caller named."""
+    """A failure to find the thing that the caller named."""
 
 
 class Conflict(TooltrayError):

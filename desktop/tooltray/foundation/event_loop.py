@@ -9,7 +9,7 @@ import os
 import selectors
 import sys
 
-ROUNDS_WITHOUT_NEWS = 3  # at most, in a row: what a reply sets off is done by then, and nobody who knocks waits for more than that
+ROUNDS_WITHOUT_NEWS = 3  # at most, in a row: enough for all that a reply sets off, and new connections wait no longer than this
 
 
 class _BusySelector(selectors.DefaultSelector):

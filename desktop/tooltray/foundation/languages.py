@@ -22,11 +22,11 @@ logger = logging.getLogger(__name__)
 ENGLISH = "en"
 FOLDER = "i18n"
 ABOUT = re.compile(r'\A\ufeff?\s*\{\s*"":\s*("(?:[^"\\]|\\.)*")')  # a catalogue's member of the empty name, the first one
-ABOUT_CHARACTERS = 2_000  # within which it stands: a whole catalogue is a hundred times as long
+ABOUT_CHARACTERS = 2_000  # of a catalogue that are searched for that member; a whole catalogue is a hundred times as long
 CODE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 FIELD = re.compile(r"\{(\w+)\}")
 LARGEST_SETTINGS = 8 * 1024 * 1024  # characters in which a command looks for the language; more would be felt
-VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # of which the first that is set decides
+VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first one that is set decides
 
 
 class Language(NamedTuple):
@@ -85,7 +85,7 @@ def names_in(environ: Mapping[str, str]) -> list[str]:
 
 
 def chosen_language(settings: Path) -> str:
-    """Returns the language that the file of the settings names; empty where it names none or cannot be read. Blocks."""
+    """Returns the language that the file of the settings names; empty if it names none or cannot be read. Blocks."""
     try:
         with open(settings, encoding="utf-8-sig", opener=open_regular) as file:
             found = json.loads(text)["language"] if '"language"' in (text := file.read(LARGEST_SETTINGS)) else ""

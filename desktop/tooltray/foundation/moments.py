@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 
 LAST_TIME_S = 1e11  # the year 5138
 
-JUMP_S = 30.0  # more than clocks are put right by in the background; less is no jump, and a moment is shown as it was noted
+JUMP_S = 30.0  # background corrections of a clock are smaller; after them a moment is shown as it was recorded
 
 
 def _since_boot() -> float:
-    """Returns seconds that never jump, and that include the computer's sleep where the system counts it."""
+    """Returns seconds that never jump, and that include the computer's sleep if the system counts it."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()  # which goes on while the computer sleeps on Windows, and does not on macOS
+    return time.monotonic()  # while the computer sleeps it runs on Windows, but not on macOS
 
 
 class Moment:

@@ -1,7 +1,7 @@
-"""The user's choices for the window, the command line and the notifications: language, theme, what closing means, and what is notified.
+"""The user's choices for the window, the command line and the notifications: language, theme, closing, and kinds of notifications.
 
-They are read from a document that may hold anything, at the start even before the settings are checked: what cannot be used counts as not
-chosen, and the settings say so. A new kind of notification is a line in KINDS.
+They are read from a document with any content, at the start even before the settings are checked: an unusable choice counts as not made,
+and the settings report it. A new kind of notification is a line in KINDS.
 """
 
 from collections.abc import Mapping
@@ -66,9 +66,9 @@ class Preferences(msgspec.Struct, frozen=True):
     Attributes:
         language: the name of its catalogue, "en" or "zh_TW"; empty: the system's.
         theme: "light" or "dark"; empty: the system's.
-        keeps_running: closing the window hides it, where there is a tray.
+        keeps_running: whether closing the window only hides it, if there is a tray.
         starts_hidden: the window stays away until the user opens it from the tray.
-        notifications: whether each kind is sent, where the user has chosen; see KINDS.
+        notifications: whether each kind is sent, for kinds that the user has chosen; see KINDS.
     """
 
     language: str = ""

@@ -31,7 +31,7 @@ def open_regular(path: StrPath, flags: int = os.O_RDONLY, mode: int = 0o600) -> 
         OSError: it cannot be opened.
     """
     try:
-        _check(os.stat(path).st_mode, path)  # before it is opened: opening alone starts some devices
+        _check(os.stat(path).st_mode, path)  # before it is opened, since the opening itself starts some devices
     except FileNotFoundError:  # `flags` decides whether it is made
         pass
     descriptor = os.open(path, flags | _NO_WAITING | _PLAIN, mode)

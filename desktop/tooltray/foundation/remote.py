@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 Verb: TypeAlias = Callable[..., Coroutine[object, None, Any]]
 JsonObject: TypeAlias = dict[str, Any]
-"""An object of JSON with whatever is in it, where it comes from another program or goes to one."""
+"""A JSON object with any content that comes from another program or is sent to one."""
 
 
 class RemotePart:
@@ -19,7 +19,7 @@ class RemotePart:
         self._carry = carry
 
     def __getattr__(self, verb: str) -> Verb:
-        if verb.startswith("_"):  # asked for by copy, pickle and the like; no verb begins so
+        if verb.startswith("_"):  # read by copy, pickle and similar modules; no verb begins like this
             raise AttributeError(verb)
 
         async def carried(*args: Any, **kwargs: Any) -> Any:

@@ -16,7 +16,7 @@ def request_scoped(name: str, default: T) -> ContextVar[T]:
 
 
 def background_context() -> Context:
-    """Returns a copy of the caller's context without what belongs to its request."""
+    """Returns a copy of the caller's context without the variables of its request."""
     context = copy_context()
     for variable, default in _of_request:
         context.run(variable.set, default)

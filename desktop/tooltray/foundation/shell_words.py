@@ -10,7 +10,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 
-_WINDOWS_PATH = re.compile(r"[\w.%:]\\\w|\\\\\w")  # a shell of Unix would drop these backslashes; nobody escapes a letter
+_WINDOWS_PATH = re.compile(r"[\w.%:]\\\w|\\\\\w")  # a shell of Unix would drop these backslashes; no user escapes a letter
 _PLAIN = re.compile(r"[A-Za-z0-9_./:\\+-]+")  # means itself to both
 _FILLED_IN = re.compile("[`$\u201c\u201d\u201e]")  # within "" of PowerShell: an escape, a variable or command, other quotation marks
 _NOT_IN_SINGLE_QUOTES = re.compile(

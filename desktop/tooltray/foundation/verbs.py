@@ -1,5 +1,5 @@
-"""Declares what carriers need to know of a verb of the API besides its signature: which callers may use it, and the size limit of a
-request.
+"""Declares the options of the API's verbs that a signature does not show, for carriers: the callers that may use a verb, and the size limit
+of a request.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

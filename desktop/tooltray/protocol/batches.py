@@ -1,4 +1,4 @@
-"""Requests that came as one array and are answered as one (JSON-RPC 2.0; of MCP's versions only 2025-03-26 has it).
+"""Batches: requests that come in one array and are answered in one array (JSON-RPC 2.0; in MCP only version 2025-03-26 has them).
 
 A refused array gets one answer for each request in it, because a peer that does not know batches waits for each of its ids.
 """
@@ -108,7 +108,7 @@ class Batches:
         """Begins a batch.
 
         Args:
-            ids: of its requests; an id that is already in another batch stays there.
+            ids: the ids of its requests; an id that is already in another batch stays in that one.
             refusals: the replies to elements that are not messages.
         """
         batch = _Batch(refusals)

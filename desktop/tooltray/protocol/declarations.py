@@ -1,4 +1,4 @@
-"""What a client or a server declares beyond what its era defines: `extensions`, `experimental`, and the `tasks` of 2025-11-25.
+"""Declarations of clients and servers beyond the capabilities of their era: `extensions`, `experimental`, and the `tasks` of 2025-11-25.
 
 Peers write these members, so wrongly typed, oversized or deeply nested ones are left out: AI clients refuse a whole greeting for a single
 such member.

@@ -105,7 +105,7 @@ def is_too_deep(raw: bytes) -> bool:
     for _ in range(shapes.MOST_LEVELS):
         if not brackets:
             return False
-        if len(brackets) > 2 * shapes.MOST_LEVELS * brackets.count(b"{}"):  # more than so deep on average
+        if len(brackets) > 2 * shapes.MOST_LEVELS * brackets.count(b"{}"):  # deeper than this on average
             return True
         brackets = brackets.replace(b"{}", b"")  # one level
     return bool(brackets)

@@ -30,7 +30,7 @@ from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.pending_calls import PendingCall, PendingCalls
 
 logger = logging.getLogger(__name__)
-SMALL_BYTES = 4096  # a reply that is not worth an error in its place
+SMALL_BYTES = 4096  # a reply so small that an error in its place would save nothing
 JOIN_BELOW_BYTES = 65536  # one write call for small messages, no extra copy for large ones
 LOGGED_NOISE_LINES = 20  # of one connection; a server that prints garbage must not fill the log
 CANCELLED = "notifications/cancelled"
@@ -65,7 +65,7 @@ class RawDispatcher:
             answer: answers a request of the peer, or returns NO_REPLY; cancelled when the peer cancels the request.
             take_notification: called with every notification except cancellations.
             order: which of the peer's requests wait for others.
-            is_server: whether the peer is a server: its output besides messages is noise, never answered, and small faults are forgiven.
+            is_server: whether the peer is a server: its output other than messages is noise, never answered, and small faults are forgiven.
             max_line_bytes: longer messages of the peer are dropped.
         """
         self.name = name
@@ -77,27 +77,27 @@ class RawDispatcher:
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self.calls.is_unwanted)
         self._channel: Channel | None = None
         self._messages: MessageChannel | None = None
-        self.takes_batches = is_server  # of an AI client: only if it speaks the one version that has them
+        self.takes_batches = is_server  # from an AI client only if it speaks the one version that has them
         self._batches = Batches(lambda replies, about: self._send(replies, about=about), self.unsent)
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
-        self._came_with: dict[bytes, Raw] = {}  # requests in flight that came with the reply to one of ours, by that one's id
-        self.receiving_with = NOTHING  # the same of the message that is just being taken in
-        self._open: set[bytes] = set()  # of those, the ones that nothing waits for
+        self._came_with: dict[bytes, Raw] = {}  # by request in flight: the id of our request in whose response it came
+        self.receiving_with = NOTHING  # the same for the message that is just being received
+        self._open: set[bytes] = set()  # requests in flight that stay open: nothing waits for them
         self._backlog = Backlog()
         self._is_held_back = False
         self._pace = Pace(is_even=not order.is_paced, go_on=self._work_off_backlog)
         self.closed_because = self._ended_because = ""
         self.closed = asyncio.Event()
-        self.is_closed = False  # the same, for each message
+        self.is_closed = False  # the same, cheap enough to be checked for each message
         self.is_congested = False
         self._reads_no_more = False
         self.noise_lines = 0
-        self.farewell: Callable[[Raw], Envelope] | None = None  # ends a request that stays open when we close; None: nothing does
+        self.farewell: Callable[[Raw], Envelope] | None = None  # answers requests that are still open when we close
         self.note_refusal: Callable[[Raw, Envelope], None] | None = None  # called with errors that `answer` does not see, by id
         self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
         self.tap: Tap | None = None  # set while the messages are watched
 
-    # what the channel calls
+    # called by the channel
 
     def attach(self, channel: Channel) -> None:
         self._channel = channel
@@ -151,12 +151,12 @@ class RawDispatcher:
         self._reads_no_more = True
 
     def connection_lost(self, reason: str, *, requests_stay: bool = False) -> None:
-        """Answers everything that waits for the peer, which is gone.
+        """Ends the connection, because the peer is gone: settles all calls that wait for it.
 
         Args:
-            reason: what the callers read.
-            requests_stay: whether requests of ours keep waiting, because the transport knows better what becomes of each: it settles
-                them all, in bounded time. Replies that come meanwhile (`receive`) count.
+            reason: the text of the callers' errors.
+            requests_stay: whether requests of ours keep waiting, because the transport knows whether each was delivered: it settles them
+                all, in bounded time. Replies that come meanwhile (`receive`) count.
         """
         if self.is_closed:
             return
@@ -238,7 +238,7 @@ class RawDispatcher:
         """Ends the connection from our side: requests in flight are answered with an error, then the channel is closed.
 
         Args:
-            reason: what the peer and our own callers read.
+            reason: the text of the errors for the peer and for our own callers.
             grace_s: how long requests in flight may still run before they are answered so.
         """
         if grace_s and self._awaited:
@@ -270,11 +270,11 @@ class RawDispatcher:
     # inbound
 
     def _receive(self, line: bytes | bytearray, *, is_cut: bool = False) -> None:
-        """Takes one line. `is_cut`: it is the unfinished rest when the connection was lost, which begins no batch."""
+        """Takes one line. `is_cut`: the line is the unfinished rest of a lost connection, and so begins no batch."""
         if self.tap is not None:
             self.tap(False, line)
         try:
-            may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and what waits for it in one go
+            may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and the requests behind it in one go
             if may_be_batch and not is_cut and line[0] != OPENING_BRACE and line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"[":
                 self._receive_batch(line)
                 return
@@ -299,7 +299,7 @@ class RawDispatcher:
         elif self.is_closed:
             return  # nothing is left to answer it
         elif message.method == CANCELLED and not message.id:
-            self._on_cancelled(message)  # never queued behind what it cancels
+            self._on_cancelled(message)  # never queued behind the request that it cancels
         elif not (self._backlog.waiting or self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
             self._dispatch(message)
         elif self._backlog.add(message):
@@ -346,7 +346,7 @@ class RawDispatcher:
     def _take(self, notification: Envelope) -> None:
         try:
             self._take_notification(notification)
-        except Exception:  # a bug of ours: what follows is still worked off
+        except Exception:  # a bug of ours: later messages are still handled
             logger.exception("%s: %s could not be handled", self.name, notification.method)
 
     async def _answer(self, request: Envelope, key: bytes) -> None:

@@ -21,7 +21,7 @@ NOTHING, NULL = Raw(b""), Raw(b"null")
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 CONNECTION_CLOSED, REQUEST_TIMEOUT = -32000, -32001  # the codes that the MCP SDKs use for these
 METHODS_KEPT = 128  # as JSON; there are about thirty, and a client may make up others
-QUOTED_BYTES = 200  # of what cannot be read
+QUOTED_BYTES = 200  # of unreadable input
 _OPENING_BRACE = ord("{")
 UTF8_CHECKED_BELOW_BYTES = 2**20  # the check costs 0.8 ms per MB and a copy
 _ID = rb"(" + member_scanner.STRING + rb"|-?[0-9][0-9.eE+-]*)"
@@ -217,7 +217,7 @@ def success(result: object) -> Envelope:
 
 
 class Worded(Envelope):
-    """A failure of our own that keeps its words as they were made; the error that is sent contains them as plain text."""
+    """A failure of our own that keeps its message as it was made, e.g. as a Phrase; the error that is sent contains it as plain text."""
 
     words: str = ""
 

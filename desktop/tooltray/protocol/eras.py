@@ -99,7 +99,7 @@ class Head(msgspec.Struct):
     name: str = ""
     request_state: str = msgspec.field(name="requestState", default="")
     input_responses: dict[str, Raw] = msgspec.field(name="inputResponses", default_factory=dict)
-    task: Raw = NOTHING  # in a legacy call that is to be answered with a task
+    task: Raw = NOTHING  # in a legacy call that requests a task as its answer
 
     @property
     def era(self) -> Era:
@@ -205,7 +205,7 @@ def read_progress_token(params: Raw) -> Raw:
 def may_repeat_name(params: Raw) -> bool:
     """Returns whether an object may have two members `name`: the last one counts here, but maybe not for a server's parser.
 
-    Some parsers take `Name` for `name`. True too often (an argument is called `name`), never too seldom.
+    Some parsers take `Name` for `name`. The result may be True without need (an argument is called `name`), but is never False by mistake.
     """
     if len(memoryview(params)) >= NAME_LOOKED_FOR_BELOW_BYTES:
         return True

@@ -21,7 +21,7 @@ MESSAGE_BYTES = 500  # memory of a message besides its parameters
 
 
 class AnswerOrder(msgspec.Struct, frozen=True):
-    """Which of a peer's requests wait for others.
+    """The rules by which a peer's requests wait for one another.
 
     Attributes:
         holds_back: methods behind which everything waits until they are answered (`initialize`).

@@ -86,7 +86,7 @@ class AllUnsent:
         self.bytes = self.servers_bytes = 0
         self.is_full = False
         self._waiting: dict[Unsent, None] = {}  # clients
-        self._pauses: dict[Callable[[], object], Callable[[], object]] = {}  # of connections to servers: what pauses, and what resumes
+        self._pauses: dict[Callable[[], object], Callable[[], object]] = {}  # of connections to servers: pause, resume
         self._has_room = asyncio.Event()
         self._looks = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -111,7 +111,7 @@ class AllUnsent:
         while self.is_full:
             await self._has_room.wait()
 
-    # what the accounts call
+    # called by the accounts
 
     def add(self, peer: Unsent, size: int) -> None:
         self.bytes += size

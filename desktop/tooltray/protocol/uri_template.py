@@ -37,7 +37,7 @@ _FORMS = {
     "?": _Form("?", "#"),
     "&": _Form("&", "#"),
 }
-"""By operator. A plain value is never empty here, as servers' own matchers have it: `users/` is no `users/{id}`."""
+"""By operator. As in servers' own matchers, a plain value is never empty: `users/` does not match `users/{id}`."""
 
 
 class UriTemplate:
@@ -98,7 +98,7 @@ def _ends_of(form: _Form, uri: str, starts: set[int]) -> Iterator[int]:
 
 
 def _start_of(form: _Form, uri: str, starts: set[int], end: int) -> int:
-    """Returns where an expansion begins that ends at `end`; such a place exists. What is allowed from it is allowed from a later one."""
+    """Returns the latest place where an expansion that ends at `end` may begin; such a place exists."""
     if form.first and end in starts:
         return end
     return next(at for at in range(end - 1, -1, -1) if at in starts and uri.startswith(form.first, at))

@@ -32,7 +32,7 @@ class CannotUse(Exception):
 
     Attributes:
         reason: for the user.
-        at: index of the character where it is; None: that of the entry.
+        at: index of the character where it is; None: at the entry.
     """
 
     def __init__(self, reason: str, at: int | None = None) -> None:

@@ -95,7 +95,7 @@ def _walk(found: Positions, text: str, place: Place, at: int) -> int:
 
 
 def of_toml(text: str) -> Positions:
-    """Returns the positions of tables and keys; what is in an inline table has that of its key."""
+    """Returns the positions of tables and keys; members of an inline table have the position of its key."""
     found = Positions({(): 0})
     table: Place = ()
     for start, line in _toml_lines(text):

@@ -208,7 +208,7 @@ def _refuse(word: str) -> NoReturn:
 def _read_toml(text: str) -> Content:
     try:
         content = tomllib.loads(text.removeprefix("\ufeff"))
-    except ValueError as error:  # TOMLDecodeError, and what numbers raise that have too many digits
+    except ValueError as error:  # TOMLDecodeError, and the error for numbers with too many digits
         line = _LINE_OF_TOML.search(str(error))
         at = document_lines.start_of_line(text, int(line[1])) if line else len(text)
         raise CannotRead(Phrase("this is no TOML"), at) from None

@@ -205,7 +205,7 @@ def _seconds(given: object, place_of: PlaceOf) -> float:
 
 
 def with_entry(text: str, name: str, entry: Mapping[str, object]) -> str:
-    """Returns the text with this entry, new or in the place of one of the same name.
+    """Returns the text with this entry, which is new or replaces the entry of the same name.
 
     Raises:
         CannotRead: the text is not a list of servers, or the entry has no JSON form.

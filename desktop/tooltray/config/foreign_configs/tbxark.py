@@ -208,9 +208,7 @@ class _Reader:
         )
 
     def _usable_tokens(self, tokens: list[str], options: GoFields) -> tuple[str, ...]:
-        """Returns the tokens without empty ones, which open nothing. If all are empty, the entry is refused: it must not become open to
-        all.
-        """
+        """Returns the tokens that are not empty. If all are empty, the entry is refused: it must not become open to everyone."""
         plain = [token for token in tokens if not has_secret(token)]
         found = tuple(dict.fromkeys(token for token in (filled_in(token, self._environ).strip() for token in plain) if token))
         if plain == tokens and tokens and not found:

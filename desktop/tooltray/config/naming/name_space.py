@@ -31,8 +31,8 @@ class NameSpace:
 
     Attributes:
         names: by tool.
-        whole: by tool, if its name had to be shortened: another one that was not.
-        targets: the tools by name of either kind.
+        whole: the whole name, by tool, of each tool whose name had to be shortened.
+        targets: the tools, by short name and by whole name.
     """
 
     def __init__(self, stand_in: str) -> None:
@@ -139,8 +139,8 @@ class NameSpace:
         self._taken.add(as_compared(name))
 
     def plain(self, tool: Tool) -> str:
-        """Returns the tool's own name with its usable characters. Equal originals give equal names, so that tools of two servers are seen
-        to meet.
+        """Returns the tool's own name with its usable characters. Equal originals give equal names, so that a conflict between
+        tools of two servers is noticed.
         """
         cleaned = self._cleaned(tool)
         return cleaned if len(cleaned) <= MAX_LENGTH else _with_hash(cleaned, _digest(tool[1]), HASH_DIGITS)
@@ -168,7 +168,7 @@ class NameSpace:
 
 
 def has_prefix(name: str, server: str) -> bool:
-    """Returns whether a name begins with a server's name, as names do that would otherwise meet others."""
+    """Returns whether a name begins with a server's name, as names do that would otherwise conflict with others."""
     return as_compared(name).startswith(as_compared(f"{_cleaned(server, 'server')}_"))
 
 

@@ -35,7 +35,7 @@ _STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt", "skills"
 
 
 class PublishedNames:
-    """All names ever given, and what they were given to.
+    """All names ever given, each with the tool or prompt that has it.
 
     Every method may be called from any thread; `publish` and `reset` write a file, so an event loop calls them in a worker thread.
     """
@@ -89,11 +89,11 @@ class PublishedNames:
         return self._spaces[kind].names.get(tool)
 
     def target(self, name: str, *, kind: Kind = "tools") -> Tool | None:
-        """Returns what a name was given to, whether it is listed now or not."""
+        """Returns the tool or prompt to which a name was given, whether it is listed now or not."""
         return self._spaces[kind].targets.get(name)
 
     def holder(self, original: str, *, kind: Kind) -> Tool | None:
-        """Returns the tool that has the name which one called `original` would get if it were the only one; None if no tool has it."""
+        """Returns the tool that its server calls `original` and that was published without a server's name before it, if any."""
         space = self._spaces[kind]
         found = space.targets.get(space.plain(("", original)))
         return found if found and found[1] == original else None

@@ -2,8 +2,8 @@
 Pure.
 
 A name under which a tool is published has to be unique among all servers' tools, which published_names ensures. Everything else uses the
-server's own name for a tool: what may be called without asking, what is disabled, and what the server is sent; so settings stay right when
-the names that AI clients see change.
+server's own name for a tool: approval rules, disabled tools, and requests to the server. So settings stay right when the names that AI
+clients see change.
 """
 
 import re
@@ -15,7 +15,7 @@ from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client accepts, and as long as published names are
+NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # a name that every AI client accepts, as long as published names are
 NAME_IN_WORDS = "1 to 40 of the letters a to z and A to Z, digits, '_' and '-'"
 _MARK = "/"  # between a server and its tool in the key of a chosen name; no server's name contains one
 
@@ -24,7 +24,7 @@ Tool = tuple[str, str]
 
 
 def chosen_name(override: ToolOverride | None) -> str:
-    """Returns the chosen name of a tool; empty: its own, also if the name in the settings cannot be used."""
+    """Returns the chosen name of a tool; empty if none was chosen, or the name in the settings cannot be used."""
     name = override.name if override else None
     return name if name and NAME.fullmatch(name) else ""
 
@@ -63,7 +63,7 @@ def names_alone(tools: Collection[str], config: MCPServerConfig) -> dict[str, st
 
 
 def tool_alone(name: str, tools: Collection[str], config: MCPServerConfig) -> str:
-    """Returns the server's own name for what such a client calls `name`; the name itself if it is not a chosen one.
+    """Returns the server's own name for the tool that such a client calls `name`; the name itself if it is not a chosen one.
 
     Args:
         tools: the server's own names, as far as they are known.

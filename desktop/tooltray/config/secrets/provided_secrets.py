@@ -42,7 +42,7 @@ class ProvidedSecrets:
         return value
 
     def _turn(self, reference: Reference) -> "_Turn":
-        """Returns the turn of a provider; for commands that of the program, so that one that hangs holds up no other."""
+        """Returns the queue of a provider. Each program of a command has its own queue, so that a program that hangs delays no other."""
         command = self._commands().get(reference.place) if reference.prefix == COMMAND else None
         return self._turns[f"{COMMAND}:{command[0]}" if command else reference.prefix]
 
@@ -61,8 +61,8 @@ class ProvidedSecrets:
 
 
 class _Turn:
-    """A queue in which one request runs after the other, since each may ask the user. When one is not answered, the waiting ones fail, too,
-    or ten servers would wait for half a minute each.
+    """A queue in which one request runs after the other, since each may ask the user. When one is not answered, the waiting ones fail, too:
+    otherwise ten servers would wait for half a minute each.
     """
 
     def __init__(self) -> None:

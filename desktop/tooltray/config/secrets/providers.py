@@ -96,7 +96,7 @@ async def printed(command: Sequence[str], around: Surroundings, origin: str) -> 
     """Returns what a program prints, as text.
 
     Raises:
-        SecretNotGiven: it fails, hangs, or prints what cannot be a secret.
+        SecretNotGiven: it fails, hangs, or prints a text that cannot be a secret.
     """
     environ = {name: value for name, value in around.environ.items() if name != "GPG_TTY"}  # gpg's agent would ask at that terminal
     try:
@@ -225,7 +225,7 @@ class Reference(msgspec.Struct, frozen=True):
 
     Attributes:
         prefix: of its provider.
-        place: what the provider looks for.
+        place: the provider's own name for the secret.
     """
 
     prefix: str

@@ -1,7 +1,7 @@
 """Secrets by name: `${secret:NAME}` in the settings, values in the keyring, in an encrypted file, or in memory.
 
 Every call to a vault runs on a worker thread of its backend with a timeout; the engine's loop never blocks on a keyring, and a keyring that
-hangs holds up no other backend. No value is ever in an error, a log record or a `repr`.
+hangs delays no other backend. No value is ever in an error, a log record or a `repr`.
 """
 
 import asyncio
@@ -301,7 +301,7 @@ def _check_value(name: str, value: str) -> None:
 
 
 class SecretWorker:
-    """A daemon thread that runs calls one after the other. It starts with the first call and never holds up the end of the process."""
+    """A daemon thread that runs calls one after the other. It starts with the first call and never delays the end of the process."""
 
     def __init__(self) -> None:
         self._calls: Calls = queue.SimpleQueue()

@@ -1,9 +1,9 @@
 """Rules on the arguments of calls, by which calls run without asking: the paths of arguments, their values, and the rule itself.
 
 A path is written as `path`, `options.cwd` or `items[*].path`; a member whose name contains a dot, a bracket or a quotation mark is written
-as JSON in brackets: `["a.b"].c`. Of values only what is known to be harmless is accepted: anything that a shell, a URL parser or a file
-system may read in two ways is not, and a call that contains it asks. A rule has no unknown members: a misspelt one would be a condition
-that does not count.
+as JSON in brackets: `["a.b"].c`. A rule accepts only values that are known to be harmless, and no value that a shell, a URL parser or a
+file system may read in two ways: a call with such a value asks. A rule has no unknown members: a misspelt one would be a condition that
+does not count.
 """
 
 import ipaddress
@@ -154,7 +154,7 @@ def read_pattern(text: str) -> Host | None:
 
 
 def host_of(value: str) -> Host | None:
-    """Returns the host of an address, or the host that a text is; None if it has none, or parsers could disagree about it."""
+    """Returns the host of an address, or of a text that is itself a host; None if it has no host, or parsers could disagree about it."""
     found = _ADDRESS.fullmatch(value) or _QUERY_ALONE.fullmatch(value)
     if found is None:
         return read_host(value)

@@ -1,4 +1,4 @@
-"""Fills in what an entry leaves open: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, `{project_path}`, `{project_name}`, and `~/`.
+"""Fills in an entry's placeholders: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, `{project_path}`, `{project_name}`, and `~/`.
 
 Secrets come from a SecretSource, and variables from a mapping of the caller's. The rules:
 - Placeholders work in `command`, `args`, `env`, `cwd`, the URL, the headers and `oauth.clientSecret`; in values, not in names of variables
@@ -10,7 +10,7 @@ Secrets come from a SecretSource, and variables from a mapping of the caller's. 
 - `$VAR`, `$$` and a `${` that is never closed are text. Any other `${...}` is an error and not text: the likely reason is another program's
   spelling (`${env:VAR}`, `${input:id}`), and a server that gets it literally fails in ways that are hard to understand.
 - `{project_path}` and `{project_name}` count if a server is started for a project, but not in `command`, which only the user chooses.
-  Text and values are read in one pass: neither finds a placeholder in what the other has filled in. Doubled braces and any other
+  Text and values are read in one pass, so that no placeholder in a filled-in value counts. Doubled braces and any other
   `{...}` are text. In a URL and in headers, characters that are not allowed there are percent-encoded.
 """
 
@@ -104,7 +104,7 @@ async def resolve(
 
 
 async def fill_text(text: str, place: str, *, secrets: SecretSource, environ: Mapping[str, str], server: str) -> str:
-    """Fills in one text that belongs to a server, but is not part of what runs.
+    """Fills in one text that belongs to a server, but not to its program.
 
     Args:
         place: the place of the text, for error messages.
@@ -149,7 +149,7 @@ def project_remark(config: MCPServerConfig) -> str:
         return ""
     texts = (*config.template, *config.env.values(), config.cwd or "", config.base_url or "", *config.custom_headers.values())
     found = [name for text in texts for name in _LIKE_OURS.findall(text) if name not in _IN_URL]
-    found += _LIKE_OURS.findall(config.command or "")  # where no project is filled in
+    found += _LIKE_OURS.findall(config.command or "")  # the command, in which no project is filled in
     if not found:
         return ""
     names = ", ".join(f"{{{name}}}" for name in dict.fromkeys(found))

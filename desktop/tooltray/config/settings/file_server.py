@@ -16,7 +16,7 @@ Origin = Literal["project", "served"]
 FILE_NAME = ".mcp.json"
 """The name of a project's own file, in the project's folder."""
 PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
-"""The variable by which servers of a project's own file know its folder; the name is what such servers look for."""
+"""The variable that tells servers of a project's own file the project's folder; such servers expect this name."""
 
 
 class FileEntry(HidesFields, frozen=True):
@@ -30,7 +30,7 @@ class FileEntry(HidesFields, frozen=True):
         variables: in which its placeholders are looked up before the user's environment.
         tokens: an AI client has to show one of them at the file's own endpoint; empty: no token is required.
         secret_tokens: further ones that contain `${secret:NAME}`, in our spelling; filled in when they are needed.
-        must_run: whether the hub must not run without it.
+        must_run: whether the hub must end if this server does not start.
         logs_calls: whether each of its calls is logged.
     """
 
@@ -53,7 +53,7 @@ class FileEntry(HidesFields, frozen=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """Where a file wants its servers to be served over HTTP, each at `{base_path}/{name}/`.
+    """The address at which a file wants its servers to be served over HTTP, each at `{base_path}/{name}/`.
 
     Attributes:
         host: empty: every address of this machine.
@@ -81,7 +81,7 @@ class FileReading(msgspec.Struct, frozen=True):
         digest: of its bytes; empty: the file does not exist.
         is_understood: False: its servers are unknown (half of it is written, it cannot be read); the earlier ones stay in use.
         must_be_valid: whether the hub must not run with unusable parts in it.
-        endpoint: that the file asks for; None: none.
+        endpoint: the HTTP address that the file asks for, if any.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""An entry of a server as it is given under its name, or typed as JSON: checked, with what is wrong and where.
+"""Checks an entry of a server that is given under its name, or typed as JSON, and reports each error with its place.
 
 No reason quotes a value, since the user may have typed a key into it.
 """
@@ -32,7 +32,7 @@ class UnusableEntry(TooltrayError):
     """An entry of a server that cannot be used.
 
     Attributes:
-        path: of what is wrong with it; empty: the whole.
+        path: of the wrong part; empty: the whole entry.
     """
 
     def __init__(self, title: str, message: str, hint: str, *, path: Path) -> None:
@@ -107,7 +107,7 @@ def read_entry_text(text: str) -> EntryText:
 
 
 def check_entry(entry: Mapping[str, object]) -> list[EntrySlip]:
-    """Returns what is wrong with an entry, without lines."""
+    """Returns the errors of an entry, without lines."""
     try:
         MCPServerConfig.model_validate(entry)
     except ValidationError as error:

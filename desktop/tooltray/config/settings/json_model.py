@@ -1,4 +1,4 @@
-"""The base of all models of JSON in the settings, and what is wrong with a value in words.
+"""The base of all models of JSON in the settings, and descriptions of wrong values in words.
 
 JSON is in camel case, `null` means "not given", and unknown members stay.
 """
@@ -88,7 +88,7 @@ def _why(details: ErrorDetails) -> str:
     kind, context = details["type"], details.get("ctx", {})
     if kind == "literal_error":
         return Phrase("must be one of {values}", values=context["expected"].replace(" or ", ", "))
-    if kind == "value_error":  # of a model: what it raises may be a phrase
+    if kind == "value_error":  # raised by a model, and may be a phrase
         reason: str = context["error"].args[0]
         return reason
     return _BOUNDS[kind](context) if kind in _BOUNDS else _IN_WORDS.get(kind) or details["msg"]

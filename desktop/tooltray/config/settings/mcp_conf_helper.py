@@ -105,7 +105,7 @@ class McpConfHelper:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Returns what is wrong with the settings, and what was done about it."""
+        """Returns the problems of the settings, each with the remedy that was applied."""
         return tuple(each.problem for each in self.file_problems)
 
     @property
@@ -137,7 +137,7 @@ class McpConfHelper:
         await asyncio.to_thread(self._load)
 
     async def reload(self, *, is_last_look: bool = True) -> None:
-        """Reads the file again, and publishes what has changed. The file itself is never written.
+        """Reads the file again, and publishes the changes. The file itself is never written.
 
         Args:
             is_last_look: False: a file that cannot be read is not reported yet, as it may be half written.
@@ -282,7 +282,7 @@ class McpConfHelper:
             return _Change(now, True, now.new_problems(before), watched.edited)
 
     def _take_over(self, work: "asyncio.Future[_Change]") -> None:
-        """Makes what a thread has read or written count; if two threads end at once, the later one may come first."""
+        """Takes over the state that a thread has read or written; if two threads end at once, the later state may come first."""
         if work.cancelled() or work.exception():
             return
         change = work.result()

@@ -36,7 +36,7 @@ def plain_names(env: Mapping[str, str]) -> frozenset[str]:
 
 
 def hidden_words(words: Iterable[str]) -> Iterator[str]:
-    """Yields the words of a command line with `***` in place of what seems to be a secret, such as the value of `--api-key`."""
+    """Yields the words of a command line with `***` in place of likely secrets, such as the value of `--api-key`."""
     option = ""
     for word in words:
         is_option = word.startswith("-")
@@ -45,10 +45,10 @@ def hidden_words(words: Iterable[str]) -> Iterator[str]:
 
 
 def hidden(text: str, name: str = "") -> str:
-    """Returns a text with `***` in place of what seems to be a secret: passwords in addresses, values after names of secrets, keys.
+    """Returns a text with `***` in place of likely secrets: passwords in addresses, values after names of secrets, keys.
 
     Args:
-        name: what the text is the value of; empty if that is unknown.
+        name: the name whose value the text is; empty if unknown.
     """
     text = _SCHEME.sub(rf"\1\2{HIDDEN}", _PARAMETER.sub(_hidden_parameter, _LOGIN.sub(rf"\1{HIDDEN}", text)))
     if HIDDEN not in text and looks_secret(name, _SCHEME_WORD.sub("", text)):

@@ -73,7 +73,7 @@ class HttpSettings(JsonModel):
 
 
 LONGEST_LANGUAGE = 64  # characters of an unknown one that are shown
-LONGEST_SAME_S = 300  # a longer approval is one for a duration, and is chosen as such
+LONGEST_SAME_S = 300  # longer approvals are grants with a duration
 SameSeconds = Annotated[int, Field(ge=0, le=LONGEST_SAME_S, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Edits of the settings besides the servers, for `McpConfHelper.edit`."""
+"""Edits of the settings other than the servers, for `McpConfHelper.edit`."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -176,7 +176,7 @@ def _patch(holder: dict[str, object], key: str, value: object) -> None:
         holder[key] = value
 
 
-# what may be said
+# checks
 
 
 def _check_are_known(changes: Mapping[str, object]) -> None:

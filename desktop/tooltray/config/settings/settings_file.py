@@ -1,9 +1,9 @@
 """The file `settings.json`: a file that cannot be read is kept beside the new one, and no file is overwritten blindly.
 
-Everything here blocks, so McpConfHelper calls it from a thread. What can be wrong with the file, and what is done:
+Everything here blocks, so McpConfHelper calls it from a thread. Possible problems of the file, and their treatment:
 - It is missing or empty: defaults.
 - It is not JSON, or not an object: it is renamed to `settings.json.broken-<time>`, defaults are used, the user is notified.
-- It cannot be read, is a folder, or is absurdly large: defaults are used, and nothing is written until that is put right.
+- It cannot be read, is a folder, or is absurdly large: defaults are used, and the file is not written until the user has corrected this.
 - It comes from a newer Tooltray: its known parts are used, and it is never written.
 - It comes from an older one: a copy goes to `settings.json.v<version>.bak`, then it is migrated.
 - A part of it cannot be read: that part is not used, and stays in the file as it is.
@@ -46,7 +46,7 @@ class Loaded(msgspec.Struct, frozen=True):
         content: the bytes on disk; None if the file does not exist.
         document: the parsed file, migrated. Not to be changed.
         reading: the document as models.
-        notices: what was wrong with the file as a whole, and what was done about it.
+        notices: the problems of the file as a whole, and their treatment.
         problems: the slips of `reading`, with their lines in the file.
         copy_as: the name of the copy that has to be made before `content` is overwritten; empty if none has to be.
         is_migrated: whether the document is newer than `content`.

@@ -45,9 +45,9 @@ class _Part(NamedTuple):
     """A part of the settings that is used, or falls back, as a whole.
 
     Attributes:
-        meanwhile: what counts until it is corrected; empty: nothing worth mentioning.
-        value: what counts in its place; None: its default, or for a named member that it does not exist.
-        title: what is wrong, of a named member.
+        meanwhile: describes the effect until the part is corrected; empty: the effect is not worth mentioning.
+        value: the value in its place; None: the default, or for a named member that it does not exist.
+        title: returns the title of the problem, for a named member.
     """
 
     meanwhile: str = ""
@@ -98,14 +98,14 @@ SAFEGUARDS: Mapping[Path, Sequence[str]] = {
         *("resultLimit", "toolFilter"),
     ),
 }
-"""Fields that restrict something, by their parts: an unknown field is kept and ignored, so a misspelt one opens what it was to close."""
+"""Fields that restrict something, by their parts: an unknown field is kept and ignored, so a misspelt one lifts a restriction."""
 
 
 class Slip(msgspec.Struct, frozen=True):
     """A part of the settings that cannot be used.
 
     Attributes:
-        path: of what is wrong; the path of a missing field leads to nothing in the file.
+        path: of the wrong part; the path of a missing field does not exist in the file.
         entry: the server that is not used because of the slip; empty: none.
         part: of the settings, which fell back as a whole; empty: nothing did.
     """
@@ -124,7 +124,7 @@ class Reading(msgspec.Struct, frozen=True):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Returns what is wrong, without the places."""
+        """Returns the problems, without their places."""
         return tuple(slip.problem for slip in self.slips)
 
 
@@ -172,7 +172,7 @@ def _without_unusable(given: Document, error: ValidationError) -> Iterator[Slip]
     for path, reason in places_in_words(error):
         reasons.setdefault(path[: len(_pattern(path))], []).append((path, reason))
     for part in [part for part in reasons if len(part) > 1 and part[:-1] in reasons and part[:-1] != ("publish",)]:
-        reasons[part[:-1]] += reasons.pop(part)  # a field that restricts nothing falls with those that do
+        reasons[part[:-1]] += reasons.pop(part)  # a field that restricts nothing falls back together with those that do
     for part, found in reasons.items():
         kind = _PARTS.get(_pattern(part), _Part())
         if part == ("publish",) and not isinstance(given["publish"], Mapping):

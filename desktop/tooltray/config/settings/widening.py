@@ -1,7 +1,7 @@
-"""Which changes of rules, of a server's entry, of profiles and of the settings widen what may happen. Pure functions.
+"""Decides which changes of rules, of a server's entry, of profiles and of the settings widen permissions. Pure functions.
 
-A change is harmless only if it is known to be narrower or irrelevant to safety: what a later version adds waits for a person until it is
-added here.
+A change is harmless only if it is known to be narrower or irrelevant to safety: a change of a field that a later version adds needs
+approval until the field is added here.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -185,7 +185,7 @@ def _client_widens(name: str, member: Mapping[str, object], settings: Settings) 
 
 
 def _client_call_rules_widen(before: Collection[CallRule] | None, after: object) -> bool:
-    """Returns whether a client's rules widen. If it has no list, the servers' rules count; an empty list lets nothing through."""
+    """Returns whether a client's rules widen. If it has no list, the servers' rules count; with an empty list every call asks."""
     if after is None or not isinstance(after, list | tuple):
         return after is not None or before is not None
     try:

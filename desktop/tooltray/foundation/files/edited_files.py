@@ -2,7 +2,7 @@
 
 A change reads the file, computes the new content, and replaces the file: optimistic concurrency. Between reading and replacing, an editor
 may save, and a rename cannot be made conditional. So the new and the old file are swapped in one step, and the file that came out is
-compared with what the change was based on. If it differs, the two are swapped back and the change is retried on the newer content. Editors
+compared with the content that was read. If it differs, the two are swapped back and the change is retried on the newer content. Editors
 save in two ways:
 
 - They rename a new file over the old one. The swap then takes out the editor's file.
@@ -134,7 +134,7 @@ class EditedFiles:
         target = os.path.realpath(path)
         os.rename(target, place)
         if file_swap.is_open_for_writing(str(place)) or digest_of_bytes(_state_of(place).content) != based_on:
-            with suppress(FileExistsError):  # somebody has saved an even newer one
+            with suppress(FileExistsError):  # another program has saved an even newer one
                 os.link(place, target)
                 os.unlink(place)
             raise FileChanged
@@ -207,7 +207,7 @@ def _replace_without_exchange(temporary: str, target: str, seen: _FileState, our
 
 
 def _has_changed(path: str, expected: _FileState) -> bool:
-    """Returns whether a file differs from what is expected, or still may: a program has it open for writing.
+    """Returns whether a file differs from the expected state, or may soon, because a program has it open for writing.
 
     Args:
         path: a name that no other program knows, so that none can open it from now on.

@@ -14,7 +14,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import NotRegular, open_regular
 
 MAX_FILE_BYTES = 8 * 1024 * 1024  # the largest configs that people have are a hundredth of it
-# the byte order mark of UTF-32 begins like that of UTF-16, so it is looked for first; without one, the zero bytes decide (RFC 4627)
+# the byte order mark of UTF-32 begins like that of UTF-16, so it is checked first; without one, the zero bytes decide (RFC 4627)
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -40,7 +40,7 @@ class CannotOpen(Exception):
 
 
 class FileText(HidesFields, frozen=True):
-    """The text of a file, and what is needed to write the file again.
+    """The text of a file, with the facts that are needed to write the file again.
 
     Attributes:
         text: with the byte order mark at its beginning, if the file has one.

@@ -66,7 +66,7 @@ def _with_members(text: str, path: Sequence[str], before: Mapping[str, object], 
     for key in after:
         text = with_member(text, (*path, key), after[key])
     for key in before:
-        while key not in after and key in _holder(text, (*path, key)).members:  # once more where it stood there twice
+        while key not in after and key in _holder(text, (*path, key)).members:  # again if the key occurs twice
             text = without_member(text, (*path, key))
     return text
 

@@ -63,7 +63,7 @@ class Value(msgspec.Struct):
         content: the value as Python objects.
         start, end: indexes of its first character and behind its last one.
         members: of an object: by key, the index where the key begins, and the value. Of members with the same key the last one counts.
-        twice: of an object: each key that occurs again, with the index where it does.
+        twice: of an object: each key that occurs again, with the index of the later one.
         items: of a list: its values.
     """
 

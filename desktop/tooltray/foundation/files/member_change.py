@@ -52,7 +52,7 @@ def check_change(before: object, after: object, path: Sequence[str], content: ob
         content: its new value; MISSING: it was to be removed. Tables that contain nothing else may be added or removed with it.
 
     Raises:
-        CannotRead: something else has changed, or the member is not what it should be.
+        CannotRead: another member has changed, or this one does not have the new value.
     """
     expected = copy.deepcopy({} if before is None else before)
     _set(expected, path, content)

@@ -22,7 +22,7 @@ _EMPTY_LINE = re.compile(r"(?:\A\ufeff?|\n)\r?\n\Z")
 
 
 def with_member(text: str, path: Sequence[str], content: object) -> str:
-    """Returns the text with one member set. Missing tables are made; in an existing member only what differs changes.
+    """Returns the text with one member set. Missing tables are made; in an existing member only the parts that differ change.
 
     Args:
         path: keys from the document to the member; the last is the member's own.

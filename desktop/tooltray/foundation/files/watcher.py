@@ -170,7 +170,7 @@ class _Watch:
         return changed
 
     def _call(self, what: Callable[..., object], *args: str) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is interested any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no report is needed any more
             self._loop.call_soon_threadsafe(what, *args)
 
 

@@ -17,7 +17,7 @@ from tooltray.foundation.phrases import Phrase
 if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node
 
-MOST_NODES = 100_000  # with what aliases stand for: a few lines of them can mean billions
+MOST_NODES = 100_000  # with the values of aliases: a few lines of aliases can mean billions of values
 MOST_OPEN_BRACKETS = 300  # the library's time grows with the square of them: for 5,000 it takes half a minute
 _BRACKET = re.compile(r"[\[{\]}]")
 _ALIAS = re.compile(r"[ \t]*(?:\*\S+)")

@@ -289,7 +289,7 @@ class Home(msgspec.Struct, frozen=True):
         return self.logs / "servers"
 
     def prepare(self) -> tuple[Problem, ...]:
-        """Makes the root, `run` and the sockets' folder, each 0700, where they are missing.
+        """Makes the root, `run` and the sockets' folder, each 0700, if they are missing.
 
         Folders that exist are checked, not changed: a home may be `/tmp` by mistake. Anything else that has the name of a file or folder of
         the home is renamed.
@@ -310,7 +310,7 @@ class Home(msgspec.Struct, frozen=True):
         return misplaced
 
     def tell_old_versions(self) -> None:
-        """Makes the socket known to bridges of older versions; for the hub, once it listens."""
+        """Makes the socket findable for bridges of older versions; for the hub, once it listens."""
         user.tell_old_versions(self.root)
 
     def _set_aside_misplaced(self) -> Iterator[Problem]:
@@ -341,7 +341,7 @@ def find_home(argument: str | None = None, environ: Mapping[str, str] = os.envir
 
 
 def default_home(environ: Mapping[str, str] = os.environ) -> Home | None:
-    """Returns the home that is used without `--home` and TOOLTRAY_HOME; None where the user's folder is unknown."""
+    """Returns the home that is used without `--home` and TOOLTRAY_HOME; None if the user's folder is unknown."""
     try:
         return find_home(None, {name: value for name, value in environ.items() if name != "TOOLTRAY_HOME"})
     except TooltrayError:

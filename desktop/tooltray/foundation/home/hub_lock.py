@@ -36,7 +36,7 @@ class HubLock:
     def __init__(self, path: Path, folder: Path | None = None) -> None:
         """
         Args:
-            folder: a folder to lock as well, where the system can: the lock file may be removed while it is locked, with its folder.
+            folder: a folder to lock as well, if the system can: the lock file may be removed while it is locked, with its folder.
         """
         self._path, self._folder = path, folder
         self._descriptors: list[int] = []
@@ -63,11 +63,11 @@ class HubLock:
             os.close(self._descriptors.pop())
 
     def _lock_folder(self, folder: Path) -> bool:
-        if sys.platform == "win32":  # where no file that is open can be removed
+        if sys.platform == "win32":  # a system on which an open file cannot be removed
             return True
         descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
         self._descriptors.append(descriptor)
         try:
             return _lock(descriptor)
-        except OSError:  # a network disk that locks files alone
+        except OSError:  # a network disk that locks only files
             return True

@@ -19,7 +19,7 @@ _NOWHERE = Phrase("it is a link that leads nowhere")
 def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection[Path], walked: Collection[Path]) -> Iterator[Problem]:
     """Renames each misplaced item.
 
-    A link to a file counts as the file, also where the file is yet to be made.
+    A link to a file counts as the file, even if the file does not exist yet.
 
     Args:
         root: the home, which exists.
@@ -44,7 +44,7 @@ def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection
 
 
 def _what_else(path: Path, is_right: Callable[[int], bool]) -> str:
-    """Returns what the path is instead of the expected kind; empty if it is as expected, or does not exist."""
+    """Returns a description of an item of the wrong kind; empty if the item is of the expected kind, or does not exist."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

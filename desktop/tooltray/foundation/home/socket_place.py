@@ -5,12 +5,12 @@ machine); in that case `run/socket-folder` names the folder for a bridge. The br
 (tooltray_bridge/long_home.py); a contract test checks that both agree. Of these folders the first counts that exists and belongs only to
 this user:
 
-1. the one that `run/socket-folder` in the home names: made by a hub under an unpredictable name, so that no other user can take it first 2.
-`tooltray-<hash>` in `/run/user/<uid>`, into which no other user can write; `<hash>` is that of the home's path 3.
-`/tmp/tooltray-<uid>-<hash>`, where a hub of version 0.1 listens
+1. the one that `run/socket-folder` in the home names: made by a hub under an unpredictable name, so that no other user can take it first
+2. `tooltray-<hash>` in `/run/user/<uid>`, into which no other user can write; `<hash>` is the hash of the home's path
+3. `/tmp/tooltray-<uid>-<hash>`, where a hub of version 0.1 listens
 
 For a long path a hub makes the second if `/run/user/<uid>` exists, else the first; for a disk without sockets the first. It leaves a link
-to its socket in the third, where bridges of that version look; where another user has taken that name, they do not find it. The control
+to its socket in the third, where bridges of version 0.1 look; if another user has taken that name, they do not find the socket. The control
 socket is in the same folder.
 """
 
@@ -62,7 +62,7 @@ def make_folder(root: Path, *, is_recorded: bool) -> None:
     """Makes the socket's folder if it does not exist; two hubs that do so at once make one. The home's own folders exist.
 
     Args:
-        is_recorded: the home has to name the folder, because its path alone does not lead there.
+        is_recorded: whether the home has to name the folder, because the home's path does not determine it.
 
     Raises:
         OSError: it cannot be made.
@@ -93,7 +93,7 @@ def tell_old_versions(root: Path) -> None:
 
 
 def remove_folder(root: Path) -> None:
-    """Removes both sockets, their folder, and what leads to it. Only for the holder of the home's lock."""
+    """Removes both sockets, their folder, and the record and links that lead to it. Only for the holder of the home's lock."""
     listening = find_socket(root)
     for path in (listening, listening.with_name(CONTROL_NAME), _of_old_versions(root) / NAME, root / RECORD):
         with suppress(OSError):

@@ -22,7 +22,7 @@ def home_folder() -> str:
     """Returns the home folder from the user database, for a process that was started without HOME.
 
     Raises:
-        KeyError: this user is in no user database (a container started with a bare number).
+        KeyError: this user is in no user database (a container that runs under a bare user id).
     """
     return pwd.getpwuid(os.getuid()).pw_dir
 
@@ -37,7 +37,7 @@ def login_shell() -> str:
 
 
 def without_login_shell(own: Mapping[str, str]) -> Mapping[str, str]:
-    """Returns the user's environment where no login shell can report it: this process's own.
+    """Returns the user's environment if no login shell can report it: this process's own.
 
     Args:
         own: this process's environment.
@@ -56,7 +56,7 @@ def control_path(root: Path) -> Path:
 
 
 def make_socket_folder(root: Path) -> None:
-    """Makes the sockets' folder where that is outside the home. The home's own folders exist.
+    """Makes the sockets' folder if that is outside the home. The home's own folders exist.
 
     Raises:
         OSError: it cannot be made.
@@ -69,13 +69,13 @@ def make_socket_folder(root: Path) -> None:
 
 
 def tell_old_versions(root: Path) -> None:
-    """Makes a socket that is outside the home known to older bridges. Only for the holder of the home's lock."""
+    """Makes a socket outside the home findable for older bridges. Only for the holder of the home's lock."""
     if _is_outside(root):
         socket_place.tell_old_versions(root)
 
 
 def remove_sockets(root: Path) -> None:
-    """Removes both sockets, and their folder where that is outside the home. Only for the holder of the home's lock."""
+    """Removes both sockets, and their folder if that is outside the home. Only for the holder of the home's lock."""
     if _is_outside(root):
         socket_place.remove_folder(root)
         return

@@ -60,7 +60,7 @@ def _line(bridge: Sequence[str]) -> str:
 
 
 def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
-    """Writes the script if it differs from what it should be; returns whether it was written.
+    """Writes the script if the file differs from it; returns whether it was written.
 
     Args:
         bridges: commands of bridges, the one in use first.
@@ -72,7 +72,7 @@ def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
     if _is_so(path, wanted):
         return False
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    if path.is_symlink():  # what it leads to is not ours
+    if path.is_symlink():  # the link's target is not ours
         path.unlink()
     write_atomically(path, wanted, MODE)
     return True

@@ -19,7 +19,7 @@ _OLD = ".old"  # in the names of launchers that ran when another one took their 
 
 
 def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
-    """Writes launcher and list if they differ from what they should be; returns whether they were written.
+    """Writes launcher and list if the files differ from them; returns whether they were written.
 
     Args:
         path: of the launcher.

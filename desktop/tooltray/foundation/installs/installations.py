@@ -2,10 +2,11 @@
 
 All methods block on the disk. The rules, in full:
 
-- The newest packaged installation owns the path. A checkout takes it only by `tooltray bridge use`, and so can any other one. - The script
-tries the owner, then the others, newest first: removing one passes the path on without any file being written. - An installation whose
-programs no longer exist is dropped the next time that the file is written. - A file of a newer version of Tooltray is read as far as it is
-understood, and not changed. - Both belong to the user, not to a home: a hub of another home (`--home`) uses them, and records nothing.
+- The newest packaged installation owns the path. A checkout, or any other installation, takes it by `tooltray bridge use`.
+- The script tries the owner, then the others, newest first: removing one passes the path on without any file being written.
+- An installation whose programs no longer exist is dropped the next time that the file is written.
+- A file of a newer version of Tooltray is read as far as it is understood, and not changed.
+- Path and file belong to the user, not to a home: a hub of another home (`--home`) uses them, but records no installation.
 """
 
 import contextlib
@@ -63,7 +64,7 @@ class Installations:
 
     @property
     def owner(self) -> Installation | None:
-        """The installation whose bridge AI clients get; None where only checkouts are known and none of them was chosen."""
+        """The installation whose bridge AI clients get; None if only checkouts are known and none of them was chosen."""
         record, _ = self._read()
         return _owner(record, _in_order(record))
 
@@ -74,7 +75,7 @@ class Installations:
     def record(self, own: Installation) -> None:
         """Adds an installation, or its new version, and writes the script; for a hub that starts.
 
-        Raises nothing: AI clients that use the path keep what they had, and the doctor reports what is wrong.
+        Never raises: after a failure AI clients still find the earlier bridge at the path, and the doctor reports the problem.
         """
         try:
             self._change(own, is_chosen=False)
@@ -93,7 +94,7 @@ class Installations:
             raise _cannot(error) from error
 
     def mend(self) -> bool:
-        """Writes the script if it is missing or differs from what it should be; returns whether it was written.
+        """Writes the script if it is missing or differs from the expected text; returns whether it was written.
 
         Raises:
             TooltrayError: it cannot be written.

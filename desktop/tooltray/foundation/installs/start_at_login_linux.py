@@ -50,7 +50,7 @@ def turn_off() -> None:
 
 
 def command_line(command: Sequence[str]) -> str:
-    """Returns a command as the value of `Exec`: each argument quoted where it has to be, `%` doubled, then escaped as any string."""
+    """Returns a command as the value of `Exec`: each argument quoted if necessary, `%` doubled, then escaped as any string."""
     return _string(" ".join(map(_quoted, command)))
 
 

@@ -27,12 +27,12 @@ def is_on() -> bool:
 
 
 def turn_on(command: Sequence[str]) -> None:
-    """Writes the agent, and enables it where it was disabled."""
+    """Writes the agent, and enables it if it was disabled."""
     agent = {
         "Label": LABEL,
         "ProgramArguments": list(command),
         "RunAtLoad": True,
-        "LimitLoadToSessionType": "Aqua",  # where there is a screen
+        "LimitLoadToSessionType": "Aqua",  # only in a session with a screen
         "ProcessType": "Interactive",
     }
     _path().parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def _is_disabled() -> bool:
 
 
 def _launchctl(*arguments: str) -> str:
-    """Returns the output of launchctl; empty where it cannot be run."""
+    """Returns the output of launchctl; empty if it cannot be run."""
     try:
         ran = subprocess.run([LAUNCHCTL, *arguments], capture_output=True, text=True, timeout=ANSWER_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -58,8 +58,8 @@ def uninstaller(installation: Installation) -> Path | None:
 
 
 def licence_text() -> str:
-    """Returns the licences of Tooltray and of everything shipped with it. Where nothing is shipped, Tooltray's own and where the others
-    are.
+    """Returns the licences of Tooltray and of everything shipped with it. If no others are shipped, returns Tooltray's own, and
+    where the others are.
     """
     if is_frozen():
         return _first_text(_shipped_licences())

@@ -1,4 +1,4 @@
-"""The hub's parent process: it outlives the hub by a moment, and ends what the hub has left behind, also after `kill -9`.
+"""The hub's parent process: it outlives the hub by a moment, and ends processes that the hub has left behind, also after `kill -9`.
 
 The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same standard
 input and output. On Windows the hub runs in this process, and guardian_windows puts it into a job. Uses only the standard library, and runs
@@ -24,12 +24,12 @@ StrPath = str | os.PathLike[str]
 
 PASSED_ON = frozenset(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 FAILED = 1
-REPLACED = 75  # of a hub whose program was replaced by another version, which is to go on in its place
+REPLACED = 75  # of a hub whose program was replaced by another version, which is to take its place
 EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}  # of a hub that got the signal before it could end in order
 ENDS_WITHIN_S = 30.0  # an orderly end: calls in flight 10 s at a handover, then answers, servers (4.3 s), log, each bounded; 15 s in all
-GRACE_S = 2.0  # between SIGTERM and SIGKILL for what the hub left behind; servers that go at all are gone by then
-GIVE_UP_S = 5.0  # after which not even SIGKILL has helped: a process that waits for a broken disk
-LOOK_EVERY_S = 0.05  # for what the hub left behind and is no child of ours, so that we are not told of its end
+GRACE_S = 2.0  # between SIGTERM and SIGKILL for processes that the hub left behind; servers that obey SIGTERM have ended by then
+GIVE_UP_S = 5.0  # to wait after SIGKILL: a process that still exists then is waiting for a broken disk
+LOOK_EVERY_S = 0.05  # between checks of processes that the hub left behind, if they are not our children: their end is not reported
 
 
 def run(
@@ -47,10 +47,10 @@ def run(
     Args:
         work: the hub; returns its exit code.
         lock: the file on which a hub holds an exclusive `flock` for its life.
-        files: what a hub removes at its end. After a killed hub the guardian removes them, unless a new hub holds the lock.
+        files: the files that a hub removes at its end. After a killed hub the guardian removes them, unless a new hub holds the lock.
         successor: the command to run after a hub that has ended with REPLACED. This process becomes it, so its parent (a session, systemd)
             keeps its child.
-        ends_within_s: after a signal that asks it to end; a hub that still runs then hangs, and is killed.
+        ends_within_s: the time that the hub has after a signal that asks it to end; if it still runs then, it hangs, and is killed.
 
     Returns:
         The hub's exit code. If a signal ended it: 130 or 143 for a SIGINT or SIGTERM that was meant for it, otherwise 1.
@@ -59,9 +59,9 @@ def run(
         guardian_windows.guard_this_process()
         return work()
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.flush()  # or both processes would write what is in them
+        stream.flush()  # otherwise both processes would write the buffers' content
     signal.pthread_sigmask(signal.SIG_BLOCK, PASSED_ON | {signal.SIGCHLD})
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # never called; whoever started us may have it ignored, and macOS drops what is ignored
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # never called; our parent may have it ignored, and macOS drops ignored signals
     tie = platform.tie()
     hub = os.fork()
     if hub == 0:
@@ -111,7 +111,7 @@ def _wait_for(hub: int, ends_within_s: float) -> int:
             received.add(number)
             if is_for_hub:
                 os.kill(hub, number)
-            if signal.getsignal(number) is not signal.SIG_IGN:  # what whoever started us has ignored (nohup), the hub ignores rightly
+            if signal.getsignal(number) is not signal.SIG_IGN:  # a signal that our parent ignores (nohup) is rightly ignored by the hub
                 deadline = min(deadline, monotonic() + ends_within_s)
         elif monotonic() >= deadline:
             os.kill(hub, signal.SIGKILL)
@@ -135,7 +135,7 @@ def _reap(hub: int) -> int | None:
 
 
 def _tidy(lock: StrPath | None, files: Sequence[StrPath]) -> None:
-    """Removes what a killed hub has left. Does nothing after an orderly end, so that the lock is free for the next hub."""
+    """Removes the files of a killed hub. Does nothing after an orderly end, so that the lock is free for the next hub."""
     import fcntl
 
     if lock is None or not any(map(os.path.lexists, files)):

@@ -12,7 +12,7 @@ PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_CHILD_SUBREAPER = 1, 15, 36  # linux/prctl
 SI_KERNEL = 0x80  # asm-generic/siginfo.h: sent by no process, but by the terminal
 GUARDIAN_NAME = b"tooltray-guard"  # as `ps -e` shows it; at most 15 bytes
 
-Tie = tuple[int, frozenset[int]]  # the guardian's pid, and what has come from it before the hub: jobs of a script that `exec`ed it
+Tie = tuple[int, frozenset[int]]  # the guardian's pid, and its earlier children: jobs of a script that `exec`ed it
 
 
 def tie() -> Tie:
@@ -79,7 +79,7 @@ def _descendants() -> set[int]:
 
 
 def _look_at(pid: str) -> tuple[int, bool]:
-    """Reads a process's parent, and whether it lives. A process that has just died may still have been the parent of others when they were
+    """Reads a process's parent, and whether it runs. A process that has just ended may still have been the parent of others when these were
     read.
     """
     try:

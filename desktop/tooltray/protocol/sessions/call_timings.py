@@ -25,16 +25,17 @@ class CallTimings:
     Attributes:
         id: the call's name for its caller; empty: the call has none, see `named`.
         received_at: when the request had come.
-        person_s, start_s, server_s: how long the user, the start of its server, and the server have had it; None: they have not.
-        called_at: when the way of a tool call began.
+        person_s, start_s, server_s: seconds that it has spent with the user, with the start of its server, and with the server; None: it
+            was not there.
+        called_at: when the handling of a tool call began.
         answered_at: when there was a reply; None: not yet.
         sent_at: when the reply went to the client; None: not yet, or to no outside client.
         allowed_by: what approved it: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
-        turn_s: how long it waited until its server could have it, because of the server's limits.
+        turn_s: how long it waited for its turn, because of its server's limits.
         waits_for: "server", "person", "start" or "turn".
         before: while it waits for its turn, returns how many calls come first.
         outcome: how a tool call ends, as soon as that is certain; empty: not yet.
-        record: of a tool call that has ended.
+        record: the record of a tool call that has ended.
         cut_from: how many bytes the result had before it was cut for its client; 0: it was not cut.
     """
 

@@ -51,7 +51,7 @@ class Session(Caller, Protocol):
         is_lasting: False for a single request, as modern clients send them over HTTP: it has no instance of a server of its own, and no
             subscription outlives it.
         introduction: the params of its `initialize`, as the client wrote them; empty before that, and for clients that never send one.
-        state: what is kept of the session, also for its next connection.
+        state: the session's state, which its next connection keeps.
     """
 
     name: str
@@ -144,7 +144,7 @@ def can_be_asked(method: str, capabilities: Raw) -> bool:
 
 
 def lacking(question: Question, capabilities: Raw) -> dict[str, object]:
-    """Returns what a client would have to declare besides `capabilities` for a question of `CAPABILITY_FOR`; empty if it can answer."""
+    """Returns the capability that a client lacks to answer a question of `CAPABILITY_FOR`; empty if it can answer."""
     name = CAPABILITY_FOR[question.method]
     declared = _declared(question.method, capabilities)
     if declared is None:

@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 
 LONGEST_MESSAGE, LONGEST_NOTE, LONGEST_TITLE, LONGEST_VALUE = 4_000, 1_000, 200, 4_000  # characters; a user reads no more in a sheet
 AT_ONCE_S = 0.7  # no user reads and answers a form in less; clients without a screen answer within milliseconds
-LONGEST_URL = 8_000  # what browsers and servers take
+LONGEST_URL = 8_000  # the limit of browsers and servers
 MOST_FIELDS, MOST_OPTIONS = 50, 250  # a sheet with more is too long for a question
 _KINDS = {"string": AnswerKind.TEXT, "number": AnswerKind.NUMBER, "integer": AnswerKind.INTEGER, "boolean": AnswerKind.BOOLEAN}
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # control, direction of writing, halves of characters, line separators
@@ -169,8 +169,8 @@ def _number(value: object) -> float | None:
 
 
 def is_persons_no(action: object, waited_s: float) -> bool:
-    """Returns whether an answer without approval, to a form of our own, comes from a person: many clients declare forms and run where no
-    one sees them. `cancel` is the protocol's answer for a form that was left unanswered.
+    """Returns whether an answer that does not approve, to a form of our own, comes from a person: many clients declare forms but run where
+    no user sees them. `cancel` is the protocol's answer for a form that was left unanswered.
 
     Args:
         action: of the `elicitation/create` result.

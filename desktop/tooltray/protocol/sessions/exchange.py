@@ -30,9 +30,9 @@ class Exchange:
         request: as it is passed on; code that forwards it under another name or URI changes it.
         head: the part of its params that the hub reads.
         era: in which the client wrote it.
-        caller: may be asked meanwhile, and gets progress.
+        caller: gets questions and progress while the request runs.
         held: the session's calls that wait for an answer of its user.
-        server: the one server that the session has, under its own names; None: it has all.
+        server: the only server of the session, whose tools then have the server's own names; None: the session has all servers.
         client: the caller's name, for the record.
         course: the timings and facts recorded meanwhile; shared with children.
         wraps_content: for a legacy client's call of a tool whose output schema allows other values than objects: whether all its structured
@@ -55,7 +55,7 @@ class Exchange:
         return self.caller.session
 
     def child(self, *, request: Envelope | None = None, head: Head | None = None, caller: Caller | None = None) -> "Exchange":
-        """Returns an exchange for a request on behalf of this one: a page of a list, the same of another server, a call that is held."""
+        """Returns an exchange for a request on behalf of this one: a page of a list, the same request to another server, a held call."""
         of_this = (request or self.request, head or self.head, caller or self.caller)
         child = Exchange(*of_this, self.held, self.server, self.client, self.course)
         child.wraps_content = self.wraps_content

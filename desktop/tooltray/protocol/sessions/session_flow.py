@@ -1,10 +1,10 @@
-"""What a session has read that strangers wrote, for the flow guard. A session has it from the first such read on."""
+"""The last text by strangers that a session has read, for the flow guard. A session has this state from its first such read on."""
 
 import msgspec
 
 
 class SessionFlow(msgspec.Struct, frozen=True):
-    """The latest such read.
+    """The latest read of a text that strangers wrote.
 
     Attributes:
         server, tool: by which the text was read; a resource or a prompt has no tool.

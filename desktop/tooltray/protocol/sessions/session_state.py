@@ -19,7 +19,7 @@ from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.sessions.session_flow import SessionFlow
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose user looks for a dialog may need minutes
-OWNING_PARTS = 2  # of a key: ("bridge", its session) or ("token", its name); what the client has of the hub follows
+OWNING_PARTS = 2  # of a key: ("bridge", its session) or ("token", its name); the parts that the hub has made follow
 OWNER_DIGITS, RUN_BYTES = 32, 16
 MOST_KEPT = 4096  # without a connection; the oldest go first
 
@@ -40,14 +40,14 @@ class SessionState(msgspec.Struct):
         profile: that the session requested, or its kind of client gets; empty: none.
         client, version: the client's own name and version; empty until it has given them.
         activated: names of lazy servers whose tools the session has requested.
-        allowed: fingerprints of what the user has allowed for this session, see approvals.
+        allowed: fingerprints of the calls that the user has allowed for this session, see approvals.
         projects: the project from each of SOURCES.
         declared: the extensions that its client has declared recently.
         obeys_changes: whether the client lists again when it is notified of a changed list; None: not seen yet.
-        calls_since_told: of tools, since the notification that they have changed; None: the client has listed them since, or was not
-            notified.
+        calls_since_told: the number of tool calls since the client was notified that the list of tools has changed; None: the client has
+            listed them since, or was not notified.
         connections: how many it has now.
-        is_passing: whether it is of one request that cannot be tied to the client's next one; it is not shown anywhere.
+        is_passing: whether it is for a single request that cannot be tied to the client's next one; such a session is not shown.
         is_persons: whether the user calls, and not an AI client.
         reads_hints: whether the user reads its errors, and not a model.
         shows_views: whether its client declares that it shows the views of tools (MCP Apps).
@@ -58,7 +58,7 @@ class SessionState(msgspec.Struct):
         listed_mode: how tools were shown in its first list, if that was decided by size; empty: it has not listed.
         owner: identifies the owner of what outlasts a session; the same for all sessions of one token or one bridge, also in the next hub.
             Empty: unknown.
-        flow: what it has read that strangers wrote, as far as the flow guard checks; None: nothing yet.
+        flow: the last text by strangers that it has read, as far as the flow guard checks; None: it has read no such text yet.
     """
 
     id: str
@@ -152,7 +152,7 @@ class SessionStates:
         """Returns the state of a session that has a connection now; the same one again for a known key.
 
         Args:
-            key: what the session's connections have in common.
+            key: identifies the session; the same for all its connections.
             server, folder, profile, is_passing: see SessionState; the values of the first connection count.
             is_lasting: False for a single request, of which subscribers need no event.
         """
@@ -185,7 +185,7 @@ class SessionStates:
             self.tell_changed(state)
 
     def tell_changed(self, state: SessionState | None = None) -> None:
-        """Publishes that lists of sessions show something else now.
+        """Publishes that the lists of sessions have changed.
 
         Args:
             state: the session that changed; None: several. A session of a single request is in no list.

@@ -18,7 +18,7 @@ if sys.platform == "win32":
 else:
     from tooltray.records.activity.appending_posix import open_to_append
 
-MAX_FILE_BYTES = 20 * 2**20  # of one file; then the day goes on in the next, so that old hours can be removed and editors can open it
+MAX_FILE_BYTES = 20 * 2**20  # of one file; a day may have several, so that old hours can be removed and editors can open each
 MAX_TOTAL_BYTES = 100 * 2**20
 KEPT_DAYS = 14  # besides today; days with records count, so that a clock that jumps forward removes nothing
 NEWLINE = 0x0A

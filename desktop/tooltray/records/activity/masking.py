@@ -36,7 +36,7 @@ class Mask:
         """Reads the secrets again; keeps the old ones if that fails. Returns whether they have changed."""
         try:
             known = frozenset(self._secrets())
-        except Exception:  # a callback of another module; the log must go on
+        except Exception:  # a callback of another module, whose failure must not stop the log
             return False
         is_news = known is not self._known and known != self._known
         if is_news:

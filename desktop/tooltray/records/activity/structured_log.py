@@ -77,7 +77,7 @@ class StructuredLog:
         self._is_copied = to_stderr
         self._stderr: StderrCopy | None = None
         self._mask = Mask(mask)
-        self._queue: deque[bytes | Waiting | threading.Event] = deque()  # an event is set once what came before it is written
+        self._queue: deque[bytes | Waiting | threading.Event] = deque()  # each event is set once all earlier records are written
         self._limit = MAX_QUEUED
         self._put_bytes = self._taken_bytes = 0  # of parameters; the first is changed by callers, the second by the thread
         self._dropped = 0
@@ -98,7 +98,7 @@ class StructuredLog:
         self._thread.start()
 
     def close(self) -> None:
-        """Writes what is queued and ends; waits CLOSE_TIMEOUT_S at most. Later records are ignored. May be called twice."""
+        """Writes the queued records and ends; waits CLOSE_TIMEOUT_S at most. Later records are ignored. May be called twice."""
         deadline = time.monotonic() + CLOSE_TIMEOUT_S
         self._limit = 0
         self._is_closing = True
@@ -309,7 +309,7 @@ class StructuredLog:
             self._taken_bytes += parts[3]
         try:
             return self._filled(now, component, *make(*parts))
-        except Exception as error:  # a field that raises when it is encoded; recorded in its place, and the thread goes on
+        except Exception as error:  # a field raised when it was encoded; the error is recorded in its place, and the thread continues
             return self._filled(now, component, "record_unreadable", f"a record could not be written: {type(error).__name__}", {})
 
     def _filled(self, now: float, component: str, event: str, summary: str, fields: dict[str, object]) -> bytes:
@@ -347,7 +347,7 @@ class LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             summary = record.getMessage()
-        except Exception as error:  # wrong arguments for its text: the text alone is better than nothing
+        except Exception as error:  # wrong arguments for its text: the bare text is better than no text
             summary = f"{record.msg} ({type(error).__name__}: {error})"
         summary, level = summary[:MAX_MESSAGE_LENGTH], record.levelname.lower()
         raised = record.exc_info[1] if record.exc_info else None

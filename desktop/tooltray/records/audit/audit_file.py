@@ -22,7 +22,7 @@ from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
 LARGEST_FILE_BYTES = 2 * 2**20  # then another one is begun; some 5,000 decisions
 MOST_FILES = 16  # older ones are removed
 LONGEST_LINE_BYTES = 16_384  # names are bounded when they are recorded
-MOST_PROBLEMS = 20  # that are told; one is enough to look closer
+MOST_PROBLEMS = 20  # in one report; one is enough to look closer
 CHANGED_OUTSIDE = "The audit trail was changed by something else than Tooltray"
 
 
@@ -60,7 +60,7 @@ class AuditFile:
         """
         self._drop_cut_line()
         noted, last = self._noted(), self._last_line()
-        if not _follows(noted, last):  # said in front of the decision, where it stays
+        if not _follows(noted, last):  # this is recorded before the decision, and stays in the trail
             noted, last = self._write(AuditEntry(0, entry.at, CHANGED_OUTSIDE, "", ""), noted, last)
         self._write(entry, noted, last)
 
@@ -86,7 +86,7 @@ class AuditFile:
         with open(descriptor, "r+b", buffering=0) as file:
             size = os.fstat(descriptor).st_size
             if size and not _ends_in_newline(descriptor, size):
-                line = b"\n" + line  # a crash has cut the end of the line before, or something else has written
+                line = b"\n" + line  # a crash has cut the end of the line before, or another program has written to the file
             if file.write(line + b"\n") != len(line) + 1:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
@@ -149,7 +149,7 @@ class AuditFile:
             return msgspec.json.decode(read_own(self._note_path, LONGEST_LINE_BYTES), type=_Noted)
         except FileNotFoundError:
             return _Noted()
-        except ValueError:  # then it says nothing of the lines, which is noticed
+        except ValueError:  # an empty note, which does not match the lines, so that the damage is noticed
             return _Noted()
 
     def _size(self) -> int:
@@ -186,7 +186,7 @@ def _problems_of_ends(noted: _Noted, first: int, last_hash: str) -> Iterator[str
 
 def _lines(path: Path) -> list[bytes]:
     *lines, end = _content(path).split(b"\n")
-    return [line for line in lines if line] + ([end] if _entry(end) else [])  # half a line is what a crash has left, see `append`
+    return [line for line in lines if line] + ([end] if _entry(end) else [])  # a crash may have left half a line, see `append`
 
 
 def _content(path: Path) -> bytes:

@@ -104,5 +104,5 @@ def _entry(decision: Decision) -> AuditEntry:
 
 
 def _cut(text: str) -> str:
-    plain = str(text).encode("utf-8", "replace").decode()  # half a character of a name is no reason that nothing can be decided
+    plain = str(text).encode("utf-8", "replace").decode()  # half a surrogate pair in a name must not prevent a decision
     return plain if len(plain) <= LONGEST_VALUE else f"{plain[: LONGEST_VALUE - 1]}…"

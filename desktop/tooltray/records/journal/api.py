@@ -142,7 +142,7 @@ class ActivityApi:
         Raises:
             TooltrayError: the file cannot be written.
         """
-        with contextlib.suppress(TooltrayError):  # what cannot be written is not read, either
+        with contextlib.suppress(TooltrayError):  # the export then lacks the entries that cannot be written
             await self._journal.flush()
         return await self._read(self._export, Path(path), filter or EVERYTHING)
 

@@ -5,7 +5,7 @@ Neighbours are joined if they differ only in time, sizes and target. After a lon
 
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
 
-LONGEST_PAUSE_S = 1800.0  # between two of the same; what comes later is another piece of work
+LONGEST_PAUSE_S = 1800.0  # between two equal entries; a later one is another piece of work
 
 
 class Collapser:

@@ -22,7 +22,7 @@ from tooltray.records.journal.trace_context import LONGEST, read_trace
 
 LONGEST_REASON = 300  # characters
 LONGEST_NAME = 300
-READ_BELOW_BYTES = 65_536  # of a result that says why it failed; larger ones say it nowhere in particular
+READ_BELOW_BYTES = 65_536  # of a result that gives the reason of its failure; larger ones have no certain place for it
 BYTES_PER_TOKEN = 4  # an estimate; counting would cost milliseconds for a large result
 
 

@@ -34,11 +34,11 @@ from tooltray.records.journal.retention import Retention
 
 logger = logging.getLogger(__name__)
 MAX_QUEUED = 10_000  # entries; ten seconds of a busy hub
-MAX_QUEUED_BYTES = 16 * 2**20  # of arguments and results that wait to be read; of further calls it is not known what they touched
-GATHER_S = 0.25  # one write takes the entries of this time, and news of it go out as often
-SMALL_BYTES = 2048  # of a result that nobody reads; taking a smaller one out of what waits costs a call more than it saves
-TICK_S = 60.0  # between two looks at what is too old, while nothing happens
-PRUNE_PAUSE_S = 0.02  # between two slices of what is to go
+MAX_QUEUED_BYTES = 16 * 2**20  # of arguments and results that wait to be read; further calls have no known target
+GATHER_S = 0.25  # entries of this time are written together, and then announced
+SMALL_BYTES = 2048  # of a result that will not be read; dropping a smaller one costs a call more than it saves
+TICK_S = 60.0  # between two checks for old entries, while no events come
+PRUNE_PAUSE_S = 0.02  # between two slices of entries that are removed
 SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longer for Python's lock
 PAUSE_S = 0.0002  # between two slices, so that the loop really gets the lock
 CLOSE_TIMEOUT_S = 3.0
@@ -106,7 +106,7 @@ class Journal:
         self._wake, self._hurry = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="tooltray-journal", daemon=True)
         self._file: JournalFile | None = None
-        self._overflowed = self._refused = self._told = 0  # lost entries: counted by the loop, by the thread; of which an entry tells
+        self._overflowed = self._refused = self._told = 0  # lost entries: counted by the loop, by the thread; and reported in the journal
         self._damage: Problem | None = None
         self._refusal: Problem | None = None
         self._loop: asyncio.AbstractEventLoop
@@ -133,7 +133,7 @@ class Journal:
         self._thread.start()
 
     async def close(self) -> None:
-        """Writes what is queued and ends; waits CLOSE_TIMEOUT_S at most."""
+        """Writes the queued entries and ends; waits CLOSE_TIMEOUT_S at most."""
         self._limit = 0
         self._is_closing = True
         self._hurry.set()
@@ -142,7 +142,7 @@ class Journal:
             await asyncio.to_thread(self._thread.join, CLOSE_TIMEOUT_S)
 
     async def do(self, work: Callable[[JournalFile], T]) -> T:
-        """Runs `work` on the file, in the journal's thread, once everything that has happened until now is written; returns its result.
+        """Runs `work` on the file, in the journal's thread, once all earlier events are written; returns its result.
 
         Raises:
             TooltrayError: the file cannot be used, or no hub is running.
@@ -157,7 +157,7 @@ class Journal:
         return await done
 
     async def flush(self) -> None:
-        """Waits until everything that has happened until now is written.
+        """Waits until all earlier events are written.
 
         Raises:
             TooltrayError: see `do`.
@@ -168,7 +168,7 @@ class Journal:
         """Checks the file soon, after a reader has failed; a damaged file is set aside."""
         if self._thread.is_alive() and not self._is_closing:
             done: asyncio.Future[None] = self._loop.create_future()
-            done.add_done_callback(lambda done: done.exception())  # the journal itself says what it found
+            done.add_done_callback(lambda done: done.exception())  # the journal itself reports the damage
             self._queue.append(_Work(JournalFile.check, done))
             self._wake.set()
 
@@ -243,7 +243,7 @@ class Journal:
             self._tell(ActivityWritten(last))
 
     def _missing(self, count: int) -> JournalEvent:
-        """Returns an event that stands for lost entries."""
+        """Returns the event that reports lost entries."""
         reason = f"{count} entries are missing here: {self._refusal.message if self._refusal else 'more came than could be written'}"
         return JournalEvent(kind=FAILURE, at=self._clock(), outcome="error", reason=reason)
 
@@ -257,7 +257,7 @@ class Journal:
             self._answer(work.done.set_result, made)
 
     def _opened(self) -> JournalFile:
-        if self._file and not self._path.exists():  # somebody has removed it
+        if self._file and not self._path.exists():  # another program has removed it
             self._close_file()
             self._release()
         if self._file is None:
@@ -302,7 +302,7 @@ class Journal:
         self._file = None
 
     def _end(self) -> None:
-        self._release()  # who writes is the last one to close the file: then SQLite leaves nothing beside it
+        self._release()  # the writer closes the file last, so that SQLite removes its files beside it
         if self._file:
             with contextlib.suppress(sqlite3.Error):
                 self._file.let_go()
@@ -320,7 +320,7 @@ class Journal:
 
 
 def _settled(settle: Callable[[object], None], outcome: object) -> None:
-    with contextlib.suppress(asyncio.InvalidStateError):  # whoever waited for it was cancelled
+    with contextlib.suppress(asyncio.InvalidStateError):  # the task that waited for it was cancelled
         settle(outcome)
 
 

@@ -16,7 +16,7 @@ class JournalEvent(Event, frozen=True, kw_only=True):
     """An event for the journal; its fields are the fields of ActivityEntry, and these:
 
     Attributes:
-        line: the target, where it is not read from the params.
+        line: the target, if it is not read from the params.
         params: of a call, as received.
         reply: its result or error, as received; empty: the call has no reply.
         is_fault: the reply is an error of JSON-RPC, or the result of a failed call.

@@ -18,7 +18,7 @@ from tooltray.foundation.files.atomic_file import set_aside
 from tooltray.foundation.regular_file import open_regular
 
 CLEARED, GONE = "cleared", "gone"
-"""The facts up to which id entries are hidden, and are to be removed."""
+"""The keys of two facts: up to which id entries are hidden, and up to which id they are to be removed."""
 VERSION = 4  # of the tables; an unknown one is set aside
 BUSY_S = 2.0  # another program that looks into the file may lock it for a moment
 MAX_NAMES_IN_MEMORY = 10_000
@@ -53,7 +53,7 @@ ALTER TABLE entries ADD COLUMN trace_context TEXT NOT NULL DEFAULT '';
 ALTER TABLE entries ADD COLUMN tool_call TEXT NOT NULL DEFAULT '';
 """,
 }
-"""What makes of the tables of one version those of the next."""
+"""The statements that change the tables of one version to those of the next."""
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
 
 
@@ -108,7 +108,7 @@ class JournalFile:
             database.execute("PRAGMA auto_vacuum = INCREMENTAL")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
-        database.execute("PRAGMA secure_delete = ON")  # who clears the journal means it
+        database.execute("PRAGMA secure_delete = ON")  # cleared entries must not stay readable in the file
         if not version:
             database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT")
         for before in range(version or VERSION, VERSION):
@@ -141,7 +141,7 @@ class JournalFile:
             self._names[name] = number
         return number
 
-    # what was cleared
+    # cleared entries
 
     def clear(self) -> None:
         """Hides all entries. Entries that were hidden before are removed for good.
@@ -183,7 +183,7 @@ class JournalFile:
     def _set_fact(self, key: str, value: int) -> None:
         self._database.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
-    # what is too old, or too much
+    # removal of old entries
 
     @property
     def used_bytes(self) -> int:
@@ -262,7 +262,7 @@ class JournalFile:
             self._database.execute("COMMIT")
         except BaseException:
             self._names.clear()  # some may be of this transaction
-            if self._database.in_transaction:  # SQLite ends it itself where the disk is full
+            if self._database.in_transaction:  # SQLite ends it itself if the disk is full
                 self._database.execute("ROLLBACK")
             raise
 

@@ -9,7 +9,7 @@ from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntr
 from tooltray.records.journal.journal_file import NAMED
 from tooltray.records.journal.trace_context import TRACE_ID
 
-MOST_CHOICES = 500  # of each kind, in a filter; of more names nobody chooses by hand
+MOST_CHOICES = 500  # of each kind, in a filter; no user chooses more by hand
 SEARCHED = ("server", "tool", "client", "project")
 """The names in which a text is looked for."""
 LARGEST_ID = 2**63 - 1

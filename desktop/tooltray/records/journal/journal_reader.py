@@ -49,7 +49,7 @@ MOST_BARS = 1_000  # a screen has no more pixels for them
 SPARE = 2  # connections that stay open
 MOST_ROWS = 2_000  # of one page
 PAGE = 1_000  # entries that are read at once where neighbours are joined
-MOST_JOINED = 20_000  # entries behind one page, about 200 ms; longer rows of the same go on with the next page
+MOST_JOINED = 20_000  # entries behind one page, about 200 ms; longer runs of equal entries continue on the next page
 
 
 class JournalReader:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.records.journal.journal_file import JournalFile
 
-SETTLED_S = 600.0  # after which a clock is believed; servers of time put it right within minutes of a start
+SETTLED_S = 600.0  # after which a clock is trusted; time servers correct it within minutes of a start
 SLICE = 500  # entries that go in one transaction, some milliseconds
 CONTENTS_SLICE = 50  # of arguments and results, which are large
 DAY_S = 86_400.0
@@ -18,7 +18,7 @@ MEGABYTE = 1_000_000
 
 
 class SettledClock:
-    """Unix seconds that are never ahead of what the clock has shown for SETTLED_S."""
+    """Unix seconds that follow a forward jump of the clock only after SETTLED_S."""
 
     def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
         """

@@ -22,7 +22,7 @@ PATHS = (
     *("absolutepath", "directory", "directorypath", "dir", "folder", "repopath", "rootpath", "paths", "files", "filepaths"),
 )
 TARGETS = ("destination", "destinationpath", "newpath", "dst", "target", "to")
-"""Where something is moved to; of a call with one of PATHS alone."""
+"""Destinations; they count only in a call that also has one of PATHS."""
 ADDRESSES = ("url", "uri", "urls", "href", "link", "endpoint", "host", "hostname", "domain", "website")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET

@@ -17,7 +17,7 @@ _TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f
 _OLDEST, _INVALID = "00", "ff"
 
 _Text: TypeAlias = str | int | float | bool | list[Raw] | dict[str, Raw] | None
-"""What stands there may be of any kind; texts alone count."""
+"""The values may be of any type; only texts count."""
 
 
 class _Meta(msgspec.Struct):

@@ -16,13 +16,13 @@ from tooltray.records.journal.trace_context import read_trace
 
 METHOD = "tools/call"
 OK = "ok"
-KEPT_PARAMS_BYTES = 65_536  # larger ones do not wait here for the sake of a trace's id
+KEPT_PARAMS_BYTES = 65_536  # larger ones are not kept in memory just for a trace's id
 NANOSECONDS = 1_000_000_000
 TRACE_ID_BYTES, SPAN_ID_BYTES = 16, 8
 
 
 class FinishedCall(msgspec.Struct, frozen=True, eq=False):
-    """A call that waits for its export: what a thread reads of it later."""
+    """A call that waits for its export, reduced to what the export needs."""
 
     event: JournalEvent
     params: Raw
@@ -50,7 +50,7 @@ class CallSpan(msgspec.Struct, frozen=True):
 
 
 def finished(event: JournalEvent) -> FinishedCall:
-    """Copies what the export needs of a call, without the result, which may be large."""
+    """Copies the parts of a call that the export needs, without the result, which may be large."""
     params = event.params if len(memoryview(event.params)) <= KEPT_PARAMS_BYTES else NOTHING
     kept = {name: getattr(event, name) for name in ("kind", "at", "outcome", "duration_s", "client", "session", "server", "tool")}
     return FinishedCall(JournalEvent(**kept), params, event.course)

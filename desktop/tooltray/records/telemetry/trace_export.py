@@ -66,7 +66,7 @@ class TraceExport:
         """
         Args:
             known_values: the secrets that are masked; called in a thread.
-            open_sender: makes the sender for a collector's URL; raises ImportError where the extra is not installed.
+            open_sender: makes the sender for a collector's URL; raises ImportError if the extra is not installed.
             every_s: how long calls are gathered.
         """
         self._bus, self._config, self._mask, self._spawn = bus, config, Mask(known_values), spawn
@@ -74,7 +74,7 @@ class TraceExport:
         self._waiting: deque[FinishedCall] = deque()
         self._sending: asyncio.Task[None] | None = None
         self._sender: Sender | None = None
-        self._url = ""  # that the sender was opened for, or could not be
+        self._url = ""  # of the collector for which a sender was opened, or could not be opened
         self._problem: Problem | None = None
         self._is_taken = True
         self.dropped = 0
@@ -134,7 +134,7 @@ class TraceExport:
         try:
             spans = [span for call in calls if (span := span_of(call, self._mask.text))]
             return not spans or self._sender.send(spans)
-        except Exception:  # whatever a collector answers costs its spans alone
+        except Exception:  # whatever a collector answers costs only its spans
             logger.exception("traces could not be exported")
             return False
 
@@ -159,7 +159,7 @@ def endpoint_of(url: str) -> str:
 
 
 def _fault(url: str) -> Problem | None:
-    """Returns what is wrong with a URL: traces must leave this machine only encrypted."""
+    """Returns the problem of a collector's URL: traces must leave this machine only encrypted."""
 
     try:
         parts = urlsplit(url)

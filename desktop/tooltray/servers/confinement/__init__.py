@@ -1,1 +1,1 @@
-"""Servers that may do less than their user: profiles, what is put around their processes, and what was refused to them."""
+"""Confinement of servers, which then may do less than their user: profiles, launchers around their processes, and a record of refusals."""

@@ -1,4 +1,4 @@
-"""The verbs for confinement: how a server is confined, what was refused to it, and what this computer can do."""
+"""The verbs for confinement: a server's confinement, the refusals, and the parts that this computer can enforce."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
@@ -39,15 +39,16 @@ class ConfinementApi:
     ) -> None:
         """
         Args:
-            guarded: returns which folders are given to no server.
-            refusals, watches: None where no server runs, and so nothing was refused, and nothing is watched.
-            moving_line: returns the command that has a server keep its file elsewhere; empty if none is known.
+            guarded: returns the folders that no server may get.
+            refusals, watches: None if no server runs here, so that nothing is refused or watched.
+            moving_line: returns the command that makes a server keep its file elsewhere; empty if no such command is known.
         """
         self._config, self._confinements, self._guarded = config, confinements, guarded
         self._refusals, self._watches, self._moving_line = refusals, watches, moving_line
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
-        """Returns how a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
+        """Returns a server's confinement: the files and hosts that it may reach, the limits that this computer cannot enforce, and
+        refusals.
 
         Raises:
             NotFound: the server does not exist.
@@ -72,15 +73,15 @@ class ConfinementApi:
             files: "open": whatever its user may do; "own": its package, its caches, its project, and the folders named here; "read": the
                 same, but only its own caches may be changed.
             network: "open"; "none"; "hosts": only those in `hosts`.
-            hosts: as "api.example.org", "*.example.org" or "example.org:8443"; with another network they are kept for when it is "hosts".
+            hosts: as "api.example.org", "*.example.org" or "example.org:8443"; with another network they are kept, without effect.
             read: further folders and files that it may read; absolute, or beginning with `~/`. With all files open they are kept, too.
-            write: those that it may change, too.
+            write: further folders and files that it may also change.
 
         Raises:
             NotFound: the server does not exist.
             Denied: it would be more open, and that was not confirmed.
-            Conflict: since the question was asked it has become another program, or is confined differently.
-            TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings cannot be written.
+            Conflict: since the question was asked its program or its confinement has changed.
+            TooltrayError: this computer cannot enforce it, a path or a host cannot be used, or the settings cannot be written.
         """
         given = self._process(server).confinement
         chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
@@ -88,7 +89,7 @@ class ConfinementApi:
             title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
         await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*given.read, *given.write})
-        before = self._process(server).confinement  # as it is now: it may have become narrower while the folders were looked at
+        before = self._process(server).confinement  # the present one: it may have become narrower while the folders were examined
         if chosen.widens(before):
             about = self._about(server)
             await confirm_widening(Phrase("Letting a server do more"), server=server, **chosen.beyond(before))
@@ -97,8 +98,8 @@ class ConfinementApi:
         return await self.get_confinement(server)
 
     async def allow_refused(self, server: str, kind: Literal["host", "path"], name: str) -> ConfinementSnapshot:
-        """Allows a server what was refused to it: a host at once, a path by a restart. The path may be read; it may be changed if a change
-        was refused.
+        """Allows a server a host or path that was refused to it: a host at once, a path by a restart. The path may be read, and also
+        changed if a change was refused.
 
         Args:
             name: the host with its port, or the path, as `refused` of its confinement has it.
@@ -126,7 +127,7 @@ class ConfinementApi:
         return await self.get_confinement(server)
 
     async def get_confinement_support(self) -> ConfinementSupport:
-        """Returns what this computer can put around servers."""
+        """Returns the parts of a sandbox that this computer can enforce."""
         return self._confinements.here
 
     async def watch_server(self, server: str, duration_s: float = WATCHED_S) -> WatchSnapshot:
@@ -157,7 +158,7 @@ class ConfinementApi:
         return await self._running_watches.stop(server)
 
     async def get_watch(self, server: str) -> WatchSnapshot:
-        """Returns what a server did while it was watched, and the tightest profile for that, with what the profile would have refused.
+        """Returns a server's actions while it was watched, and the tightest profile for them, with the actions that it would have refused.
 
         Raises:
             NotFound: the server does not exist.
@@ -172,7 +173,7 @@ class ConfinementApi:
         Raises:
             NotFound: nothing is proposed for it.
             Denied: it would be more open, and that was not confirmed.
-            TooltrayError: this computer cannot do it, or the settings cannot be written.
+            TooltrayError: this computer cannot enforce it, or the settings cannot be written.
         """
         self._process(server)
         watches = self._running_watches
@@ -207,7 +208,7 @@ class ConfinementApi:
         return config
 
     def _about(self, server: str) -> tuple[str, Confinement]:
-        """Returns what an approval about a server's confinement is for: what runs, and how it is confined now."""
+        """Returns the subject of an approval about a server's confinement: its program, and its present confinement."""
         config = self._process(server)
         return what_runs(config), config.confinement
 
@@ -223,10 +224,10 @@ class ConfinementApi:
 
 
 def _with_allowed(before: Confinement, server: str, thing: RefusedThing) -> Confinement:
-    """Returns a confinement that allows a thing besides.
+    """Returns a confinement that also allows a thing that was refused.
 
     Raises:
-        TooltrayError: the confinement is not what keeps the server from it.
+        TooltrayError: the thing was not refused by the confinement.
     """
     return _with_host(before, server, thing.name) if thing.kind == "host" else _with_path(before, server, thing)
 
@@ -260,7 +261,7 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
 
 
 def _why(error: ValidationError, given: Mapping[str, object]) -> str:
-    """Returns the error in words for the user who typed the value, with the value in the place of its position in a list."""
+    """Returns the error for the user who typed the value: it names the value and not its position in a list."""
     member, *inside = places_in_words(error)[0][0]
     values = given.get(str(member))
     if not (isinstance(values, tuple) and len(inside) == 1 and isinstance(inside[0], int)):

@@ -1,5 +1,5 @@
-"""Starts a confined process for an entry: its environment, what is installed beforehand, and what is put around its program. Calls of tools
-do not pass here."""
+"""Prepares the start of a confined process: its environment, packages that are installed first, and the launchers around its program. Calls
+of tools do not pass here."""
 
 import os
 import re
@@ -43,18 +43,18 @@ _PNPM = re.compile(r"(?:^|[\s/\\])pn(?:pm|px)(?:\.cmd|\.exe)?(?:\s|$)")
 LANGUAGES = "LC_"  # LC_ALL and the others
 INSTALLERS = ("npm_config_", "uv_", "pip_")  # settings of npm, uv and pip; npm reads them in any case
 WATCHED = Confinement(files="own", network="none")
-"""For a watched server: it gets the environment and the folder that it will have when it is confined, and nothing is put around it."""
+"""For a watched server: it gets the environment and the folder of a confined server, but no launcher restricts it."""
 PROXIES = frozenset(name for name in VARIABLES if meaning(name).endswith("_proxy"))
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns what a confined server gets of the user's environment."""
+    """Returns the part of the user's environment that a confined server gets."""
     return {name: value for name, value in environ.items() if _is_kept(name)}
 
 
 def installing_environment(env: Mapping[str, str], plain: Container[str] = ()) -> dict[str, str]:
-    """Returns what the installation of a package gets of its server's environment, without keys: it has the network and runs programs of
-    the package.
+    """Returns the part of a server's environment that the installation of its package gets. It has no keys, because an installation has the
+    network and runs programs of the package.
 
     Args:
         env: of the server.
@@ -94,7 +94,7 @@ def own_places(state: StateFolder) -> dict[str, str]:
     }
     return {name: str(path) for name, path in (cache | dict.fromkeys(("TMPDIR", "TMP", "TEMP"), state.tmp)).items()} | {
         "npm_config_update_notifier": "false",
-        "UV_NO_CONFIG": "1",  # a file of settings that may not be read is an error to uv
+        "UV_NO_CONFIG": "1",  # uv fails if it may not read a file of settings
     }
 
 
@@ -113,16 +113,16 @@ class ConfinedStarts:
     ) -> None:
         """
         Args:
-            watches: which servers run through the tracer now; None: none ever does.
-            user_folder: the user's own.
-            proxies: let servers reach their listed hosts; None: there are no proxies, and such servers have no network.
+            watches: knows which servers run through the tracer now; None: servers are never watched.
+            user_folder: the user's home folder.
+            proxies: let servers reach their listed hosts; None: servers that are limited to hosts have no network.
         """
         self._confinements, self._refusals, self._home = confinements, refusals, home
         self._watches, self._proxies = watches, proxies
         self._user_folder = str(user_folder)
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
-        """Returns what the start of a server goes through; None: it is open, or this computer can put nothing around it.
+        """Returns the confined start of a server; None: the server is open, or this computer cannot confine it.
 
         Args:
             project: the folder that it works for; empty: none.
@@ -179,12 +179,12 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One start of one server. Satisfies Around.
 
     Attributes:
-        environ: what it gets of the user's environment.
+        environ: the part of the user's environment that it gets.
         project: the folder that it works for; empty: none.
         door: the proxy that it is limited to; None: it has no proxy.
-        ahead: what is installed before it starts.
+        ahead: the package that is installed before it starts.
         plain: names of the variables of its entry that hold no secret: its installation gets them, too.
-        watch: runs it through the tracer, with nothing put around it; None: it is not watched.
+        watch: runs it through the tracer, unconfined; None: it is not watched.
     """
 
     server: str
@@ -208,8 +208,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """Returns what the server gets of the user's environment: without its own way to the network it has no use for the passwords of
-        proxies."""
+        """Returns the part of the user's environment that the server gets. A server without direct access to the network does not need the
+        passwords of proxies."""
         if self.chosen.network == "open":
             return self.environ
         return {name: value for name, value in self.environ.items() if not _is_for_installing(name, value)}
@@ -241,7 +241,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """Returns the command line that runs the server through the tracer.
 
         Raises:
-            TooltrayError: the watching has ended since this start has begun; the next start is as before.
+            TooltrayError: the watching has ended since this start began; the next start is confined as before.
         """
         words = await finish_in_thread(watch.command, subject)
         if not watch.until:
@@ -268,8 +268,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return await finish_in_thread(ahead.program)
 
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
-        """Returns the environment of an installation: it uses the user's own proxies, and writes nothing where the server could read or
-        change it."""
+        """Returns the environment of an installation: it uses the user's own proxies, and keeps temporary files in the folder of packages,
+        which the server cannot change."""
         env = installing_environment(
             {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables},
             self.plain,

@@ -1,4 +1,4 @@
-"""How each server is confined, by the settings and as far as this computer can: for cards, and for the verbs."""
+"""The confinement of each server, by the settings and as far as this computer can enforce it: for cards, and for the verbs."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ Refused = Callable[[str], tuple[RefusedThing, ...]]
 CONFINEMENT = "confinement"
 OWN_FILES: Files = "own"
 ELSEWHERE = frozenset({"docker", "podman", "nerdctl"})
-"""These start containers, which a service creates that is reached by a socket: their own files would be of no use to them."""
+"""Programs that start containers through the socket of a service, which the sandbox would block."""
 
 
 def nothing(server: str) -> tuple[RefusedThing, ...]:
@@ -29,23 +29,23 @@ class Confinements:
     def __init__(self, *, support: Support, refused: Refused = nothing) -> None:
         """
         Args:
-            refused: returns what was refused to a server since it started, the latest first.
+            refused: returns the refusals to a server since it started, the latest first.
         """
         self.support, self._refused = support, refused
         self._left_out: dict[str, tuple[str, ...]] = {}  # by server, since it last started
 
     @cached_property
     def here(self) -> ConfinementSupport:
-        """Returns what this computer can do."""
+        """Returns the parts of a sandbox that this computer can enforce."""
         lacks, can = missing("own", "none", self.support), can_confine(self.support)
         return ConfinementSupport(files=can and NO_LANDLOCK not in lacks, network=can, hosts=can_have_hosts(self.support), missing=lacks)
 
     def applies(self, chosen: Confinement) -> bool:
-        """Reports whether anything is put around a process; else it runs as if it were open, and its card reports that."""
+        """Reports whether a process is confined at all; if not, it runs as if it were open, and its card reports that."""
         return not chosen.is_open and can_confine(self.support)
 
     def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
-        """Records what a server did not get at its start although it is named, each as a sentence for its card."""
+        """Records the named paths that a server did not get at its start, each as a sentence for its card."""
         self._left_out[server] = left_out
 
     def of(self, name: str, config: MCPServerConfig) -> ConfinementSnapshot | None:
@@ -66,7 +66,7 @@ class Confinements:
 
 
 def starts_confined(entry: Mapping[str, Any], *, platform: str = sys.platform) -> bool:
-    """Reports whether a new server is to be sandboxed: it is a process of this computer for which that works, and its entry does not set
+    """Reports whether a new server gets a sandbox: it is a process of this computer for which that works, and its entry does not set
     its confinement."""
     command, kind = entry.get("command"), entry.get("type") or "stdio"
     if not isinstance(command, str) or not command or kind not in ("stdio", "local"):
@@ -77,5 +77,5 @@ def starts_confined(entry: Mapping[str, Any], *, platform: str = sys.platform) -
 
 
 def as_new(entry: Mapping[str, Any], *, platform: str = sys.platform) -> dict[str, Any]:
-    """Returns the entry of a new server that others describe, sandboxed where that works."""
+    """Returns the entry of a new server that others describe, sandboxed if that works."""
     return {**entry, CONFINEMENT: OWN_FILES} if starts_confined(entry, platform=platform) else dict(entry)

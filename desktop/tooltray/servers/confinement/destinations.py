@@ -1,7 +1,7 @@
-"""Where a confined server may connect to: names and addresses in the settings and in requests, in one spelling. Nothing here asks DNS.
+"""The destinations of a confined server: names and addresses in the settings and in requests, in one spelling. Nothing here asks DNS.
 
-- A name is written in lower case, in ASCII, without the dot at its end. `*.example.org` is all below `example.org`, not that name itself.
-- A listed address covers only itself; no pattern covers one. Other spellings (`2130706433`, `0x7f.1`, `::ffff:127.0.0.1`) mean it, too.
+- A name is written in lower case, in ASCII, without the dot at its end. `*.example.org` covers the names below `example.org`, not itself.
+- A listed address covers only itself, in each of its spellings (`2130706433`, `0x7f.1`, `::ffff:127.0.0.1`); patterns cover no address.
 - Without a port an entry means 443 and 80, with one only that port.
 """
 
@@ -21,7 +21,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")  # as the last part of a host it makes an address of the whole
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")  # a host with this as its last part is an address
 
 
 class Destination(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ def read_destination(authority: str, port: int | None = None) -> Destination:
 
     Args:
         authority: `host:port`, as in a request: ASCII, an IPv6 address in brackets.
-        port: where the authority names none.
+        port: the port if the authority names none.
 
     Raises:
         ValueError: it is not valid; also for a user, a space, a percent sign or anything else beside host and port.
@@ -98,7 +98,7 @@ class HostPattern(msgspec.Struct, frozen=True):
 
     Attributes:
         host: a name or an address.
-        is_below: all below the name, and not the name itself.
+        is_below: whether the entry covers all names below the name, and not the name itself.
     """
 
     host: str

@@ -1,4 +1,4 @@
-"""Folders that no server gets by name: those with keys and passwords, the home as a whole, Tooltray's own. A sandbox cannot exclude a part
+"""Folders that no server may be given: folders with keys and passwords, the whole home, Tooltray's own. A sandbox cannot exclude a part
 of a folder again, so a folder that holds one of these is refused as a whole."""
 
 import os
@@ -15,7 +15,7 @@ KEYS = (
     *(".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".config/op", ".password-store"),
     *(".netrc", ".git-credentials", ".pypirc", ".local/share/keyrings", ".local/share/kwalletd", "Library/Keychains"),
 )
-"""In the home: what opens the user's accounts and machines."""
+"""In the home: keys and passwords of the user's accounts and machines."""
 BROWSERS = (
     *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge"),
     *(".config/vivaldi", ".config/opera", "snap/firefox", "snap/chromium", ".var/app", "Library/Application Support/Google/Chrome"),
@@ -24,22 +24,22 @@ BROWSERS = (
 """In the home: profiles of browsers, with the user's sessions."""
 RUN_USER = "/run/user"
 SHARED_PLACES = ("/dev/pts", "/dev/shm", "/proc", "/sys", RUN_USER)
-"""Terminals, memory, processes and sockets of all programs: never given with a folder above them. What lies in them may be named, but for
-terminals and processes."""
+"""Terminals, memory, processes and sockets of all programs. A folder above one of these is never given. Paths inside them may be named,
+except for terminals and processes."""
 OF_OTHERS = ("/dev/pts", "/proc")
 MORE_PLACES = (
     *(".oci", ".pki", ".claude", ".claude.json", ".codex", ".gemini", ".cursor", ".npmrc", ".pgpass", ".my.cnf", ".vault-token"),
     *(".bash_history", ".zsh_history", ".config/git/credentials", ".config/Claude", ".config/Code", ".config/Cursor"),
     ".cargo/credentials.toml",
 )
-"""In the home: a profile may open them where the user names them; Watch does not propose it."""
+"""In the home: a profile may open them if the user names them; Watch never proposes them."""
 NO_FOLDERS = ("/var/tmp", "/var/lib", "/var/log", "/run/user", "/dev/shm", "/usr/local", "/usr/share", "/usr/lib")
 SHARED = (".cache", ".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib")
 """In the home: shared by too many programs to be opened as a whole."""
 _KEY_FILE = re.compile(
     r"\.env(\..*)?|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(kdbx|ppk|p12|pfx|jks|keystore|key)|.*key.*\.pem|credentials(\.json)?|\.htpasswd"
 )
-MOST_LISTED = 2_000  # names of a folder that are looked at
+MOST_LISTED = 2_000  # names of a folder that are examined
 MOST_FOLDERS = 65_536  # whose kind is cached
 
 
@@ -55,11 +55,11 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
     own: str
 
     def whole(self, path: str) -> str:
-        """Returns the whole path for one that was named; `~` is the user's home. Links in it stay."""
+        """Returns the whole path for a named one; `~` is the user's home. Links in it stay."""
         return self.home + path[1:] if path == "~" or path.startswith("~/") else path
 
     def why_not(self, path: str) -> Phrase | None:
-        """Returns why a server does not get a folder or file that is named; None: it may. Looks at the file system."""
+        """Returns why a server does not get a named folder or file; None: it may get it. Reads the file system."""
         real = _folded(os.path.realpath(self.whole(path)))
         if is_below(self._homes[0], real):
             return Phrase("{path} is all that you have", path=path)
@@ -78,8 +78,7 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def instead_of(self, path: str) -> Phrase:
-        """Returns what to do where a server does not get a folder or file: only a folder that holds a guarded one has other folders in
-        it."""
+        """Returns the hint for a path that a server does not get: to use another place if the path is guarded, else a folder below it."""
         real = os.path.realpath(self.whole(path))
         if any(is_below(real, each) for each in (self._homes[1], *self._guarded)):
             return Phrase("Most servers can be told another place for their files, by an argument or a variable: name that place")
@@ -96,7 +95,7 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
 
 
 def _folded(path: str, *, platform: str = sys.platform) -> str:
-    """Returns the same for two spellings of a path that are one file: to macOS `~/.SSH` is `~/.ssh`."""
+    """Returns the same text for two spellings of one file's path: on macOS `~/.SSH` is `~/.ssh`."""
     return path.casefold() if platform == "darwin" else path
 
 
@@ -127,7 +126,7 @@ class PrivatePlaces:
         self._is_folder = lru_cache(maxsize=MOST_FOLDERS)(os.path.isdir)
 
     def look_again(self) -> None:
-        """Drops what is cached about folders, which may have changed."""
+        """Drops cached facts about folders, which may have changed."""
         self._may_be_opened.cache_clear()
         self._is_folder.cache_clear()
 

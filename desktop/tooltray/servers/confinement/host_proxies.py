@@ -1,8 +1,8 @@
 """The proxies of servers that may reach only some hosts: one for each server, at a port of its own.
 
-The hosts in the settings count at once, also for servers that run. A server has a port of its own because Landlock allows a process ports,
-and not addresses or paths; its token is for systems where nothing keeps other processes from the port. The token is only in the server's
-environment.
+Changed hosts in the settings take effect at once, also for running servers. A server has a port of its own because Landlock can restrict a
+process to ports, but not to addresses or paths. Its token is for systems on which other processes can reach the port, too. The token is
+only in the server's environment.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ logger = logging.getLogger(__name__)
 
 
 class ProxyDoor(HidesFields, frozen=True):
-    """The way of one server to its proxy.
+    """The access of one server to its proxy.
 
     Attributes:
         port: of 127.0.0.1.
-        variables: of the server's process; they go before the user's and before the entry's own.
+        variables: for the server's process; they replace the user's and the entry's own.
     """
 
     hidden: ClassVar = ("variables",)
@@ -45,8 +45,8 @@ class ProxyDoor(HidesFields, frozen=True):
 
 
 def proxy_variables(port: int, token: str) -> dict[str, str]:
-    """Returns what makes programs use a proxy: in both spellings, as curl reads the one, Go the other; for Node.js and npm by their own
-    names."""
+    """Returns the variables that make programs use a proxy: in both spellings, since curl reads one and Go the other; Node.js and npm have
+    names of their own."""
     url = f"http://{USER}:{token}@{LOOPBACK}:{port}"
     names = ("http_proxy", "https_proxy", "all_proxy")
     urls = dict.fromkeys((*names, *map(str.upper, names), "npm_config_proxy", "npm_config_https_proxy"), url)
@@ -125,7 +125,7 @@ class HostProxies:
     ) -> None:
         """
         Args:
-            note: has values masked in logs from now on.
+            note: masks values in logs from now on.
             request_s: seconds within which a request has to arrive.
         """
         self._outward, self._refusals, self._request_s = outward, refusals, request_s
@@ -139,7 +139,7 @@ class HostProxies:
         """Returns the proxy of a server; it stays at its port until it is closed, whatever hosts are given later.
 
         Args:
-            hosts: what the server may reach from now on, as its entry lists them.
+            hosts: the hosts that the server may reach from now on, as its entry lists them.
 
         Raises:
             TooltrayError: no port is free.

@@ -1,9 +1,9 @@
-"""The command line and the environment of a confined server: the launcher, and bubblewrap around it where that works.
+"""The command line and the environment of a confined server: the launcher, and bubblewrap around it if that works.
 
-The words are those that tooltray_confine takes. bubblewrap makes what Landlock cannot: all else of the disk read-only, and a /tmp, a /dev
-and a PID namespace for the server. The launcher, inside, does the rest, also without bubblewrap. On macOS it is `sandbox-exec`.
+tooltray_confine defines the options. bubblewrap does what Landlock cannot: it makes the rest of the disk read-only, and a /tmp, a /dev
+and a PID namespace for the server. The launcher, inside, does everything else, also without bubblewrap. On macOS `sandbox-exec` is used.
 
-How all of it ends with the server: the hub kills the process group. With bubblewrap its first process is killed with the group, and the
+All processes end with the server: the hub kills the process group. With bubblewrap its first process is killed with the group, and the
 kernel then ends everything in its PID namespace. Without it no process can leave the group, since `setsid` and `setpgid` do nothing
 (tooltray/servers/launch/process_family_posix.py).
 """
@@ -18,10 +18,10 @@ from tooltray.servers.confinement.support import BUBBLEWRAP_OPTIONS, IGNORING_TE
 from tooltray.servers.launch.program_launch import files_of_children
 
 MACH_NAMES = ("com.apple.system.opendirectoryd.libinfo", "com.apple.system.notification_center", "com.apple.system.logger")
-"""User names, changes of the time zone, the log: what any program asks for when it starts. No clipboard, keychain, Apple events."""
+"""User names, changes of the time zone, the log: every program needs these when it starts. No clipboard, keychain, Apple events."""
 MACH_NAMES_OF_NETWORK = ("com.apple.trustd", "com.apple.trustd.agent", "com.apple.SystemConfiguration.configd", "com.apple.dnssd.service")
 """Certificates, proxies, names of hosts."""
-RESOLVER = "/private/var/run/mDNSResponder"  # a socket by path: the only one that leads outside, for names of hosts
+RESOLVER = "/private/var/run/mDNSResponder"  # a socket by path, to resolve names of hosts: the only one that leads outside
 CARRIED = "TOOLTRAY_CONFINED_"
 """Begins the names of a server's variables on their way through bubblewrap and the launcher, which hands them on under their own names."""
 MOST_LINKS = 40  # on the way to a path, as the kernel has it
@@ -33,7 +33,7 @@ def sandbox_profile(policy: Policy, read: Sequence[str], write: Sequence[str], p
     """Returns the text of the profile.
 
     Args:
-        read, write, private_tmp: the policy's paths without links, since rules are compared with such.
+        read, write, private_tmp: the policy's paths, with links resolved, since macOS compares rules with such paths.
     """
     return "\n".join((*_basic(), *_files(read, write), *_network(policy, private_tmp))) + "\n"
 
@@ -84,9 +84,9 @@ def _quoted(text: str) -> str:
 
 
 def confined(policy: Policy, support: Support, program: str, args: Sequence[str]) -> tuple[str, ...]:
-    """Returns what is run in the place of a program. Its environment is `carried(env)`, without which the program gets no variables.
+    """Returns the command line that runs a program confined. Start it with `carried(env)`, or the program gets no variables.
 
-    Looks at the disk for a moment. Returns the program itself where nothing can be put around it, which `missing` reports.
+    Reads the disk for a moment. Returns the program itself if this computer cannot confine it, which `missing` reports.
 
     Args:
         program: its absolute path.
@@ -119,11 +119,11 @@ def carried(env: Mapping[str, str], support: Support) -> dict[str, str]:
 def lasting(policy: Policy, program: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Returns the paths of a policy without links, first those to read, then those to write; missing ones are left out.
 
-    A path is left out, too, if it lies in a folder that may be written, or a link in such a folder leads to it: the server itself decides
-    then what is at that path, which could be a link to anything at its next start.
+    A path is left out, too, if it is in a writable folder, or a link in such a folder leads to it: then the server itself could replace it,
+    before its next start, by a link to any other place.
     """
     write = (*policy.write, *((policy.private_tmp,) if policy.private_tmp else ()))
-    certain = [path for path in write if os.path.realpath(path) == path]  # no links: these are what was meant
+    certain = [path for path in write if os.path.realpath(path) == path]  # without links, so the server cannot have redirected these
     folders = certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
     return _without_links((*policy.read, program), folders), _without_links(write, folders)
 

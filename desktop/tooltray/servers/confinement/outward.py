@@ -1,7 +1,7 @@
 """Opens the connection to a host that a confined server may reach: directly, or through the proxy that the user's environment names.
 
-The connection is made to the address that was checked. The user's own proxy asks DNS itself: what a name means there cannot be checked
-here, only what it means on this computer.
+The connection is made to the address that was checked. The user's own proxy asks DNS itself. The result there cannot be checked here; only
+the result on this computer is checked.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def resolve(name: str, port: int) -> list[Address]:
-    """Returns the addresses of a name, in the order in which they are to be tried.
+    """Returns the addresses of a name, in the order in which to try them.
 
     Raises:
         OSError: it has none, or DNS does not answer.
@@ -75,7 +75,7 @@ def is_own(address: Address) -> bool:
 
 
 class HostRefused(Exception):
-    """A destination that the server may not reach; `destination` is what the user would have to list."""
+    """A destination that the server may not reach; `destination` is the one that the user would have to list."""
 
     def __init__(self, destination: Destination) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Opened(msgspec.Struct, frozen=True, eq=False):
     """An opened connection.
 
     Attributes:
-        head: what is to be sent before anything else; empty for a tunnel.
+        head: the bytes to send before all others; empty for a tunnel.
     """
 
     streams: Streams
@@ -107,7 +107,7 @@ class Outward:
         """Opens the connection for a request.
 
         Args:
-            hosts: of the server; they allow the destination by its name.
+            hosts: the server's hosts, which allow the destination by its name.
 
         Raises:
             HostRefused: the name resolves only to addresses that are neither listed nor on the internet.
@@ -121,7 +121,7 @@ class Outward:
         scheme = "https" if request.is_tunnel else "http"
         url = URL.build(scheme=scheme, host=destination.host, port=destination.port)
         if proxy := proxy_for(url, await self._environ()):
-            with contextlib.suppress(OSError, UnicodeError):  # where only the proxy knows the names of the internet
+            with contextlib.suppress(OSError, UnicodeError):  # in a network in which only the proxy can resolve names of the internet
                 await self._addresses(destination, hosts)
             return await _through(proxy, request)
         streams = await _connect(await self._addresses(destination, hosts), destination.port)

@@ -1,4 +1,4 @@
-"""What the launcher puts around one process, as plain values: paths, network, limits. `tooltray_confine` applies it."""
+"""The limits that the launcher puts on one process, as plain values: paths, network, sizes. `tooltray_confine` applies them."""
 
 from typing import Literal
 
@@ -18,9 +18,9 @@ LINUX_READ = (
     *("/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage"),
 )
 LINUX_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-"""May be written to. What else is in /dev belongs to all: terminals, shared memory."""
+"""Devices that may be written to. The rest of /dev is shared with all programs: terminals, shared memory."""
 LINUX_OWN_DEVICES = (*LINUX_DEVICES, "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/tty")
-"""The same where bubblewrap makes a /dev of the server's own."""
+"""The same if bubblewrap makes a /dev for the server."""
 MAC_READ = (
     *("/bin", "/sbin", "/usr", "/opt", "/System", "/Library/Apple", "/Library/Developer", "/Library/Fonts", "/Library/Frameworks"),
     *("/Library/Java", "/Library/Preferences/.GlobalPreferences.plist", "/private/etc/hosts", "/private/etc/localtime"),
@@ -37,10 +37,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         read: absolute paths that may be read and run, each with all below it; missing ones are left out.
         write: absolute paths that may be changed, too.
-        network: "all"; "none": no socket but a pair of one's own; "proxy": TCP to `proxy_port` of this computer, and nothing else.
+        network: "all"; "none": only pairs of sockets that it makes itself; "proxy": only TCP to `proxy_port` of this computer.
         proxy_port: of the hub's proxy for this server; 0 unless `network` is "proxy".
-        private_tmp: a folder that replaces /tmp where bubblewrap is available; it may be changed in any case. It must lie in none
-            of `write`, where the server could replace it. Empty: /tmp itself.
+        private_tmp: a folder that replaces /tmp if bubblewrap is available; it is writable in any case. It must not be inside a folder of
+            `write`, where the server could replace it. Empty: /tmp itself.
         file_bytes: the size of the largest file that it may write; 0: any.
         processes: how many processes and threads its user may have meanwhile; 0: any.
     """

@@ -28,14 +28,14 @@ _UV_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
-    """An installation of a package, and the way to the program in it.
+    """An installation of a package, and how to find the program in it.
 
     Attributes:
         command, args: install the package.
         env: variables for that.
         folder: of the package; an installation replaces all of it.
-        find: returns the program in it; empty: it has none of that name.
-        rest: arguments of the server.
+        find: returns the program in the package; empty: the package has no program of that name.
+        rest: the arguments of the server.
     """
 
     command: str
@@ -68,7 +68,7 @@ class Preparation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def preparation(command: str, args: Sequence[str], packages: Path) -> Preparation | None:
-    """Returns what is to be installed before a server starts; None: it is not started by npx or uvx, or by options that are not known here.
+    """Returns the installation that must precede a server's start; None: npx or uvx does not start it, or has options unknown here.
 
     Args:
         packages: the server's own folder for them.

@@ -2,7 +2,7 @@
 
 *Own files* may read the program with its interpreter and its package, and read and change its own folder, the project, its `cwd`, the
 folders that its entry names, and the paths among its arguments. *Read only* may read the same, and change only its own folder.
-`launch_line` adds what every program reads of a system. No server gets a guarded folder; what is left out for that is reported.
+`launch_line` adds the system's files that every program reads. No server gets a guarded folder; paths that are left out are reported.
 """
 
 import json
@@ -25,7 +25,7 @@ from tooltray.servers.confinement.state_folders import StateFolder
 
 MODULES = "node_modules"
 MAX_FILE_BYTES = 1_000_000  # of a direct_url.json, which has a line, or a pyproject.toml, which has some pages
-FILE_BYTES = 2 * 2**30  # models and databases have a gigabyte; more than that is a disk being filled
+FILE_BYTES = 2 * 2**30  # models and databases have a gigabyte; a larger file probably fills the disk by mistake
 PROCESSES = 8192  # of the user in all, threads too: a desktop with a browser has some thousands, a fork bomb stops here
 _NETWORKS: Mapping[str, Network] = {"open": "all", "none": "none", "hosts": "proxy"}
 
@@ -40,7 +40,7 @@ def hoisted_modules(path: str) -> Iterator[str]:
 
 
 def editable_sources(environment: str, changeable: Sequence[str] = ()) -> Iterator[str]:
-    """Yields the projects that a virtual environment imports packages from, where these are not copied into it.
+    """Yields the projects that a virtual environment imports packages from without copying them.
 
     Args:
         changeable: folders that the server may write: a `direct_url.json` there is ignored.
@@ -110,10 +110,10 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """A policy, and what is missing in it.
+    """A policy, and the named paths that are missing in it.
 
     Attributes:
-        left_out: what the server does not get although it is named, each as a sentence for the user.
+        left_out: the named paths that the server does not get, each as a sentence for the user.
     """
 
     policy: Policy
@@ -135,7 +135,7 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
 
 
 def preparing_policy(subject: Subject) -> Policy:
-    """Returns the policy of a server's installation: it gets the network, and nothing that the server has seen or is given."""
+    """Returns the policy of a server's installation: it gets the network, but no folder that the server may write, and no named path."""
     read = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=subject.guarded)
     return Policy(read=tuple(sorted(read)), write=(str(subject.state.packages),), file_bytes=FILE_BYTES, processes=PROCESSES)
 
@@ -153,7 +153,7 @@ def _policy(subject: Subject, read: set[str], write: set[str], network: Network)
 
 
 def _changeable(write: Sequence[str]) -> list[str]:
-    """Returns the real folders that a server may write, but for those that are reached by a link in another of them."""
+    """Returns the real folders that a server may write, without folders that are reached by a link inside another one."""
     certain = [path for path in write if os.path.realpath(path) == path]
     return certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
 
@@ -182,7 +182,7 @@ def _given(subject: Subject) -> list[str]:
 
 
 def _is_fixed(path: str) -> bool:
-    """Reports whether a path belongs to the system; what users put into /opt may be a project."""
+    """Reports whether a path belongs to the system; a folder in /opt may be a user's project."""
     return is_of_system(path) and not is_below(path, "/opt")
 
 

@@ -1,7 +1,7 @@
 """Finds a program with all its own files: the interpreter's installation, a virtual environment, its package. Blocks on the disk.
 
 A command is a chain: `~/.local/bin/x` is a link to a script of a virtual environment, whose first line names a Python that is a link to the
-installation of a version manager. Each link of the chain counts, and with each the folder above its `bin` where that is an installation.
+installation of a version manager. Each link of the chain counts, and with it the folder above its `bin` if that is an installation.
 """
 
 import os
@@ -20,7 +20,7 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("uvx", "uv"), ("uv", "python3")),
     "pipx": ("python3",),
 }
-"""What launchers start by bare name."""
+"""Programs that launchers start by bare name."""
 SYSTEM_READ = MAC_READ if sys.platform == "darwin" else LINUX_READ
 RUNTIMES = (
     *(".pyenv", ".nvm", ".volta", ".asdf", ".nodenv", ".rbenv", ".fnm", ".n", "n", ".bun", ".deno", ".sdkman"),
@@ -35,7 +35,7 @@ RUNTIMES = (
         "mambaforge",
     ),
 )
-"""In the home: where version managers keep interpreters, and nothing else is kept."""
+"""In the home: folders in which version managers keep interpreters, and nothing else."""
 PROGRAM_FOLDERS = ("bin", "sbin", "shims")
 _INSTALLED = ("pyvenv.cfg", "lib/node_modules", "lib/python*", "include/node", "package.json", "shims", "conda-meta")
 _PACKAGE = ("package.json", "pyproject.toml", "setup.py", "requirements.txt", "node_modules", "Cargo.toml", "go.mod", "deno.json", ".git")
@@ -43,17 +43,17 @@ _PACKAGES = ("node_modules", "site-packages", "dist-packages")
 _CODE = (".js", ".mjs", ".cjs", ".ts", ".py", ".pyz", ".rb", ".php", ".jar", ".sh", ".dll")
 _SHEBANG = re.compile(rb"#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?")
 MAX_LINE_BYTES = 1024
-MAX_LINKS = 40  # as the kernel follows
+MAX_LINKS = 40  # links in a row: the kernel's own limit
 
 
 def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: GuardedFolders, changeable: Sequence[str] = ()) -> set[str]:
-    """Returns what has to be readable for a program to run.
+    """Returns the paths that must be readable for a program to run.
 
     Args:
         program: absolute.
         env: its environment, whose PATH counts for interpreters and companions.
-        changeable: folders that the program itself may write. Where a link, or the first line of a script, leads from there the program
-            has chosen itself: that counts only if it is a runtime.
+        changeable: folders that the program itself may write. The program may have changed links and scripts in them, so the target of such
+            a link, or of such a script's first line, counts only if it is a runtime.
     """
     found, waiting, seen = set[str](), [(program, True)], set[str]()
     while waiting:
@@ -71,12 +71,12 @@ def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: Gu
 
 
 def _is_runtime(path: str, guarded: GuardedFolders) -> bool:
-    """Reports whether a path lies where a version manager keeps interpreters."""
+    """Reports whether a path is in a folder in which a version manager keeps interpreters."""
     return any(is_below(path, os.path.join(guarded.home, each)) for each in RUNTIMES)
 
 
 def is_of_system(path: str) -> bool:
-    """Reports whether a path lies in what every confined program may read and only the system changes."""
+    """Reports whether a path is in a folder that every confined program may read and only the system changes."""
     return any(is_below(path, folder) for folder in SYSTEM_READ)
 
 

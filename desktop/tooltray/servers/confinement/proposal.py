@@ -1,4 +1,4 @@
-"""Derives the tightest profile from what a server did while it was watched, and what the profile would have refused."""
+"""Derives the tightest profile from a server's actions while it was watched, and the actions that this profile would have refused."""
 
 import ipaddress
 import json
@@ -15,22 +15,22 @@ from tooltray.foundation.snapshots.watch import SeenKind, SeenThing, WatchPropos
 from tooltray.servers.confinement.guarded_folders import PrivatePlaces, is_in
 
 KINDS = frozenset(get_args(SeenKind))
-MOST_READ_BYTES = 64 << 20  # twice of what the tracer writes; a program that writes into its own report is ignored from then on
+MOST_READ_BYTES = 64 << 20  # twice as much as the tracer writes; a program that writes into its own report is ignored from then on
 LONGEST_LINE_BYTES = 64 << 10  # a path of 4,096 characters, each escaped
-FILES_OF_FOLDER = 3  # so many files of one folder are replaced by the folder: fewer are named one by one
-FOLDERS_OF_FOLDER = 4  # so many folders side by side are replaced by their common one
-MOST_FOLDERS = 24  # the user reads the list; beyond it, two side by side are enough
+FILES_OF_FOLDER = 3  # this many files of one folder are replaced by the folder; fewer are named one by one
+FOLDERS_OF_FOLDER = 4  # this many folders side by side are replaced by their common parent
+MOST_FOLDERS = 24  # the user reads the list; in a longer one, two folders side by side are enough
 Granted = Callable[[Files, str, bool], bool]
-"""Reports whether a profile without anything named lets a server read (False) or change (True) a path."""
+"""Reports whether a profile without named paths lets a server read (False) or change (True) a path."""
 WEB_PORTS = (80, 443)
-BYTECODE = "/__pycache__/"  # Python writes there what it has compiled, and continues where it cannot
+BYTECODE = "/__pycache__/"  # Python writes compiled code there, and continues if it cannot
 MOST_SHOWN = 200  # things in one list of a snapshot
 EVERYBODYS_SOCKETS = ("/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/dev/log", "/run/systemd/journal/socket")
-"""What libc and loggers try, and do without."""
+"""Sockets that libc and loggers try to use, but do not need."""
 
 
 class Watched:
-    """What a server did.
+    """The actions of a watched server.
 
     Attributes:
         things: names by kind.
@@ -48,7 +48,7 @@ class Watched:
         return self.things.get(kind, frozenset())
 
     def read(self) -> bool:
-        """Reads what has been added since the last call; reports whether something new was found. Blocks."""
+        """Reads the lines added to the report since the last call; reports whether it found new actions. Blocks."""
         before = self.count
         for line in self._new_lines():
             self._take(line)
@@ -63,7 +63,7 @@ class Watched:
             return
         whole, newline, rest = data.rpartition(b"\n")
         if len(rest) > LONGEST_LINE_BYTES:
-            self._offset = MOST_READ_BYTES  # not written by the tracer; what follows cannot be separated into lines
+            self._offset = MOST_READ_BYTES  # not written by the tracer; the rest cannot be separated into lines
         self._offset += len(whole) + len(newline)
         yield from whole.split(b"\n")
 
@@ -86,7 +86,7 @@ class Watched:
 
 
 def printable(path: str) -> str:
-    """Returns a path as it can be shown: what is not UTF-8, or would break a line, as escapes."""
+    """Returns a path as it can be shown: bytes that are not UTF-8, and characters that would break a line, become escapes."""
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape").decode() for each in os.fsencode(path).decode(errors="replace")
     )
@@ -102,7 +102,7 @@ def fewest(paths: Iterable[str], may_be_opened: Callable[[str], bool], folders: 
 
     Args:
         paths: absolute, of files.
-        folders: those that are needed as they are.
+        folders: folders that are needed as a whole.
     """
     found = _folded(set(paths), FILES_OF_FOLDER, may_be_opened) | set(folders)
     found = _folded_upwards(found, FOLDERS_OF_FOLDER, may_be_opened)
@@ -144,8 +144,8 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
     """Proposes profiles for one server.
 
     Attributes:
-        granted: what the profiles grant this server without any named path.
-        places: what is never proposed.
+        granted: reports which paths the profiles grant this server even if no path is named.
+        places: the private places, which are never proposed.
     """
 
     granted: Granted
@@ -175,8 +175,8 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def shown(self, seen: Watched) -> tuple[SeenThing, ...]:
-        """Returns the things seen that go beyond what every program does: what no profile grants without named paths, in as few folders as
-        possible, and all of the network."""
+        """Returns the actions that not every program takes: all on the network, and those on paths that no profile grants unless they are
+        named, in as few folders as possible."""
         kinds: tuple[SeenKind, ...] = ("connect", "name", "dgram", "bind", "socket", "setuid", "ptrace")
         found = [SeenThing(kind, printable(name)) for kind in kinds for name in sorted(seen[kind])]
         found += [SeenThing("unix", printable(name)) for name in _odd_sockets(seen)]
@@ -193,13 +193,13 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         return [path for path in paths if not self.granted("own", path, writes)]
 
     def _readable(self, paths: Iterable[str], folders: Iterable[str]) -> set[str]:
-        """Returns what is to be named for what was read, and for folders that were listed."""
+        """Returns the paths to name for the files that were read and the folders that were listed."""
         files = (self._place(path) for path in paths if not self._is_never_proposed(path))
         return self._fewest(files, (folder for folder in folders if self.places.may_be_opened(folder)))
 
     def _writable(self, paths: Iterable[str], created: Set[str]) -> set[str]:
-        """Returns what is to be named for what was changed. A name that was created or removed is a change of its folder; a folder that was
-        created exists from now on."""
+        """Returns the paths to name for changes. To create or remove a name changes its folder; a folder that was created exists from now
+        on."""
         changed = [path for path in paths if not self._is_never_proposed(path)]
         folders = {self._folder_of(path) or self._place(path) for path in changed if path in created}
         return self._fewest((self._place(path) for path in changed if path not in created), filter(None, folders))
@@ -209,14 +209,14 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         return without_nested(path for path in found if is_text(path))
 
     def _folder_of(self, created: str) -> str:
-        """Returns the folder that changes when a name is created or removed; empty where it may not be opened."""
+        """Returns the folder that changes when a name is created or removed; empty if it may not be opened."""
         if self.places.is_folder(created):
             return created
         folder = os.path.dirname(created)
         return folder if self.places.is_folder(folder) and self.places.may_be_opened(folder) else ""
 
     def _place(self, path: str) -> str:
-        """Returns the path itself, or its folder if the path is gone or cannot be named; empty where that may not be opened."""
+        """Returns the path itself, or its folder if the path is gone or cannot be named; empty if the result may not be opened."""
         return path if is_text(path) and os.path.lexists(path) else self._folder_of(path)
 
     def _is_never_proposed(self, path: str) -> bool:
@@ -253,7 +253,7 @@ class _Network(msgspec.Struct, frozen=True):
 
 
 def _network(seen: Watched) -> _Network:
-    """Returns none, some hosts, or, where something was seen that a proxy for HTTP cannot carry, open."""
+    """Returns the network: "none", "hosts", or "open" after an action that a proxy for HTTP cannot carry."""
     kinds: tuple[SeenKind, ...] = ("dgram", "bind", "socket")
     why = [SeenThing(kind, name) for kind in kinds for name in sorted(seen[kind])]
     why += [SeenThing("connect", name) for name in sorted(seen["connect"]) if _is_here(name)]
@@ -300,6 +300,6 @@ def _is_here(peer: str) -> bool:
 
 
 def split(peer: str) -> tuple[str, int]:
-    """Splits "address:port", or "[address]:port"; port 0 where the text is neither."""
+    """Splits "address:port", or "[address]:port"; port 0 if the text is neither."""
     address, _, port = peer.rpartition(":")
     return address.strip("[]"), int(port) if port.isdecimal() else 0

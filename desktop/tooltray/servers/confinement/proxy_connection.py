@@ -29,7 +29,7 @@ class Refusal(Exception):
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         """
         Args:
-            reason: in ASCII, in one line; many programs show it and nothing else of the answer.
+            reason: in ASCII, in one line; many programs show only this part of the answer.
         """
         super().__init__()
         self.status, self.reason = status, reason
@@ -44,7 +44,7 @@ class ProxyConnection:
     """A connection of one server; belongs to one task, which calls `run`.
 
     Attributes:
-        destination: where it leads; None before the request is read.
+        destination: the requested host and port; None before the request is read.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ProxyConnection:
         """
         Args:
             token: the server's password, which no other process knows.
-            hosts: returns the hosts that count at this moment.
+            hosts: returns the hosts that are allowed at this moment.
             refused: called with each destination that is not listed.
         """
         self._reader, self._writer, self._token = reader, writer, token
@@ -130,7 +130,7 @@ class ProxyConnection:
     async def _send_body(self, request: ProxyRequest, further: asyncio.StreamWriter) -> None:
         try:
             await pass_body(self._reader, further, request.length)
-        except (OSError, EOFError, ValueError):  # the server is gone, or sends what cannot be passed on
+        except (OSError, EOFError, ValueError):  # the server is gone, or sends an invalid body
             self.cut()
 
     async def _answer(self, refusal: Refusal) -> None:

@@ -140,7 +140,7 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, back: 
     """Relays one direction to its end.
 
     Args:
-        back: the way back to the source, cut where one of the two is gone, since its data would not be read.
+        back: the way back to the source, which is cut if one of the two is gone, since its data would not be read.
     """
     try:
         while data := await source.read(PIECE_BYTES):

@@ -1,7 +1,8 @@
-"""Records what confined servers were kept from since they started: hosts, reported by their proxies; paths, by the servers' own messages.
+"""Records the hosts and paths that were refused to confined servers since they started. Proxies report hosts; paths are found in the
+servers' messages.
 
-Only confined servers are looked at: for all others a line of stderr and the end of a call cost one lookup in a dict. Whether the system
-would have refused the same to any program is not known here: a server writes "permission denied" in either case.
+Only confined servers are examined: for all others a line of stderr and the end of a call cost one lookup in a dict. This module cannot know
+whether the system would have refused a path to any program: a server writes "permission denied" in either case.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ from tooltray.servers.confinement.policy import Policy
 MAX_TEXT = 16 * 1024  # characters that are read; the words of a refusal are at the beginning of a message
 MAX_PATHS = 4  # of one text
 MAX_LINES = 5  # with such words in them
-AROUND = 300  # characters before and behind the words: what is looked at costs its square
+AROUND = 300  # characters before and behind the words: the time grows with the square of this
 MAX_PATH_LENGTH = 1000
 
 _WORDS = r"(?:permission denied|operation not permitted|read-only file system)"
@@ -46,8 +47,8 @@ _AFTER = re.compile(rf"(?:EACCES|EPERM|EROFS|{_WORDS})\W+(?:[\w ]{{0,20}})(/[^\s
 _ANY = re.compile(r"(?:^|[\s=(])(/[^\s:'\"`,;()]+)")
 MAX_THINGS = 50  # of one server; a user reads ten
 MAX_WAITING = 20  # paths that are looked up at the same moment; a server that still wants more reports them again
-MAX_LOOKS_PER_S = 20  # at the words of one server; each takes 3 ms at worst
-MAX_REPLY_BYTES = 16 * 1024  # of an error that is looked at, from its beginning
+MAX_LOOKS_PER_S = 20  # messages of one server; each takes 3 ms at worst
+MAX_REPLY_BYTES = 16 * 1024  # of an error that are searched, from its beginning
 
 Kind = Literal["host", "path", "unknown"]
 
@@ -57,8 +58,8 @@ class RefusedPath(msgspec.Struct, frozen=True):
 
     Attributes:
         path: absolute, without `..`.
-        is_write: by the words, it was to be changed.
-        is_whole: its end is certain; else a space may have cut it.
+        is_write: whether the message shows that the path was to be changed.
+        is_whole: whether its end is certain; if not, a space may have cut it.
     """
 
     path: str
@@ -89,7 +90,7 @@ def _paths(line: str) -> list[RefusedPath]:
     for spelling in (_AFTER, _ANY):
         found = found or [match[1] for match in spelling.finditer(line)][-1:]
     for path in found:
-        line = line.replace(path, "")  # the rest of the line shows what was wanted
+        line = line.replace(path, "")  # the rest of the line shows whether the server wanted to change it
     is_write = bool(_READ_ONLY.search(line) or _CHANGES.search(line))
     return [RefusedPath(path, is_write, is_whole) for path in map(_plain, found) if path]
 
@@ -102,14 +103,14 @@ def _before(line: str) -> list[str]:
 
 
 def _plain(path: str) -> str:
-    """Returns a path that can be shown and allowed, else empty; also for the root, which would allow everything."""
+    """Returns the path if it can be shown and allowed; else empty, as for the root, which would allow everything."""
     path = os.path.normpath(path.rstrip("."))
     is_usable = not path.startswith("//") and path != "/" and path.isprintable() and len(path) <= MAX_PATH_LENGTH
     return path if is_usable else ""
 
 
 class SomethingRefused(Event, frozen=True):
-    """More than before was refused to a server. For other parts of the engine."""
+    """The event that something was refused to a server; for other parts of the engine."""
 
     server: str
 
@@ -123,7 +124,7 @@ class _Server:
         self._second, self._looks = 0, 0
 
     def may_look(self, at: float) -> bool:
-        """Reports whether the server's words are looked at, or it has written too much in this second. `at`: unix seconds."""
+        """Reports whether another message is searched; False if the server has sent too many in this second. `at`: unix seconds."""
         if int(at) != self._second:
             self._second, self._looks = int(at), 0
         self._looks += 1
@@ -156,8 +157,8 @@ class Refusals:
         bus.subscribe(JournalEvent, self._on_happened)
 
     def begin(self, server: str, policy: Policy) -> None:
-        """Begins the record of a server that is about to start with a policy. A record of one that runs already stays, as it has several
-        instances."""
+        """Begins the record of a server that is about to start with a policy. If the server runs already, with another instance, its record
+        stays."""
         if server not in self._servers or server not in self._running:
             self._servers[server] = _Server(policy)
         self._servers[server].policy = policy
@@ -167,7 +168,7 @@ class Refusals:
         self._servers.pop(server, None)
 
     def of(self, server: str) -> tuple[RefusedThing, ...]:
-        """Returns what was refused to a server, the latest first."""
+        """Returns the things that were refused to a server, the latest first."""
         known = self._servers.get(server)
         return tuple(reversed(known.things.values())) if known else ()
 
@@ -226,7 +227,7 @@ class Refusals:
     def _note_path(self, server: str, refused: RefusedPath | None) -> None:
         known = self._servers.get(server)
         if known is None or (refused and _is_below(refused.path, known.policy.write)):
-            return  # a path that it may change was not refused by its confinement
+            return  # the confinement lets it change this path, so the refusal has another cause
         if refused is None:
             self._add(server, RefusedThing("unknown", "", self._clock()))
             return
@@ -240,8 +241,8 @@ class Refusals:
 
 
 def _as_it_is(refused: RefusedPath) -> RefusedPath | None:
-    """Returns the path without links: a link that the server made would allow its target. If nothing is there, the server wanted to create
-    it, for which the folder has to be allowed. None: the path is not certain. Looks at the file system."""
+    """Returns the path with links resolved, because a link that the server made would allow the link's target. For a missing path it
+    returns the folder, which has to be allowed to create the path. None: the path is not certain. Reads the file system."""
     path = os.path.realpath(refused.path)
     if os.path.lexists(path):
         return None if path == os.path.sep else RefusedPath(path, refused.is_write)

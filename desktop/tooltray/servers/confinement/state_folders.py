@@ -1,7 +1,7 @@
-"""The folder that a confined server has for itself: what it may always write, and where its packages are installed. Blocks on the disk.
+"""The folder of a confined server: subfolders that it may always write, and its installed packages. Blocks on the disk.
 
-A server may write `tmp`, `cache` and `work`, never the folder above them: else it could put a link in the place of one, and the next start
-would let it into the link's target. Only preparing starts write `packages`, and these know nothing of what a server has seen.
+A server may write `tmp`, `cache` and `work`, never the folder above them: otherwise it could replace one by a link, and the next start
+would allow it the link's target. Only installations write `packages`, and they get no data of the server.
 """
 
 import shutil
@@ -41,7 +41,7 @@ class StateFolder(msgspec.Struct, frozen=True):
 
     @property
     def written(self) -> tuple[str, ...]:
-        """Returns what the server itself may write."""
+        """Returns the folders that the server itself may write."""
         return tuple(map(str, (self.tmp, self.cache, self.work)))
 
     def prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""What this computer can put around a server's process, and in plain words what it cannot."""
+"""Detects which parts of a sandbox this computer can enforce, and describes the missing parts in plain words."""
 
 import os
 import platform
@@ -16,13 +16,13 @@ System = Literal["linux", "darwin", "windows", "other"]
 
 SANDBOX_EXEC = "/usr/bin/sandbox-exec"
 HOSTS_ABI = 4  # from which Landlock has rules for TCP
-SIGNALS_ABI = 6  # from which it keeps signals inside
-PROBE_WITHIN_S = 5.0  # bubblewrap that takes longer is not put before each start
+SIGNALS_ABI = 6  # from which it blocks signals to other processes
+PROBE_WITHIN_S = 5.0  # a slower bubblewrap is not used, since each start would wait for it
 SEARCHED = "/usr/bin:/usr/local/bin:/bin"  # and not PATH, in which the user's own folders come first
 BUBBLEWRAP_OPTIONS = ("--ro-bind", "/", "/", "--dev", "/dev", "--unshare-pid", "--unshare-ipc", "--proc", "/proc", "--die-with-parent")
 IGNORING_TERM = "--ignore-signal=TERM"  # of GNU's env: at a SIGTERM, bubblewrap would end the server at once
-ACTIONS = "/proc/sys/kernel/seccomp/actions_avail"  # what a filter may answer
-PROCESSORS = ("x86_64", "aarch64")  # of which the launcher's filter knows the system calls
+ACTIONS = "/proc/sys/kernel/seccomp/actions_avail"  # lists the answers that a filter may give
+PROCESSORS = ("x86_64", "aarch64")  # those whose system calls the launcher's filter knows
 
 NO_WINDOWS = Phrase("Not confined: Windows is not supported yet.")
 NOT_HERE = Phrase("Not confined: this system is not supported.")
@@ -41,7 +41,7 @@ MAC_SEES = Phrase("On macOS it sees which other programs run.")
 
 
 class Support(msgspec.Struct, frozen=True):
-    """What the system offers for confinement.
+    """The system's means of confinement.
 
     Attributes:
         abi: of Landlock; 0: the kernel has none.
@@ -62,7 +62,7 @@ class Support(msgspec.Struct, frozen=True):
 
 
 def probe() -> Support:
-    """Detects what the system offers. Takes some ms, in which bubblewrap is started once: to be called in a thread, and once."""
+    """Detects the system's means of confinement. Takes some ms, since it starts bubblewrap: call it once, in a thread."""
     if sys.platform == "win32":
         return Support("windows")
     if sys.platform == "darwin":
@@ -76,8 +76,8 @@ def probe() -> Support:
 
 
 def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str, bool]:
-    """Returns bubblewrap's path, and that of an `env` in front of it, empty where they do not work: in many containers, for some users; and
-    whether bubblewrap is installed all the same.
+    """Returns the paths of bubblewrap and of the `env` that starts it, empty if they do not work, as in many containers; and whether
+    bubblewrap is installed although it does not work.
 
     Args:
         path: the folders to search, as in PATH.
@@ -92,7 +92,7 @@ def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str, bool]:
 
 
 def can_confine(support: Support) -> bool:
-    """Reports whether anything can be put around a process here. Without it the card says "not confined"."""
+    """Reports whether this computer can confine a process at all; if not, the card shows "not confined"."""
     return support.has_seccomp or bool(support.sandbox_exec)
 
 
@@ -102,7 +102,8 @@ def can_have_hosts(support: Support) -> bool:
 
 
 def missing(files: Files, network: Net, support: Support) -> tuple[str, ...]:
-    """Returns what of a choice this computer cannot do, each as a sentence for the user; only "Not confined" where it can do nothing."""
+    """Returns the parts of a choice that this computer cannot enforce, each as a sentence for the user; only "Not confined" if it can
+    enforce no part."""
     if files == "open" and network == "open":
         return ()
     if not can_confine(support):

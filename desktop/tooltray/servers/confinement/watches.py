@@ -1,4 +1,4 @@
-"""The servers that are watched: each runs unconfined through the tracer for a while, and as before when the time is over."""
+"""The watched servers: each runs unconfined through the tracer for a while, and is restarted as before when the time is over."""
 
 import asyncio
 import contextlib
@@ -25,8 +25,8 @@ from tooltray.servers.confinement.proposal import Granted, Proposer, Watched
 
 ONE_S_OWN = "/proc/self"  # how reports name the process itself
 CHECK_S = 20.0  # a frozen app starts in one; a machine may be busy
-AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
-BEHIND = 20  # while the server is watched, a proposal is worked out again when more than 1 of so many things is new
+AT_ONCE = 2  # a watched server is slower, and slows other programs
+BEHIND = 20  # while the server is watched, a proposal is computed again when more than 1 in this many actions is new
 SHORTEST_S, LONGEST_S = 5.0, 3600.0
 Restart = Callable[[str], Awaitable[None]]
 """Restarts a server.
@@ -55,7 +55,7 @@ def _resolved(paths: Iterable[str]) -> frozenset[str]:
 
 
 def require_watching() -> None:
-    """Tries out whether programs can be watched. Blocks.
+    """Tests whether programs can be watched here. Blocks.
 
     Raises:
         TooltrayError: this computer does not let one program watch another; gives the reason.
@@ -75,10 +75,10 @@ class Watch:
     """One server, watched.
 
     Attributes:
-        program: what runs, see `what_runs`; another one of that name is not watched.
+        program: the watched program, see `what_runs`; another program under the server's name is not watched.
         report: the tracer's file.
         until: on the clock of `monotonic`; 0: it is over.
-        is_over: the server runs as before again, so that no more of its actions are seen.
+        is_over: whether the server runs as before again, so that its actions are not seen any more.
         shown: the proposal that was last shown.
         proposer: None as long as the server has not been started.
         problem: why it did not start, or what went wrong at its end.
@@ -96,15 +96,15 @@ class Watch:
         self._found: tuple[WatchProposal | None, tuple[SeenThing, ...]] = (None, ())
 
     def command(self, subject: Subject) -> Sequence[str]:
-        """Returns the command line that runs a program through the tracer; from now on something can be proposed for the server. Blocks."""
+        """Returns the command line that runs a program through the tracer; from now on a profile can be proposed for the server. Blocks."""
         kinds: tuple[Files, ...] = ("own", "read")
         policies = {files: profile_of(subject, Confinement(files=files)).policy for files in kinds}
         self.proposer = Proposer(granted=granted_by(policies, subject.program), places=PrivatePlaces(subject.guarded))
         return watch_command(str(self.report), subject.program, *subject.args)
 
     async def look(self) -> tuple[WatchProposal | None, tuple[SeenThing, ...]]:
-        """Returns the proposal for what has been seen so far, and what of that is shown. Both may lag a little while the server is watched:
-        a proposal from a hundred thousand things takes seconds."""
+        """Returns the proposal for the actions seen so far, and the actions to show. Both may lag a little while the server is watched: a
+        proposal from a hundred thousand actions takes seconds."""
         async with self._looking:
             await finish_in_thread(self.seen.read)
             news = self.seen.count - self._looked_at
@@ -135,7 +135,7 @@ class Watches:
         Args:
             folder: for reports.
             runs: whether a server is up, or on its way.
-            require: raises where nothing can be watched here; blocks.
+            require: raises if programs cannot be watched here; blocks.
             shortest_s: the shortest time that makes sense.
         """
         self._folder, self._spawn, self._restart = folder, spawn, restart
@@ -148,8 +148,8 @@ class Watches:
         return watch is not None and watch.until > 0
 
     def begin(self, server: str, program: str) -> Watch | None:
-        """Returns the watch through which a server that starts now runs; None: it is not watched. If it is another program by now, the
-        watching ends: the permission to run unconfined was not for that program.
+        """Returns the watch for a server that starts now; None: it is not watched. If its program has changed since, the watching ends: the
+        permission to run unconfined was for the earlier program.
 
         Args:
             program: see Watch.
@@ -165,7 +165,7 @@ class Watches:
         return None
 
     async def start(self, server: str, duration_s: float, program: str) -> WatchSnapshot:
-        """Restarts a server, watched; what was seen of it before is dropped.
+        """Restarts a server, watched; the results of an earlier watch are dropped.
 
         Args:
             program: see Watch.
@@ -210,11 +210,11 @@ class Watches:
         return await self.get(server)
 
     async def get(self, server: str) -> WatchSnapshot:
-        """Returns what was seen of a server so far."""
+        """Returns the actions of a server that were seen so far."""
         watch = self._watches.get(server)
         if watch is None:
             return WatchSnapshot(server)
-        is_over = watch.is_over  # before the look: a watch is reported as done only after its last things were read
+        is_over = watch.is_over  # read first: a watch is reported as done only after its last actions were read
         watch.shown, seen = await watch.look()
         return WatchSnapshot(
             server=server,
@@ -228,13 +228,12 @@ class Watches:
         )
 
     async def shown(self, server: str) -> WatchProposal | None:
-        """Returns the proposal that was last shown, so that it contains later things only after another `get`. None: nothing is
-        proposed."""
+        """Returns the proposal that was last shown; later actions count only after another `get`. None: nothing was proposed."""
         watch = self._watches.get(server)
         return (watch.shown if watch else None) or (await self.get(server)).proposal
 
     async def forget(self, server: str) -> None:
-        """Drops a server that was removed for good: another one of its name was not watched."""
+        """Drops a server that was removed for good: a later server of the same name was not watched."""
         if watch := self._watches.pop(server, None):
             watch.until = 0.0
             if watch.timer:
@@ -257,7 +256,7 @@ class Watches:
         watch.problem = ""
         try:
             await self._restart(server)
-        except TooltrayError as error:  # what it did until then was seen; the card shows the same error
+        except TooltrayError as error:  # its actions until then were seen; the card shows the same error
             watch.problem = str(error)
 
     def _report_of(self, server: str) -> Path:

@@ -2,11 +2,11 @@
 hub's own environment is not used.
 
 - `PATH` of an entry goes in front of the user's PATH and does not replace it: an entry that adds a folder still needs `node`. On Windows
-  every spelling of it is the same variable.
+  every spelling of `PATH` is the same variable.
 - A proxy that is set in one spelling is set in the other as well: curl and most of Python read `http_proxy`, Node.js and Go programs
   `HTTP_PROXY`, npm either. The entry's spelling goes before the user's.
-- Node.js trusts the authorities of a bundle that the user named for Python or OpenSSL. Not the other way round: Node.js adds its file to
-  what it trusts, the others trust only theirs.
+- Node.js also gets a bundle of certificate authorities that the user named for Python or OpenSSL. The reverse does not hold: Node.js adds
+  its file to the authorities that it trusts, while the others trust only their own file.
 """
 
 import os
@@ -35,7 +35,7 @@ def prepare_launch(
         environ: the user's environment.
         variables: the hub's additions, such as the npm registry; the entry's own go before them.
         folder: where a server without `cwd` runs.
-        file: which holds the entry, if that is not the settings.
+        file: the file that holds the entry, if that is not the settings.
     """
     env = child_environment(environ, {**variables, **process_variables(file)}, resolved.env)
     resolved = placed(resolved, file)
@@ -107,7 +107,7 @@ def folder_of(file: FileServer | None, otherwise: str) -> str:
 
 
 def placeholder_variables(file: FileServer | None, environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Returns what an entry's placeholders find: the variables of its file, then the user's environment."""
+    """Returns the variables for an entry's placeholders: the variables of its file, then the user's environment."""
     return {**environ, **file.entry.variables} if file else environ
 
 
@@ -117,7 +117,7 @@ def process_variables(file: FileServer | None) -> Mapping[str, str]:
 
 
 def placed(resolved: ResolvedServer, file: FileServer | None) -> ResolvedServer:
-    """Returns the entry with its paths taken from the file's folder: a relative `cwd`, and a relative command that is not a bare name."""
+    """Returns the entry with absolute paths, resolved from the file's folder: its `cwd`, and a command that is not a bare name."""
     if not (file and file.folder):
         return resolved
     command = resolved.command

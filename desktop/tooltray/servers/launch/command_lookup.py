@@ -1,5 +1,5 @@
-"""Finds commands, and where else installers put programs; an error names where it searched. Works on exact names, never on parts of
-them."""
+"""Finds commands, also where installers put programs outside of the PATH; an error names the searched places. Compares whole names, never
+parts of them."""
 
 import ntpath
 import os
@@ -15,12 +15,12 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.servers.launch.program_launch import CannotStart
 
 LAUNCHERS = frozenset({"npx", "uvx", "bunx", "pnpx"})  # they download the server at its first start
-DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"  # where neither the user nor the entry sets one
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"  # if neither the user nor the entry sets one
 MAX_FIRST_LINE_BYTES = 1024  # of a script; Linux itself reads 256
-DEFAULT_PATHEXT = ".COM;.EXE;.BAT;.CMD"  # what Windows itself counts as programs where PATHEXT is not set
+DEFAULT_PATHEXT = ".COM;.EXE;.BAT;.CMD"  # the endings of programs on Windows if PATHEXT is not set
 _ENDINGS = frozenset({*DEFAULT_PATHEXT.lower().split(";"), ".ps1"})  # npm puts an `npx.ps1` beside its `npx.cmd`
 IS_WINDOWS = os.name == "nt"
-_DOWNLOADING = {  # programs that download or build what they run, with the words that make them do it; none: always
+_DOWNLOADING = {  # programs that download or build other programs, by the words that make them do it; an empty set: always
     **dict.fromkeys(LAUNCHERS, frozenset()),
     "npm": frozenset({"exec", "x", "run", "start"}),
     "pnpm": frozenset({"dlx", "exec", "run", "start"}),
@@ -111,7 +111,7 @@ def is_launcher(command: str) -> bool:
 
 
 def downloads(command: str, args: Sequence[str]) -> bool:
-    """Reports whether what a command runs may first have to be downloaded or built; any word of a shell's script may be such a command."""
+    """Reports whether the program of a command may first have to be downloaded or built; any word of a shell's script may be a command."""
     program = program_name(command)
     if program in _PASSES_ON:
         words = [word for arg in args for word in _WORDS.findall(arg)]
@@ -129,7 +129,7 @@ class LauncherLine(msgspec.Struct, frozen=True):
 
 
 def read_launcher_line(args: Sequence[str], options: Mapping[str, str] = {}, *, flags: frozenset[str]) -> LauncherLine | None:
-    """Reads the arguments of npx or uvx; None where there are options that are not known, or no word follows.
+    """Reads the arguments of npx or uvx; None if an option is not known, or only options are given.
 
     Args:
         options: the meaning of each option that has a value.
@@ -153,7 +153,7 @@ def comes_with(command: str) -> str:
 
 
 def _not_executable(lookup: Lookup) -> CannotStart | None:
-    """Returns the error for a file of that name which cannot be run; None if the file does not exist. Looks at the disk."""
+    """Returns the error for a file of that name that cannot be run; None if the file does not exist. Reads the disk."""
     for folder in lookup.searched:
         path = os.path.join(folder, Path(lookup.command).name)
         if os.path.isfile(path):
@@ -171,7 +171,7 @@ def _unless_said(path: str, lookup: Lookup) -> str:
 
 
 def why_not_run(program: str, reason: str) -> tuple[str, str]:
-    """Returns what is wrong with an executable file that the system does not run, and what to do; looks at its first line.
+    """Returns why the system does not run an executable file, and what to do about it; reads the file's first line.
 
     Args:
         program: its absolute path.
@@ -231,7 +231,7 @@ COMMON = (
     "/opt/*/bin",
     "/usr/local/lib/nodejs/*/bin",
 )
-MOST = 5  # more are no help in choosing
+MOST = 5  # a longer list does not help the user to choose
 
 
 def find_elsewhere(command: str, *, home: Path, common: tuple[str, ...] = COMMON) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ def find_elsewhere(command: str, *, home: Path, common: tuple[str, ...] = COMMON
 
 
 def runs_by_name(path: str) -> bool:
-    """Reports whether a program is a script whose interpreter is looked up on PATH, so that its path would not be enough to run it."""
+    """Reports whether a program is a script whose interpreter is looked up on PATH, so that the script's path is not enough to run it."""
     try:
         with open(path, "rb") as file:
             return file.read(64).startswith((b"#!/usr/bin/env", b"#! /usr/bin/env"))
@@ -264,7 +264,7 @@ def _newest_first(root: Path, pattern: str) -> list[Path]:
 
 
 def _version(folder: Path) -> list[tuple[int, ...]]:
-    """Orders v18.2.0 before v9.1.0, which letters would not."""
+    """Orders v18.2.0 before v9.1.0, unlike an alphabetical order."""
     return [tuple(int(number) for number in re.findall(r"\d+", part)) for part in folder.parts]
 
 

@@ -1,8 +1,8 @@
 """Finds programs in usual folders that no PATH names: package managers' folders, and the Node.js and Python of a version manager.
 
-A desktop starts programs without the variables of the user's terminal, and some users' login shell does not have them either: installers
-write to the rc file of one shell, and the user has another. So these folders are added behind the user's own PATH, which always goes first.
-Only folders that exist are added, and a version manager's folders only where the PATH has no `node` (no `python3`) at all: a `npx` of one
+A desktop starts programs without the variables of the user's terminal, and some users' login shell does not have them either: an installer
+may write to the rc file of another shell. So these folders are added behind the user's own PATH, which always goes first.
+Only folders that exist are added, and a version manager's folders only if the PATH has no `node` (no `python3`) at all: a `npx` of one
 version that runs the `node` of another fails in ways that are hard to understand.
 """
 
@@ -20,7 +20,7 @@ _BY_SYSTEM = {
     "darwin": ("/opt/homebrew/bin", "/opt/homebrew/sbin", "/usr/local/bin", "/opt/local/bin", "/usr/bin", "/bin"),
     "linux": ("/usr/local/bin", "/usr/bin", "/bin", "/home/linuxbrew/.linuxbrew/bin", "/snap/bin", "/run/current-system/sw/bin"),
 }
-_ON_WINDOWS = (  # a variable, and a folder in what it names
+_ON_WINDOWS = (  # a variable, and a folder below the one that it names
     *(("USERPROFILE", folder) for folder in (".local/bin", ".cargo/bin", ".bun/bin", ".deno/bin", "scoop/shims")),
     *(("NVM_SYMLINK", ""), ("APPDATA", "npm"), ("ProgramFiles", "nodejs"), ("LOCALAPPDATA", "Volta/bin")),
     *(("LOCALAPPDATA", "Microsoft/WinGet/Links"), ("ProgramData", "chocolatey/bin")),
@@ -53,7 +53,7 @@ def _existing(folders: Iterator[Path]) -> list[str]:
 
 
 def _managed(program: str, managers: tuple[Manager, ...], environ: Mapping[str, str], path: list[str]) -> list[str]:
-    """Returns the folder of the first version manager that has a program which is in no folder of the path."""
+    """Returns the folder of the first version manager that has a program that the path lacks."""
     if any(_has(Path(folder), program) for folder in path if folder):
         return []
     candidates = (folder for manager in managers for folder in manager(environ))
@@ -63,7 +63,7 @@ def _managed(program: str, managers: tuple[Manager, ...], environ: Mapping[str, 
 def _has(folder: Path, program: str) -> bool:
     try:
         return os.access(folder / program, os.X_OK)
-    except ValueError:  # a file of a version manager with a zero character in it
+    except ValueError:  # a version manager's file contains a zero character
         return False
 
 
@@ -77,7 +77,7 @@ def _nvm(environ: Mapping[str, str]) -> Iterator[Path]:
     for _ in range(MAX_ALIASES):
         if "*" not in wanted and (alias := _first_line(folder / "alias" / wanted)):
             wanted = alias
-        elif wanted == "lts/*":  # nvm keeps the newest one's name in a file that is called just so
+        elif wanted == "lts/*":  # nvm keeps the name of the newest version in a file of this name
             wanted = _first_line(folder / "alias" / "lts" / "*")
         else:
             break
@@ -126,8 +126,8 @@ _PYTHON = (_pyenv, _asdf("python"), _mise)
 
 
 def _newest(versions: Path, wanted: str) -> str:
-    """Returns the newest installed version that a number such as `20` or `v20.1` means; of all, if `wanted` is empty; empty if none
-    matches."""
+    """Returns the newest installed version that matches a number such as `20` or `v20.1`, or the newest of all if `wanted` is empty; empty
+    if no version matches."""
     prefix = _numbers(wanted)
     try:
         installed = [entry.name for entry in versions.iterdir() if _VERSION.fullmatch(entry.name)]

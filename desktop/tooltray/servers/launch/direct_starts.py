@@ -1,17 +1,18 @@
-"""Starts a server's own program in the place of npx or uvx, where its package is unpacked already and they would run exactly that.
+"""Starts a server's own program in place of npx or uvx, if its package is unpacked already and they would run exactly this program.
 
-A launcher stays beside the server for as long as that runs, asks the network before each start, and passes on nothing. Without it a start
-is quicker, works offline, and needs less memory. It is left out only where the outcome cannot differ; in doubt it stays. A server that
-exits without output is started with its launcher the next time, which shows whether the launcher was missing.
+A launcher runs as long as its server, asks the network before each start, and contributes nothing afterwards. Without it a start is
+quicker, works offline, and needs less memory. The launcher is left out only if the result cannot differ; in doubt it is used. A server that
+exits without output is started with its launcher the next time, in case the missing launcher was the cause.
 
 npm (libnpmexec of npm 7 to 11) first looks for a program of that name in the folder's own project, or in a package installed for all; then
 in the cache's folder named after the requested text. It runs an exact version in the cache as it is, by `sh`, with the folder's programs
 first on the PATH. For anything but an exact version (no version, a tag, a range) npm asks its registry at each start whether there is a
-newer one, so what it would run is not known here. The start is also left to npm where a setting of npm changes what is run; only the values
-of the cache's and the prefix's settings are kept, since keys of registries are among the others. The cache is only read.
+newer one, so the program that it would run is not known here. The start is also left to npm if one of npm's settings changes which program
+is run. Only the values of the settings `cache` and `prefix` are kept, since other settings contain keys of registries. The cache is only
+read.
 
 uv (0.13) runs a tool that the user installed as it is, with the folder of its environment first on the PATH, unless a version, an index or
-another Python is requested. uv resolves anything else at each start, so what it would run is not known here.
+another Python is requested. uv resolves anything else at each start, so the program that it would run is not known here.
 """
 
 import hashlib
@@ -29,9 +30,9 @@ from tooltray.servers.launch.command_lookup import look_up, program_name, read_l
 from tooltray.servers.launch.npm_config import read_npmrc
 from tooltray.servers.launch.program_launch import DirectProgram, Launch
 
-NPX = "npx-cli.js"  # the file that npm's own `npx` is a link to; a version manager's stand-in is another
+NPX = "npx-cli.js"  # the file to which npm's own `npx` is a link; a version manager's replacement links to another
 
-# settings that change what npx runs, or how; with one of them npm is to decide
+# settings that change what npx runs, or how; if one is set, the start is left to npm
 DECISIVE = frozenset(
     {
         *("before", "call", "c", "dangerously-allow-all-scripts", "global", "globalconfig", "include-workspace-root", "location"),
@@ -40,7 +41,7 @@ DECISIVE = frozenset(
 )
 _UV_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")  # in uv's own spelling, without extras or a version
 _SETTINGS = ("/etc/uv/uv.toml", "uv/uv.toml", "uv/.python-version")  # the relative ones in each folder of settings
-_MACHINES_FOLDER = "/etc/xdg"  # of the machine's settings, where no variable names another
+_MACHINES_FOLDER = "/etc/xdg"  # of the machine's settings, if no variable names another
 
 
 class NpmSettings(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ class NpmSettings(msgspec.Struct, frozen=True):
     Attributes:
         npm: the folder of npm itself.
         cache: its cache.
-        prefix: where packages that are installed for all go.
+        prefix: the folder for packages that are installed for all projects.
     """
 
     npm: Path
@@ -58,7 +59,7 @@ class NpmSettings(msgspec.Struct, frozen=True):
 
 
 def read_npm_settings(environ: Mapping[str, str], *, npx: str, node: str) -> NpmSettings | None:
-    """Returns npm's settings; None where one changes what npx runs, or where this `npx` is not npm's own.
+    """Returns npm's settings; None if one changes what npx runs, or if this `npx` is not npm's own.
 
     Args:
         environ: of the process that npx would be.
@@ -85,7 +86,7 @@ def _of_environ(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _folder(value: str, home: Path) -> Path | None:
-    """Returns an absolute folder; None where the value has a variable in it, or a possible comment."""
+    """Returns an absolute folder; None if the value may contain a variable or a comment."""
     path = home / value.removeprefix("~/") if value.startswith("~/") else Path(value)
     return path if path.is_absolute() and not set(value) & set("$;#") else None
 
@@ -100,7 +101,7 @@ _EXACT = re.compile(r"((?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*)@(\
 
 
 def npx_program(launch: Launch) -> DirectProgram | None:
-    """Returns the program that npx would run, or None where that is not certain."""
+    """Returns the program that npx would run; None if that is not certain."""
     line = read_launcher_line(launch.args, flags=FLAGS)
     exact = _EXACT.fullmatch(line.word) if line else None
     if line is None or exact is None:
@@ -128,7 +129,7 @@ def _has_project(launch: Launch) -> bool:
 
 
 def _is_global(spec: str, package: str, prefix: Path) -> bool:
-    """Reports whether the package is installed for all, perhaps as a link to a working copy."""
+    """Reports whether the package is installed for all projects, perhaps as a link to a working copy."""
     return any(os.path.lexists(prefix / place) for place in (f"lib/node_modules/{package}", f"bin/{spec}"))
 
 
@@ -194,7 +195,7 @@ def _variables(launch: Launch, settings: NpmSettings, program: Path, node: str) 
 
 
 def _saved() -> int:
-    """Returns how many processes are saved: npm itself; and the shell, where that waits for what it starts."""
+    """Returns how many processes are saved: npm itself, and the shell if it waits for the program that it starts."""
     return 1 + (os.path.basename(os.path.realpath(SHELL)) in SHELLS_THAT_STAY)
 
 
@@ -213,7 +214,7 @@ def _at(document: object, *keys: str) -> object:
 
 
 def uvx_program(launch: Launch) -> DirectProgram | None:
-    """Returns the program that uvx would run, or None where that is not certain."""
+    """Returns the program that uvx would run; None if that is not certain."""
     name, args = (launch.args[0], tuple(launch.args[1:])) if launch.args else ("", ())
     home = Path(launch.env.get("HOME", ""))
     uvx = look_up(launch.command, env=launch.env, cwd=launch.cwd).resolved
@@ -230,7 +231,7 @@ def uvx_program(launch: Launch) -> DirectProgram | None:
 
 
 def _is_told_otherwise(launch: Launch, home: Path) -> bool:
-    """Reports whether there are settings of uv, many of which decide what is run."""
+    """Reports whether uv has settings, many of which change what it runs."""
     persons = Path(launch.env.get("XDG_CONFIG_HOME") or home / ".config")
     machines = (launch.env.get("XDG_CONFIG_DIRS") or _MACHINES_FOLDER).split(":")
     folders = (persons, *map(Path, filter(None, machines)))
@@ -268,19 +269,19 @@ class _Key(msgspec.Struct, frozen=True):
 
 
 class DirectStarts:
-    """A memory of which servers did not run without their launcher. `shorten` looks at the file system and may be called in any thread."""
+    """A memory of servers that did not run without their launcher. `shorten` reads the file system and may be called in any thread."""
 
     def __init__(self) -> None:
         self._failed: set[_Key] = set()
 
     def shorten(self, launch: Launch) -> Launch:
-        """Returns the launch without its launcher where that is safe, else as it is."""
+        """Returns the launch without its launcher if that is safe, else unchanged."""
         found = _find(launch)
         if found is None:
             return launch
         key = _Key(launch.command, tuple(launch.args), launch.cwd)
         if key in self._failed:
-            return replace(launch, on_silent_end=lambda: self._failed.discard(key))  # then the missing launcher was not the cause
+            return replace(launch, on_silent_end=lambda: self._failed.discard(key))  # the missing launcher was not the cause
         return replace(
             launch,
             command=found.program,
@@ -295,5 +296,5 @@ def _find(launch: Launch) -> DirectProgram | None:
     finder = FINDERS.get(program_name(launch.command))
     try:
         return finder(launch) if finder else None
-    except (OSError, ValueError):  # what cannot be read is not certain
+    except (OSError, ValueError):  # a file that cannot be read leaves doubt
         return None

@@ -1,16 +1,16 @@
 """The environment that the user's own terminal would have, for servers and for `${VAR}` in the settings.
 
-A hub that a bridge or an AI client starts has the environment of that: without the PATH that nvm, Homebrew or a profile sets, and possibly
-with the keys of an AI client. A hub that the user starts (at a terminal, as a service, in a container) has variables that exist nowhere
-else; those count as well (`OwnUse`). In either case the user's shell is started once as a login shell, from a fresh environment, and prints
-its variables. What measured shells need (bash, dash, zsh, fish, tcsh):
+A hub that a bridge or an AI client starts has its starter's environment: without the PATH that nvm, Homebrew or a profile sets, and
+possibly with the keys of an AI client. A hub that the user starts (at a terminal, as a service, in a container) has variables that exist
+nowhere else; those count as well (`OwnUse`). In either case the user's shell is started once as a login shell, from a fresh environment,
+and prints its variables. The tested shells (bash, dash, zsh, fish, tcsh) need this:
 
-- `-` in front of argument 0 makes each of them a login shell; tcsh knows no `-l` beside other flags.
-- `-i`: many profiles return early, or are read at all, only in an interactive shell. If that gives nothing (an rc file that replaces the
-  shell with another program), it is tried once more without.
+- `-` in front of argument 0 makes each of them a login shell; tcsh does not accept `-l` beside other flags.
+- `-i`: many profiles return early, or are not read at all, unless the shell is interactive. If the shell then prints nothing (an rc file
+  may replace it with another program), it is started once more without `-i`.
 - A session of its own: an interactive shell without a terminal complains about job control, and must not touch the hub's.
-- A login bash does not read `~/.bashrc`, where installers write and which every terminal reads; most profiles do it for bash. Where the
-  user's does not, it is read as well.
+- A login bash does not read `~/.bashrc`, to which installers write and which every terminal reads; most profiles read it in turn. If the
+  user's profile does not, `~/.bashrc` is read as well.
 
 The usual folders of programs follow the resulting PATH (default_folders).
 """
@@ -42,15 +42,15 @@ else:
 
 logger = logging.getLogger(__name__)
 
-FRESH_S = 5.0  # servers that are started in a row share one reading; a user who mends a profile takes longer
+FRESH_S = 5.0  # servers that start one after another share one reading; a user who corrects a profile takes longer
 TIMEOUT_S = 5.0  # nvm takes 1-3 s on a slow machine; a server's first start must not wait much longer
 MAX_OUTPUT_BYTES = 4 * 1024 * 1024  # an environment has at most 2 MB on Linux; the rest is for banners
 READ_BYTES = 64 * 1024
 START_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 DUMB_TERMINAL = "dumb"  # so that prompts and colours are left out
-IS_RESOLVING = "TOOLTRAY_READS_ENVIRONMENT"  # rc files that start something slow may look for it
+IS_RESOLVING = "TOOLTRAY_READS_ENVIRONMENT"  # set, so that an rc file can leave out slow parts
 
-# what belongs to the session and not to the program that started the hub: no shell sets it, and servers need it
+# variables of the session, not of the program that started the hub: no shell sets them, and servers need them
 _SESSION = {
     *("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"),
     *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION"),
@@ -58,7 +58,7 @@ _SESSION = {
 }
 _SESSION_PREFIXES = ("LC_", "XDG_")
 _OF_THE_SHELL_ITSELF = {"_", "SHLVL", "PWD", "OLDPWD", IS_RESOLVING}
-_OF_THE_SERVICE = {  # what systemd sets only for the hub
+_OF_THE_SERVICE = {  # variables that systemd sets only for the hub
     *("NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_PID", "WATCHDOG_USEC"),
     *("INVOCATION_ID", "JOURNAL_STREAM", "MAINPID", "MANAGERPID", "SYSTEMD_EXEC_PID"),
 }
@@ -66,22 +66,22 @@ _OWN_PREFIX = "TOOLTRAY_"
 _OF_THE_FROZEN_APP = {"_MEIPASS2", "_PYI_APPLICATION_HOME_DIR", "_PYI_ARCHIVE_FILE", "_PYI_PARENT_PROCESS_LEVEL", "_PYI_SPLASH_IPC"}
 
 OwnUse = Literal["fallback", "additions", "first"]
-"""When the hub's own environment is used: where no shell can be read, also for variables that the shell does not set, or first."""
+"""When the hub's own environment is used: only if no shell can be read, also for variables that the shell lacks, or first."""
 
 
 class LoginShell:
     """The login shell's environment, read and cached. Belongs to one event loop; `environ` may be called from any of its tasks.
 
     Attributes:
-        problem: why the hub's own environment is used instead; None if it is not, or nothing was read yet.
+        problem: why the hub's own environment is used instead; None if the shell's is used, or no shell was read yet.
 
     Args:
         shell: absolute path of the shell; None: the user's own.
-        timeout_s: seconds that the shell may take, all tries together.
+        timeout_s: seconds that the shell may take, all attempts together.
         own: the hub's environment.
         own_use: when `own` is used.
         bundle: the folder of a frozen build, whose own libraries must not reach children; None: not frozen.
-        complete: adds what an environment lacks; runs in a thread.
+        complete: adds variables that an environment lacks; runs in a thread.
         clock: monotonic seconds.
     """
 
@@ -130,7 +130,7 @@ class LoginShell:
         self._is_outdated = self._environ is not None and self._clock() - self._read_at >= FRESH_S
 
     async def _read_anew(self, known: Mapping[str, str] | None) -> Mapping[str, str]:
-        """Returns the shell's environment; if the shell gives nothing this time, the known one."""
+        """Returns the shell's environment; the one known from before if the shell prints nothing this time."""
         before, self.problem = self.problem, None
         found = await self._read()
         if known is not None and self.problem and not before:
@@ -161,7 +161,7 @@ class LoginShell:
         return self._own
 
     async def _ask(self, flags: str, before: str) -> dict[str, str]:
-        """Starts the shell, reads its environment, and ends all of its process group (a child with its own session, such as an ssh-agent,
+        """Starts the shell, reads its environment, and ends its whole process group (a child with its own session, such as an ssh-agent,
         stays)."""
         marker = secrets.token_hex(16)
         process = self._start(flags, f"{before}echo {marker}; /usr/bin/env -0; echo {marker}")
@@ -194,9 +194,9 @@ def session_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _with_own(shell: Mapping[str, str], own: Mapping[str, str], use: OwnUse) -> Mapping[str, str]:
-    """Returns the shell's environment with the hub's own added, but for variables that concern only the hub.
+    """Returns the shell's environment with the hub's own added, except for variables that concern only the hub.
 
-    Of the own PATH only folders count that neither the shell nor every system has (an active venv, what direnv adds).
+    The hub's PATH adds only folders that neither the shell's PATH nor every system's has (an active venv, a folder that direnv adds).
     """
     if use == "fallback":
         return shell
@@ -211,10 +211,10 @@ def _with_own(shell: Mapping[str, str], own: Mapping[str, str], use: OwnUse) -> 
 
 
 def own_environ(*, is_foreign: bool) -> Mapping[str, str]:
-    """Returns the part of this process's environment that servers get where no login shell can be read.
+    """Returns the part of this process's environment that servers get if no login shell can be read.
 
     Args:
-        is_foreign: it belongs to an AI client, which started this process.
+        is_foreign: whether an AI client has started this process, so that the environment is the client's.
     """
     if not is_foreign:
         return os.environ
@@ -243,8 +243,8 @@ def without_bundle(environ: Mapping[str, str], bundle: str | None) -> dict[str, 
 
 
 def _persons_shell(own: Mapping[str, str]) -> str:
-    """Returns the shell named by SHELL, which a hub started by a bridge does not have, or by the user database; empty if there is
-    neither."""
+    """Returns the shell named by SHELL, which a hub started by a bridge does not have, or by the user database; empty if neither names
+    one."""
     shell = own.get("SHELL", "")
     if os.path.isabs(shell) and os.access(shell, os.X_OK):
         return shell
@@ -255,17 +255,17 @@ def _persons_shell(own: Mapping[str, str]) -> str:
 
 
 def _unread(shell: str, home: str) -> str:
-    """Returns the command that reads what a login shell leaves out and every terminal reads; empty if the file does not exist."""
+    """Returns the command that reads the file that a login shell leaves out and every terminal reads; empty if that file does not exist."""
     if Path(shell).name != "bash" or not Path(home, ".bashrc").is_file():
         return ""
     profiles = (Path(home, name) for name in (".bash_profile", ".bash_login", ".profile"))
-    # bash reads only the first of them; a pipe would block the hub for ever, where bash has a timeout
+    # bash reads only the first of them; a pipe would block the hub for ever, while bash itself has a timeout
     profile = next((file for file in profiles if file.is_file() and os.access(file, os.R_OK)), None)
     return "" if profile and b"bashrc" in profile.read_bytes() else ". ~/.bashrc; "
 
 
 async def _read_between(descriptor: int, marker: bytes) -> bytes:
-    """Returns what is between two markers; empty if the output ends before, or is longer than any environment."""
+    """Returns the text between two markers; empty if the output ends before the second one, or is longer than any environment."""
     loop = asyncio.get_running_loop()
     output = bytearray()
     is_complete = asyncio.Event()

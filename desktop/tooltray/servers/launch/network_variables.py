@@ -17,10 +17,10 @@ _FLAGS = ("0", "1", "true", "false")
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """How values of a variable are judged.
+    """The rules for the values of a variable.
 
     Attributes:
-        can_be_used: whether a value has a meaning now; one that names a missing file only does harm.
+        can_be_used: whether a value is usable now; a value that names a missing file only does harm.
         can_be_remembered: whether a value may be written into a file.
     """
 
@@ -62,7 +62,7 @@ VARIABLES: Mapping[str, Kind] = {
 
 
 def meaning(name: str) -> str:
-    """Returns the same name for both spellings of a proxy: setting one of them decides about both."""
+    """Returns the same name for both spellings of a proxy's variable: if one is set, the other one counts as set, too."""
     return name.lower() if name.lower().endswith("_proxy") else name
 
 

@@ -1,8 +1,8 @@
-"""Reads npm's own configuration: its registry, who chose that, which scopes go elsewhere, how npm signs in, and where its logs are. No
-registry's host is named here: mirrors are data. The log of a start is shown, since npx prints nothing while it downloads.
+"""Reads npm's own configuration: its registry and who chose it, the scopes with other registries, how npm signs in, and the folder of its
+logs. No registry's host is named here: mirrors are data. The log of a start is shown, since npx prints nothing while it downloads.
 
 npm's own order counts: the environment (`npm_config_...`, in any case), the user's npmrc, the machine's, then npm's built-in defaults. The
-first two are read here; npm is run only where neither names a registry, which takes as long as a start of Node.js.
+first two are read here; npm is run only if neither names a registry, which takes as long as a start of Node.js.
 """
 
 import base64
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 NPM_TIMEOUT_S = 5.0  # a start of Node.js takes 0.15 s, on a busy machine 2 s
 MAX_FILE_BYTES = 2**20
 REGISTRY_VARIABLE = "npm_config_registry"
-_QUIET = {"npm_config_update_notifier": "false"}  # else npm asks its registry for a newer npm, which is not wanted here
+_QUIET = {"npm_config_update_notifier": "false"}  # otherwise npm asks its registry for a newer npm
 _PLACEHOLDER = re.compile(r"\$\{([^${}?]+)(\?)?\}")
 _OUTPUT = re.compile(r"^(registry|globalconfig)\s*=\s*(.+)$", re.MULTILINE)
 
@@ -69,13 +69,13 @@ class Registry(HidesFields, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """How a registry answered for the packages that were requested.
+    """A registry's answer to the request for some packages.
 
     Attributes:
-        milliseconds: until its last answer was complete; None: it has not answered for all of them.
+        milliseconds: the time until its last answer was complete; None: it has not answered for all packages.
         problem: why it cannot be used.
         latest: the newest version of each package that it has, by the package's name.
-        has_python: its index for Python packages answers too.
+        has_python: whether its index for Python packages answers, too.
     """
 
     registry: Registry
@@ -271,7 +271,7 @@ def _normalised_or_none(url: str) -> str:
     try:
         return normalised(url) if url else ""
     except TooltrayError:
-        logger.info("npm's configuration has a registry that is no address")  # not repeated here: it may have a password in it
+        logger.info("npm's configuration has a registry that is no address")  # the value is not logged, since it may contain a password
         return ""
 
 
@@ -316,7 +316,7 @@ def _output_of(command: list[str], environ: Mapping[str, str], folder: str, time
 
 
 def _end(process: "subprocess.Popen[bytes]", family: ProcessFamily) -> None:
-    """Ends a process and all that it started. Its number is not reused before `wait`; a process that was waited for already has exited."""
+    """Ends a process and all that it started. Its number is not reused before `wait`; a process that was already waited for has exited."""
     if process.returncode is None:
         family.kill()
     assert process.stdout
@@ -332,7 +332,7 @@ CLOCK_SLACK_S = 2.0  # some file systems keep whole seconds
 
 
 def newest_log(command: str, args: Sequence[str], env: Mapping[str, str], *, since: float) -> str:
-    """Returns the newest log of a launcher's run that began not before `since` (unix seconds) and is about the same package; else empty."""
+    """Returns the newest log of a launcher's run for the same package that began at `since` (unix seconds) or later; empty if none did."""
     package = next((arg for arg in args if not arg.startswith("-") and arg not in ("exec", "x", "run")), "")
     folder = logs_folder(env) if program_name(command) in SILENT_LAUNCHERS and package else ""
     if not folder:
@@ -346,9 +346,9 @@ def newest_log(command: str, args: Sequence[str], env: Mapping[str, str], *, sin
 
 
 def failed_script(log: str) -> str:
-    """Returns which script of which package failed in an installation of npm, as its log has it; empty if none did.
+    """Returns the script that failed in an installation of npm, and its package, as in npm's log; empty if no script failed.
 
-    `npx` does not print that: it ends with 1 as if the program itself had.
+    `npx` does not print this: it exits with 1 as if the program itself had failed.
     """
     try:
         with open(log, "rb") as file:

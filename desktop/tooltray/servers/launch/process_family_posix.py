@@ -1,8 +1,8 @@
 """A process and all that it starts, ended together: a process group and a mark in the environment; Linux and macOS.
 
-A child that opens its own session leaves the group, and one that clears its environment as well escapes both. A confined server's cannot:
-with bubblewrap the leader's end ends its whole PID namespace (whose first process is in the group, and dies with its parent, too); without
-bubblewrap `setsid` and `setpgid` do nothing there, so that all stay in the group (servers/confinement/launch_line.py).
+A child that opens its own session leaves the group, and a child that also clears its environment escapes both. A confined server's children
+cannot: with bubblewrap the leader's end ends its whole PID namespace (whose first process is in the group, and dies with its parent, too);
+without bubblewrap `setsid` and `setpgid` do nothing there, so that all stay in the group (servers/confinement/launch_line.py).
 """
 
 import contextlib
@@ -61,7 +61,7 @@ def new_mark() -> str:
 
 
 def command_line(program: str, args: Sequence[str]) -> tuple[str, ...]:
-    """Returns what is started for a program: the program and its arguments."""
+    """Returns the command line for a program: the program and its arguments."""
     return (program, *args)
 
 

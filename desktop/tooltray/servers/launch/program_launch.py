@@ -1,7 +1,8 @@
-"""What is run for a server that is a process on this computer: command, arguments, environment, folder; and how many files it may open.
+"""The launch of a server that is a process on this computer: command, arguments, environment, folder; and how many files it may open.
 
-The hub has some files open for each AI client and each server, and the usual soft limit is 1024, or 256: the hub raises its own to what the
-system allows. Its children get the original limit: programs that go through all numbers up to it take minutes where it is a million.
+The hub has some files open for each AI client and each server, and the usual soft limit is 1024, or 256: the hub raises its own limit as
+far as the system allows. Its children get the original limit: programs that try all numbers up to the limit take minutes if it is a
+million.
 """
 
 import contextlib
@@ -38,11 +39,11 @@ class Around(Protocol):
     """A wrapper around the program of a launch: a confinement."""
 
     async def command(self, program: str, launch: "Launch", run_first: RunFirst) -> CommandLine:
-        """Returns what is run in the place of the program with the launch's arguments and environment.
+        """Returns the command line that replaces the program with the launch's arguments and environment.
 
         Args:
             program: absolute.
-            run_first: runs what has to end before the program starts.
+            run_first: runs a command to its end before the program starts.
 
         Raises:
             TooltrayError: it cannot be run like this; gives the reason.

@@ -1,5 +1,5 @@
-"""Reads what one of the user's programs prints: no input, no terminal, an end after so many seconds. Its output may be a secret, and its
-stderr may repeat one, so stderr is thrown away."""
+"""Reads the output of one of the user's programs, which runs without input or a terminal and for a limited time. The output may be a
+secret, and stderr may repeat it, so stderr is thrown away."""
 
 import asyncio
 import sys
@@ -12,12 +12,12 @@ from tooltray.foundation.tasks import finish
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily
 
 READ_BYTES = 64 * 1024
-KILLED_WITHIN_S = 2.0  # a process is gone within milliseconds; the end of its output, for which asyncio waits besides, may never come
+KILLED_WITHIN_S = 2.0  # a process is gone within milliseconds; the end of its output, for which asyncio also waits, may never come
 SHELL = "/bin/sh"
 
 
 class Printed(HidesFields, frozen=True):
-    """What a program printed.
+    """The output of a program.
 
     Attributes:
         code: its exit code; negative for a signal.
@@ -83,7 +83,7 @@ async def started(start: Coroutine[object, None, Process]) -> Process:
 
 
 async def killed(process: Process) -> None:
-    """Waits for the end of a process that was killed with its family. What has left the family may hold its output open for ever."""
+    """Waits for the end of a process that was killed with its family. A process that has left the family may hold the output open."""
     try:
         async with asyncio.timeout(KILLED_WITHIN_S):
             await process.wait()
@@ -101,7 +101,7 @@ async def _start(command: str | Sequence[str], environ: Mapping[str, str], cwd: 
 
 
 async def _read(output: asyncio.StreamReader, most_bytes: int) -> bytes:
-    """Reads until the end of the output, or until it is too much."""
+    """Reads until the end of the output, or until the output is too large."""
     read = bytearray()
     while len(read) <= most_bytes and (chunk := await output.read(READ_BYTES)):
         read += chunk

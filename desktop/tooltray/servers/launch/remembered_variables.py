@@ -1,7 +1,8 @@
-"""Remembers variables of the user's terminal or desktop, for a hub that is started without them; and with which ones each server worked.
+"""Remembers variables of the user's terminal or desktop, for a hub that is started without them; and the variables with which each server
+worked.
 
-They are kept in one file of the home, mode 0600. network_variables decides what may be written: no password, no key, no socket. After a
-file that cannot be read nothing is remembered; a file that cannot be written is reported in the log.
+They are kept in one file of the home, mode 0600. network_variables decides which values may be written: no password, no key, no socket. If
+the file cannot be read, no variables are remembered; if it cannot be written, the log reports that.
 """
 
 import json
@@ -19,7 +20,7 @@ from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.servers.launch.network_variables import VARIABLES, in_environ, meaning
 
 logger = logging.getLogger(__name__)
-DIRENV = "DIRENV_DIR"  # set where the environment belongs to a folder, not to the user
+DIRENV = "DIRENV_DIR"  # set if the environment belongs to a folder, not to the user
 MAX_FILE_BYTES = 1024 * 1024  # a thousandth is usual
 MOST_SERVERS = 200  # whose variables are kept; the latest ones
 
@@ -60,7 +61,7 @@ class RememberedVariables:
 
     @property
     def worked(self) -> Mapping[str, Mapping[str, str | None]]:
-        """Returns what was set when each server last worked; None for a value that may not be stored."""
+        """Returns the variables that were set when each server last worked; None for a value that may not be stored."""
         with self._lock:
             return dict(self._worked)
 
@@ -96,7 +97,7 @@ class RememberedVariables:
                 self._save()
 
     def forget(self) -> None:
-        """Deletes the file and all that is remembered.
+        """Deletes the file and all remembered variables.
 
         Raises:
             TooltrayError: the file cannot be removed.
@@ -117,7 +118,7 @@ class RememberedVariables:
 
 
 def is_started_in_terminal() -> bool:
-    """Reports whether this process was started in a terminal, where the environment is complete, even if its output goes elsewhere."""
+    """Reports whether this process was started in a terminal, so that its environment is complete, even if its output goes elsewhere."""
     return any(os.isatty(number) for number in (0, 1, 2))
 
 

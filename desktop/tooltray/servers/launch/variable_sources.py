@@ -1,7 +1,7 @@
-"""Completes the user's environment with the variables that decide whether a server works, and knows where each one is from.
+"""Completes the user's environment with the variables that decide whether a server works, and records the source of each.
 
-The login shell's own value goes first, then the system's, then a remembered one. ServerEnvironment records with which values each server
-works, and shows what has changed since.
+The login shell's own value goes first, then the system's, then a remembered one. ServerEnvironment records the values with which each
+server works, and shows later changes.
 """
 
 import contextlib
@@ -124,7 +124,7 @@ class Source(msgspec.Struct, frozen=True):
     Attributes:
         origin: SHELL, REMEMBERED, or the place in the system.
         since: the day since when it is remembered; empty for any other.
-        is_used: servers get it; false where the file that it names is gone.
+        is_used: whether servers get it; False if the file that it names is gone.
     """
 
     value: str
@@ -134,14 +134,14 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class VariableSources:
-    """Where each variable of the user's environment is from.
+    """The source of each variable of the user's environment.
 
     Attributes:
         sources: as of the last `complete`.
 
     Args:
         look_up: finds variables that the system sets, see `look_up`.
-        complete: adds what else an environment lacks.
+        complete: adds other variables that an environment lacks.
     """
 
     def __init__(
@@ -187,7 +187,7 @@ def _add(sources: dict[str, Source], further: Mapping[str, Source]) -> None:
 
 
 class ServerEnvironment:
-    """The environment that servers get, and what has changed in it since each one last worked. Belongs to the engine's loop."""
+    """The environment that servers get, and its changes since each server last worked. Belongs to the engine's loop."""
 
     def __init__(
         self, *, login_shell: LoginShell, sources: VariableSources, remembered: RememberedVariables, bus: EventBus, spawn: Spawn

@@ -1,10 +1,10 @@
-"""Programs on Windows that are scripts: what a shim of npm starts, and command lines for `cmd.exe` and PowerShell. Runs on every platform,
-so that it is tested on every platform.
+"""Scripts as programs on Windows: the program behind a shim of npm, and command lines for `cmd.exe` and PowerShell. Runs, and is tested, on
+every platform.
 
 CreateProcess runs an `.exe`. A `.cmd` is run by `cmd.exe`, which reads its line by rules of its own: a program that quotes arguments for an
 `.exe` lets an argument such as `"&calc` start another program ("BatBadBut", CVE-2024-24576). So:
 
-- a shim that npm, pnpm or yarn has made is not run where its target is certain: Node.js and a script beside the shim are run instead;
+- if the target of a shim that npm, pnpm or yarn has made is certain, Node.js and the script beside the shim are run instead of the shim;
 - any other `.cmd` or `.bat` gets its arguments in quotation marks, and an argument that these cannot hold is refused;
 - a `.ps1` is run by PowerShell, which takes arguments as an `.exe` does.
 """
@@ -20,7 +20,7 @@ from tooltray.servers.launch.program_launch import CannotStart
 MAX_SHIM_BYTES = 16 * 1024
 POWERSHELL = ("powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-File")
 _PLAIN = re.compile(r"[\w\-./:\\@+,=~]+")
-_UNQUOTABLE = re.compile(r'["%\x00\r\n]')  # quotation marks end, variables are put in and lines end also between quotation marks
+_UNQUOTABLE = re.compile(r'["%\x00\r\n]')  # these have their meaning also inside quotes
 _SHIM_SCRIPT = re.compile(r'"%_prog%"\s+"%(?:~dp0|dp0%)\\?([^"%]+\.[cm]?js)"\s+%\*', re.IGNORECASE)  # the last line of cmd-shim's files
 _NPM_SCRIPT = re.compile(r'^SET "NP[MX]_CLI_JS=%~dp0\\?([^"%]+\.js)"', re.IGNORECASE | re.MULTILINE)  # npm.cmd and npx.cmd themselves
 _NPM_LAST_LINE = re.compile(r'"%NODE_EXE%" "%NP[MX]_CLI_JS%" %\*', re.IGNORECASE)
@@ -32,7 +32,7 @@ class ScriptLine(str):
 
 
 def command_line(program: str, args: Sequence[str], *, is_file: Callable[[str], bool] = os.path.isfile) -> tuple[str, ...]:
-    """Returns what is started for a program that look_up has found.
+    """Returns the command line for a program that look_up has found.
 
     Args:
         program: absolute path.
@@ -54,7 +54,7 @@ def command_line(program: str, args: Sequence[str], *, is_file: Callable[[str], 
 
 
 def _shimmed(shim: str, is_file: Callable[[str], bool]) -> tuple[str, ...]:
-    """Returns Node.js and the script that a shim of npm starts; empty where that is not certain."""
+    """Returns Node.js and the script that a shim of npm starts; empty if that is not certain."""
     text, folder = _read(shim), ntpath.dirname(shim)
     found = _NPM_SCRIPT.search(text) if _NPM_LAST_LINE.search(text) else _SHIM_SCRIPT.search(text)
     if found is None or any(ntpath.basename(program.lower()) not in ("node", "node.exe") for program in _PROGRAMS.findall(text)):
@@ -81,4 +81,4 @@ def _for_cmd(argument: str) -> str:
         hint = Phrase("Name the program that the .cmd file starts as the command, such as node.exe with a script.")
         raise CannotStart(title, Phrase("quotation marks, percent signs and line breaks mean something else there"), hint)
     trailing = len(argument) - len(argument.rstrip("\\"))
-    return f'"{argument}{chr(92) * trailing}"'  # else the last backslash would hide the quotation mark from the program at the end
+    return f'"{argument}{chr(92) * trailing}"'  # otherwise the last backslash would escape the closing quotation mark

@@ -95,7 +95,7 @@ class LogsApi:
             return replace(self._in_memory(name, wanted, capped(limit)), problem=problem)
         page = await self._pages.page(source, wanted, before, after, limit)
         if not page.total_bytes:
-            self._servers.get(name)  # nothing is kept for this server: it must exist at least
+            self._servers.get(name)  # no log exists for this server, but the server itself must exist
         return page
 
     def _in_memory(self, server: str, wanted: LogFilter, limit: int) -> LogPage:

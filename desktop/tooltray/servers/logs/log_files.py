@@ -1,8 +1,8 @@
 """The files of logs, and the lines in them. Knows bytes and line ends, not the lines' content. Blocks, for a thread.
 
-A log is several files, oldest first; each has a key, and the keys sort as the files do. A place is `KEY:OFFSET`. So a place stays right
-while files are added and removed, and one in a file that is gone means the oldest remaining file. A file that has become shorter was
-truncated, and is read from its start. The last line of the newest file counts once its line end is there: more may be appended to it.
+A log is several files, oldest first; each has a key, and the keys sort as the files do. A place is `KEY:OFFSET`. So a place stays valid
+while files are added and removed; if its file is gone, it means the start of the oldest remaining file. A file that has become shorter was
+truncated, and is read from its start. The last line of the newest file counts only with its line end: before, more may be appended to it.
 
 A server's files are `NAME-HASH.NUMBER.log`; the number counts up, and the newest is the one that is written to. Only this user may read
 them.
@@ -28,16 +28,16 @@ if sys.platform == "win32":
 else:
     from tooltray.records.activity.appending_posix import open_to_append
 
-CHUNK_BYTES = 64 * 1024  # one chunk holds up other threads for less than 0.2 ms
-MAX_LINE_BYTES = 64 * 1024  # of a line that is looked at; the rest of a longer one is skipped
+CHUNK_BYTES = 64 * 1024  # one chunk delays other threads for less than 0.2 ms
+MAX_LINE_BYTES = 64 * 1024  # of a line that are read; the rest of a longer one is skipped
 MAX_FILE_BYTES = 5 * 2**20  # an editor still opens it
-KEPT_FILES = 2  # of one server: 5 to 10 MB of its last words
+KEPT_FILES = 2  # of one server: its last 5 to 10 MB of output
 MAX_TOTAL_BYTES = 200 * 2**20  # of all servers together
 KEPT_DAYS = 14  # besides today, as the hub's own log; days on which something was written count
 _NUMBER = re.compile(r"(.+-[0-9a-f]{12})\.(\d{6})\.log", re.ASCII)
 
 Skips = Callable[[bytes], bool]
-"""Reports that nothing in a piece of text can be wanted, so that its lines need not be looked at."""
+"""Reports that no line in a piece of text can be wanted, so that the piece need not be split into lines."""
 
 
 class Segment(msgspec.Struct, frozen=True):

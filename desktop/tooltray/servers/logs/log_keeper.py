@@ -1,7 +1,7 @@
-"""Keeps servers' output and states in a file for each server, so that a failure of yesterday can be read today.
+"""Keeps servers' output and states in a file for each server, so that yesterday's failure can be read today.
 
-A line costs the loop an append to a list; several times a second the lines are written, and `LogWritten` is published. A disk that is full
-or slow loses lines, and never holds up a server: the last ones are in memory (ManagedServer.log) all the same.
+A line costs the loop an append to a list; several times a second the lines are written, and `LogWritten` is published. A full or slow disk
+loses lines, but never delays a server: the last lines are also in memory (ManagedServer.log).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from tooltray.servers.upstream.managed_server import ServerStateChanged
 
 WRITE_EVERY_S = 0.25  # so LogWritten comes four times a second at most
 MAX_WAITING_LINES = 20_000  # while the disk hangs; about 4 MB
-NOT_MARKED = frozenset({ServerState.STOPPING})  # a step of what is marked anyway
+NOT_MARKED = frozenset({ServerState.STOPPING})  # a step of a change of state that is marked anyway
 AT_REST = frozenset({ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING})
 
 Line = tuple[float, str, str]

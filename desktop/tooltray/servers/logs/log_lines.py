@@ -4,8 +4,8 @@ that users can read in an editor:
     2026-11-25T19:15:13.123Z | what the server wrote
     2026-11-25T19:15:14.001Z = running
 
-The hub's is JSON Lines, as StructuredLog writes them. Levels are detected by the spellings of programs in Python, Node, Go and Rust. Only
-the beginning of a line is looked at: words like "error" in the middle of a text do not show its level, while loggers put it in front.
+The hub's log is JSON Lines, as StructuredLog writes them. Levels are detected by the spellings of programs in Python, Node, Go and Rust.
+Only the beginning of a line is searched: words like "error" in the middle of a text do not show its level, while loggers write it in front.
 """
 
 import calendar
@@ -48,7 +48,7 @@ WORDS: Mapping[str, tuple[bytes, ...]] = {
     "info": (),
     "debug": (*b"debug trace verbose silly dbg trc fine".split(), *_KEYS),
 }
-"""In lower case: a text without any of these has no line of that level; empty: words cannot exclude that level."""
+"""In lower case: a text without any of these words has no line of that level; empty: the words cannot rule out that level."""
 
 _WORD = "|".join(sorted(_NAMES, key=len, reverse=True))
 _NUMBERS = ((50, "error"), (40, "warning"), (30, "info"), (0, "debug"))  # pino and bunyan, from this number on
@@ -79,7 +79,7 @@ def plain_line(text: str) -> str:
     """Returns a text without escape sequences; other invisible characters become `\N{REPLACEMENT CHARACTER}`."""
     if "\x1b" in text or "\x9b" in text:
         text = _ESCAPES.sub("", text)
-    text = text.rpartition("\r")[2] if "\r" in text.rstrip("\r") else text.rstrip("\r")  # a progress bar writes over itself
+    text = text.rpartition("\r")[2] if "\r" in text.rstrip("\r") else text.rstrip("\r")  # a progress bar overwrites itself
     return text if text.isprintable() else _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -102,7 +102,8 @@ def level_of(text: str) -> str:
 
 
 def level_behind(text: str, before: str) -> str:
-    """Returns the level of a line that follows one of a level: frames of a stack, and the exception after them, have the same."""
+    """Returns the level of a line that continues a line of a level: frames of a stack, and the exception after them, have the same
+    level."""
     if belongs_to_last(text) or (before == "error" and _EXCEPTION.match(text)):
         return before
     return level_of(text)
@@ -123,7 +124,7 @@ def _of_syslog(number: int) -> str:
 
 
 class LineFormat(msgspec.Struct, frozen=True):
-    """How a log's lines are read.
+    """The functions that read a log's lines.
 
     Attributes:
         line: makes a line of its position, its bytes and the level of the line before; None: it is not a line.

@@ -1,5 +1,5 @@
-"""Reads pages of a log: older or newer lines, filtered, from a place or a time on. One page looks at TURN_BYTES at most, so that a search
-through gigabytes is many short turns that can be ended between any two."""
+"""Reads pages of a log: older or newer lines, filtered, from a place or a time on. One page searches TURN_BYTES at most, so that a search
+through gigabytes consists of many short requests and can be ended between any two of them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ from tooltray.servers.logs.log_files import (
 from tooltray.servers.logs.log_lines import HUB_FORMAT, SERVER_FORMAT, WORDS, LineFormat
 
 TURN_BYTES = 16 * 2**20  # of one page; some hundredths of a second
-MAX_PAGE_BYTES = 4 * 2**20  # of the lines of a page: what goes to another process is bounded, too
+MAX_PAGE_BYTES = 4 * 2**20  # of the lines of a page, since a page may be sent to another process
 MOST_LINES = 1000  # of one page
 
 
@@ -95,7 +95,7 @@ class LogReader:
         return Place(self._segments[0].key, 0)
 
     def _older_in(self, segment: Segment, end: int, limit: int) -> Place | None:
-        """Takes lines until there are enough; returns where it stopped, None at the file's beginning."""
+        """Takes lines until there are enough; returns the offset where it stopped, None at the file's beginning."""
         with_levels: list[Found] = []
         for each in lines_before(segment.path, end, self._skips):
             if isinstance(each, Found):
@@ -123,7 +123,7 @@ class LogReader:
         return None
 
     def _newer_in(self, segment: Segment, start: int, limit: int) -> tuple[Place, bool]:
-        """Takes lines until there are enough; returns how far it came, and whether that is the file's end."""
+        """Takes lines until there are enough; returns the offset where it stopped, and whether that is the file's end."""
         reached, level = start, ""
         for each in lines_from(segment.path, start, self._skips):
             if isinstance(each, Passed):
@@ -146,7 +146,7 @@ class LogReader:
         return Place(segment.key, reached), True
 
     def _read(self, segment: Segment, found: Iterator[Found]) -> list[LogLine]:
-        """Returns lines in the order in which they were written, so that a line that continues another one has its level."""
+        """Returns lines in the order in which they were written, so that a line that continues another one gets that one's level."""
         lines: list[LogLine] = []
         level = ""
         for each in found:
@@ -182,7 +182,7 @@ class LogReader:
 
 
 def is_wanted(line: LogLine, wanted: LogFilter, needle: str) -> bool:
-    """Reports whether a filter lets a line through. `needle`: its text, casefolded."""
+    """Reports whether a line matches a filter. `needle`: the filter's text, casefolded."""
     if wanted.levels and line.level not in wanted.levels:
         return False
     if wanted.since > line.at > 0 or 0 < wanted.until <= line.at:
@@ -235,7 +235,7 @@ class LogPages:
         self.files, self._hub_logs = files, hub_logs
 
     async def page(self, source: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
-        """Returns a page, as `LogsApi.get_log` gives it; empty where nothing is kept.
+        """Returns a page, as `LogsApi.get_log` does; empty if the log has no files.
 
         Raises:
             NotFound: the log does not exist.

@@ -23,13 +23,13 @@ from tooltray.servers.logs.log_reader import is_wanted
 from tooltray.servers.upstream.server_manager import ServerManager
 
 MAX_FOR_S = 3600.0  # a forgotten recording keeps at most an hour of messages in memory
-KEPT_AFTER_S = 600.0  # once it has ended, so that the user can read on
+KEPT_AFTER_S = 600.0  # after its end, so that the user can continue to read
 MAX_MESSAGE_BYTES = 64 * 1024  # of each that is kept
 MAX_MESSAGES = 5000
 MAX_BYTES = 16 * 2**20  # of one server's messages together
 MAX_WAITING_REQUESTS = 1000  # whose replies are matched
 TELL_EVERY_S = 0.25
-HEAD_BYTES = 4096  # of a message that is cut: where its method and id are searched
+HEAD_BYTES = 4096  # of a message that is cut: the part in which its method and id are searched
 _METHOD = re.compile(rb'"method"\s*:\s*"([^"\\]{1,200})"')
 _TOOL = re.compile(rb'"name"\s*:\s*"([^"\\]{1,200})"')
 
@@ -53,7 +53,7 @@ class Recording:
         """
         Args:
             tell: called after each change.
-            until: when it is to end, in unix seconds.
+            until: the time at which it ends, in unix seconds.
             clock, steady: return unix seconds, and monotonic seconds.
         """
         self.until, self.tell = until, tell
@@ -148,7 +148,7 @@ class ProtocolLog:
         self._after(for_s, server, self._end)
 
     def forget(self, server: str) -> None:
-        """Ends recording, and drops what was recorded."""
+        """Ends the recording, and drops the recorded messages."""
         if self._recordings.pop(server, None):
             self._ends.pop(server).cancel()
             self._listen(server, None)

@@ -1,4 +1,4 @@
-"""The verbs for npm registries: which there are, how fast they answer, and which one is used."""
+"""The verbs for npm registries: the known ones, their speed, and the one that is used."""
 
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.verbs import always, verb, when_enabled
@@ -17,7 +17,7 @@ class RegistriesApi:
         return await self._registries.refresh()
 
     async def test_npm_registry(self, url: str) -> RegistryMeasurement:
-        """Measures one registry; what is wrong with it is in `problem`."""
+        """Measures one registry; `problem` of the result describes any failure."""
         return await self._registries.test(url)
 
     @verb(trusted=always)

@@ -1,6 +1,6 @@
-"""Measures npm registries, several at once: which packages are requested, which registries can be used, judged by all answers together, and
-what is kept over restarts. A registry that answers quickly is not yet a good one: it may lack packages, or have old copies.
-probe is imported in a thread when something is measured for the first time: a hub without servers from npm does not load the HTTP library.
+"""Measures npm registries, several at once: chooses the packages to request, judges the registries by all answers together, and keeps the
+results over restarts. A quick answer does not prove a good registry: it may lack packages, or have old copies. `probe` is imported in a
+thread at the first measurement, so that a hub without servers from npm does not load the HTTP library.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 NODE_COMMANDS = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"})
 PYTHON_COMMANDS = frozenset({"uvx", "uv", "pip", "pip3", "pipx"})
-SDK = "@modelcontextprotocol/sdk"  # what almost every server on Node.js needs, so each useful registry has it
+SDK = "@modelcontextprotocol/sdk"  # almost every server on Node.js needs it, so each useful registry has it
 MAX_OWN_PACKAGES = 3  # enough to notice a mirror that lacks what this user needs; each is one more request to each registry
 
 _RUNNERS = frozenset({"npx", "pnpx", "bunx"})
@@ -46,7 +46,7 @@ def is_python(config: MCPServerConfig) -> bool:
 
 
 def package_of(config: MCPServerConfig) -> str:
-    """Returns the npm package that a server is started from, without its version; empty if the arguments do not show it plainly."""
+    """Returns the npm package from which a server is started, without its version; empty if the arguments do not clearly show it."""
     if program_name(config.command or "") not in _RUNNERS:
         return ""
     words = iter(config.arguments)
@@ -66,9 +66,9 @@ def probed_packages(servers: Iterable[MCPServerConfig], *, scopes_elsewhere: Col
 
     Args:
         servers: of the settings, without the disabled ones.
-        scopes_elsewhere: npm gets the packages of these scopes (`@company`) from their own registries; their names are sent to no other.
-        may_name_own: whether the user's packages may be named; not where they come from a registry that the user chose, which may
-            have packages whose names must stay private.
+        scopes_elsewhere: scopes (`@company`) with registries of their own; the names of their packages are sent to no other registry.
+        may_name_own: whether registries may see the names of the user's packages; False if the user chose their registry, since it may have
+            packages whose names must stay private.
     """
     names = dict.fromkeys(package_of(config) for config in servers if not config.disable) if may_name_own else {}
     own = [name for name in names if name not in ("", SDK) and name.partition("/")[0] not in scopes_elsewhere]
@@ -84,10 +84,10 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+.*)?")
 
 
 def judged(answers: Iterable[Answer], *, packages: Sequence[str]) -> list[Answer]:
-    """Returns the answers with what is wrong with them: those that can be used first, fastest first.
+    """Returns the answers, each with its problem, if any: usable ones first, fastest first.
 
     Args:
-        packages: what was requested.
+        packages: the requested packages.
     """
     every = list(answers)
     existing = {package for answer in every for package in answer.latest}  # a package that no registry has is mistyped
@@ -139,10 +139,10 @@ class Measured(msgspec.Struct, frozen=True):
 
     Attributes:
         at: unix seconds.
-        measurements: those that can be used first, fastest first.
-        candidates: the addresses to choose from besides npm's own; if they change, it is to be measured again.
-        python: the addresses of those whose index for Python packages answers too.
-        may_be_mirror: a mirror may be chosen automatically; not where npm's own configuration has decided.
+        measurements: usable registries first, fastest first.
+        candidates: the addresses to choose from besides npm's own; if they change, all are measured again.
+        python: the addresses of registries whose index for Python packages answers, too.
+        may_be_mirror: whether a mirror may be chosen automatically; False if the user has chosen a registry in npm's own configuration.
     """
 
     at: float
@@ -161,7 +161,7 @@ class RegistryCache:
     """The file of measurements.
 
     Attributes:
-        known: what an earlier hub has measured; None if nothing can be read.
+        known: the measurements of an earlier hub; None if they cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -214,7 +214,7 @@ async def measure_registries(
         packages: requested from each registry.
         environ: the user's login-shell environment, for proxies and certificate authorities.
         configuration: how npm signs in to each.
-        with_python: whether their indexes for Python packages are measured as well.
+        with_python: whether the registries' indexes for Python packages are measured as well.
     """
     for module in ("tooltray.servers.npm_mirrors.probe", "tooltray.servers.transports.http.certificate_trust"):
         await asyncio.to_thread(importlib.import_module, module)

@@ -1,8 +1,8 @@
 """Measures npm registries, and chooses which one servers' packages come from.
 
-What counts, in this order: what a server's own `env` sets; its `customNpmRegistry`; the `customNpmRegistry` of all; what the user's
-environment sets; the fastest registry that was measured. Where that is the one that npm is configured to use, nothing is set at all. A
-registry that the user has chosen in npm's own configuration is never replaced by a mirror: it may have packages that no mirror has.
+The first of these that is set counts: the server's own `env`; its `customNpmRegistry`; the `customNpmRegistry` for all servers; the user's
+environment; the fastest registry that was measured. If npm is configured to use that registry anyway, no variable is set. A registry that
+the user has chosen in npm's own configuration is never replaced by a mirror: it may have packages that no mirror has.
 """
 
 import asyncio
@@ -55,8 +55,8 @@ _NAMES_INDEX = re.compile(rb"^\s*(\[\[(tool\.uv\.)?index\]\]|[a-z-]*index(-url)?
 _MAX_FILE_BYTES = 2**20
 logger = logging.getLogger(__name__)
 
-KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, and users move
-SETTLES_AFTER_S = 5.0  # by then the servers that start with the hub have been launched; measuring does not slow them
+KEPT_FOR_S = 86400.0  # a day; a registry that is fast in one network may be slow in the next, and users move
+SETTLES_AFTER_S = 5.0  # by then the servers that start with the hub have been launched, so that measuring does not slow them
 LOOKS_EVERY_S = 900.0  # checks whether it is time again; also after a round in which nothing answered, as without a network
 NPM_NAME = "npm"
 _NO_REGISTRY = Phrase("this npm registry cannot be used")
@@ -68,18 +68,18 @@ def npm_variables(url: str, *, env: Mapping[str, str], environ: Mapping[str, str
 
     Args:
         url: the registry.
-        env: what the server's own entry sets.
+        env: the variables of the server's own entry.
         environ: the user's login-shell environment.
-        is_explicit: the user has chosen this registry; it was not just measured as the fastest.
+        is_explicit: whether the user has chosen this registry; if not, it was measured as the fastest.
     """
-    spellings = [name for name in environ if name.lower() == REGISTRY_VARIABLE]  # npm takes any, so all of them have to agree
+    spellings = [name for name in environ if name.lower() == REGISTRY_VARIABLE]  # npm takes any spelling, so all of them are set
     if any(name.lower() == REGISTRY_VARIABLE for name in env) or (spellings and not is_explicit):
         return {}
     return dict.fromkeys(spellings or [REGISTRY_VARIABLE], url)
 
 
 def python_variables(index: str, *, env: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns the variables for uv and pip; nothing where the user has chosen an index in any way that these two know. Reads files."""
+    """Returns the variables for uv and pip; empty if the user has chosen an index in any way that these two read. Reads files."""
     if _OWN_INDEX & (env.keys() | environ.keys()) or any(_names_index(path) for path in _files({**environ, **env})):
         return {}
     return {UV_VARIABLE: index, PIP_VARIABLE: index}
@@ -127,7 +127,7 @@ class NpmRegistries:
         self._config, self._cache, self._sources = config, cache, registry_sources
         self._bus, self._spawn, self._clock, self._settles_after_s = bus, spawn, clock, settles_after_s
         self._known, self._is_from_cache = cache.known, cache.known is not None
-        self._tested: RegistryMeasurement | None = None  # the custom one, as it was before it was saved
+        self._tested: RegistryMeasurement | None = None  # of the custom registry, from before it was saved
         self._measuring: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
         self._nothing_to_choose_at: float | None = None
@@ -138,7 +138,7 @@ class NpmRegistries:
     # verbs
 
     def start(self) -> None:
-        """Begins to measure in the background what is not known yet or too old. May be called again."""
+        """Begins to measure in the background if measurements are missing or too old. May be called again."""
         self._is_started = True
         self._follow()
 
@@ -176,7 +176,7 @@ class NpmRegistries:
         return self.status
 
     async def test(self, url: str) -> RegistryMeasurement:
-        """Measures one registry; what is wrong with it is in `problem`."""
+        """Measures one registry; `problem` of the result describes any failure."""
         try:
             registry = Registry(checked := normalised(url), host_of(checked), CUSTOM)
         except TooltrayError as error:
@@ -220,7 +220,7 @@ class NpmRegistries:
         return self.status
 
     async def clear_cache(self) -> None:
-        """Drops all measurements; where the fastest registry is to be used, measuring begins again."""
+        """Drops all measurements; if the fastest registry is wanted, measuring begins again."""
         self._known, self._is_from_cache, self._tested, self._nothing_to_choose_at = None, False, None, None
         await finish_in_thread(self._cache.forget)
         self._tell()
@@ -248,7 +248,7 @@ class NpmRegistries:
     # choosing
 
     def _chosen(self) -> Registry | None:
-        """Returns the registry that servers get; None means the one that npm is configured to use."""
+        """Returns the registry that servers get; None: the one that npm is configured to use."""
         if custom := self._custom():
             return custom
         if not self._known or not self._config.settings.auto_detect_npm_registry:
@@ -308,7 +308,7 @@ class NpmRegistries:
             self._following = self._spawn(self._keep_measured(), name="measure npm registries by and by")
 
     def _is_wanted(self) -> bool:
-        """Reports whether to measure automatically: the fastest counts, there are several, and a server downloads packages."""
+        """Reports whether to measure automatically: the fastest registry is wanted, there are several, and a server downloads packages."""
         settings = self._config.settings
         servers = (each for each in settings.mcp_servers.values() if not each.disable and not each.custom_npm_registry)
         is_undecided = settings.auto_detect_npm_registry and not settings.custom_npm_registry
@@ -322,7 +322,7 @@ class NpmRegistries:
                     await self._measure_unasked()
             except Exception:  # a bug costs this round, not all later ones
                 logger.exception("npm registries could not be measured")
-            await asyncio.sleep(LOOKS_EVERY_S)  # and no longer: a computer that sleeps stops this clock
+            await asyncio.sleep(LOOKS_EVERY_S)  # not longer, because this clock stops while the computer sleeps
 
     def _is_due(self) -> bool:
         if self._nothing_to_choose_at is not None and self._is_fresh(self._nothing_to_choose_at):
@@ -342,8 +342,8 @@ class NpmRegistries:
             await self._measured(configuration)
 
     async def _measured(self, configuration: NpmConfiguration | None = None) -> None:
-        """Waits for a measurement. Without a configuration, the user has requested it: then registries that may not be chosen automatically
-        are measured as well, to be shown."""
+        """Waits for a measurement. Without a configuration it is one that the user has requested: then registries that may not be chosen
+        automatically are measured as well, to be shown."""
         if self._measuring is None:
             self._measuring = self._spawn(self._measure(configuration), name="measure npm registries")
             self._tell()
@@ -384,7 +384,7 @@ class NpmRegistries:
         every = [*([_npms_own(configuration, candidates)] if configuration.registry else []), *candidates, *([custom] if custom else [])]
         return list({each.shown: each for each in reversed(every)}.values())[::-1]
 
-    # telling
+    # reporting
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         self._tell()
@@ -412,6 +412,6 @@ def _npms_own(configuration: NpmConfiguration, candidates: Sequence[Registry]) -
 
 
 def _may_be_mirror(configuration: NpmConfiguration) -> bool:
-    """Reports whether a mirror may replace npm's own registry automatically: the user has not chosen that one, and it is known, for
-    comparison."""
+    """Reports whether a mirror may replace npm's own registry automatically: the user has not chosen npm's registry, and it is known, so
+    that it can be compared."""
     return bool(configuration.registry) and not configuration.is_chosen

@@ -1,5 +1,5 @@
 """Requests packages from registries over HTTP, and measures how long a whole answer takes. A status or a quick header proves nothing: the
-answer has to be the package's own document, complete, from the requested host. The import takes a quarter of a second, for the HTTP
+answer has to be the package's own document, complete, from the requested host. The import takes a quarter of a second, because of the HTTP
 library."""
 
 import asyncio
@@ -20,12 +20,12 @@ from tooltray.servers.launch.proxies import proxy_for
 from tooltray.servers.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.servers.transports.http.http_failures import explain_error
 
-LIMIT_S = 10.0  # for all requests to one registry; a slower one is of no use
+LIMIT_S = 10.0  # for all requests to one registry; a slower registry is useless
 MAX_DOCUMENT_BYTES = 64 * 2**20  # the largest packages have 20 MB
 MAX_REDIRECTS = 3
 ACCEPT = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"  # the short form that npm asks for, or the long one
 PYTHON_ACCEPT = "application/vnd.pypi.simple.v1+json; q=1.0, text/html; q=0.8"
-PYTHON_PACKAGE = "mcp"  # what almost every server in Python needs
+PYTHON_PACKAGE = "mcp"  # almost every server in Python needs it
 
 
 class BadAnswer(Exception):
@@ -45,8 +45,8 @@ class RegistryProbe:
         """
         Args:
             environ: the user's login-shell environment, for proxies.
-            trust: whose certificates are trusted.
-            limit_s: seconds for all that one registry is asked for.
+            trust: the TLS context with the trusted certificates.
+            limit_s: seconds for all requests to one registry.
         """
         self._environ, self._trust, self._limit_s = environ, trust, limit_s
         self._session: aiohttp.ClientSession
@@ -90,7 +90,7 @@ class RegistryProbe:
             return Answer(registry, problem=f"no whole answer within {self._limit_s:g} s")
         except BadAnswer as error:
             return Answer(registry, problem=str(error))
-        except ValueError:  # of the HTTP library, with words for programmers
+        except ValueError:  # an error of the HTTP library, whose text is for programmers
             return Answer(registry, problem="its address, or npm's key for it, cannot be sent over HTTP")
         return Answer(registry, round(taken_s * 1000, 1), latest=latest)
 
@@ -108,7 +108,7 @@ class RegistryProbe:
         """Returns the body of an answer; None if the document does not exist.
 
         Raises:
-            BadAnswer: the answer is another one.
+            BadAnswer: the answer is neither a document nor "not found".
         """
         for _ in range(MAX_REDIRECTS):
             try:

@@ -2,7 +2,7 @@
 
 A legacy server asks its client while a call runs (elicitation, sampling, roots); a modern client is never asked, but gets an
 `input_required` result and calls again with the answers. So the call to the server stays open between the calls of the client. Questions of
-Tooltray itself take the same way: approvals, and tools of its own.
+Tooltray itself are asked in the same way: approvals, and its own tools'.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ class HeldCall:
     # actions of the client
 
     def is_continued_by(self, owner: str, exchange: Exchange) -> bool:
-        """Returns whether an exchange is the same call, made again: the state of one call opens no other."""
+        """Returns whether an exchange is the same call, made again: a client cannot use the state of one call to continue another."""
         return (self.owner, self.method, self._name) == (owner, exchange.request.method, exchange.head.name)
 
     def go_on(self, exchange: Exchange) -> None:
@@ -96,7 +96,7 @@ class HeldCall:
         self._token = exchange.head.meta.progress_token
         self._request_id: Raw | None = exchange.request.id
 
-    # what happens next
+    # progress
 
     def begin(self, outcome: "asyncio.Task[Envelope]") -> None:
         self.outcome = outcome
@@ -144,7 +144,7 @@ class HeldCalls:
 
         Args:
             work: gets an Exchange whose caller is asked in the modern way; its reply is the call's. Not begun if a call is continued.
-            owner: the name of what answers the call; the state of one owner's call opens no other owner's.
+            owner: the name of the server or part that answers the call; the state of its calls is not valid for another owner.
         """
         call = self._resumed(owner, exchange) if exchange.head.request_state else self._begin(work, owner, exchange)
         if call is None:

@@ -21,7 +21,7 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.servers.upstream.mcp_client import ELICITATION, NO_CLIENT_TO_ASK, McpClient
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a repetition that a server wants without asking anything: it waits for something
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a repetition that a server requests without a question
 FORMS = dump({"form": {}, "url": {}})
 
 
@@ -45,7 +45,7 @@ async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: 
     """Calls the server until it no longer asks. The client gets that last reply, or the error of a client that does not answer.
 
     The request becomes the request of the last round: if the server did not take it, the next attempt continues there, and asks no question
-    again.
+    twice.
     """
     pause_s, request = FIRST_PAUSE_S, exchange.request
     for _ in range(MAX_ROUNDS):

@@ -25,7 +25,7 @@ from tooltray.servers.upstream.mcp_client import McpClient
 
 logger = logging.getLogger(__name__)
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of RFC 5424, the lowest first
-USUAL_RANK = LEVELS.index("info")  # most servers send it without a request
+USUAL_RANK = LEVELS.index("info")  # most servers send it and above without a request
 SET_TIMEOUT_S = 5.0  # calls wait for it
 
 

@@ -1,6 +1,6 @@
-"""URLs as the OAuth specifications require them: parsed, compared and built; fetches nothing. And how near an address is: a server may not
-direct a sign-in nearer than it is itself. Otherwise a server on the internet could have Tooltray send requests to programs of this computer
-and its network that trust Tooltray's address."""
+"""URLs as the OAuth specifications require them: parsed, compared and built; fetches nothing. Also computes how near an address is: a
+server may not direct a sign-in nearer than it is itself. Otherwise a server on the internet could have Tooltray send requests to programs
+of this computer and its network that trust Tooltray's address."""
 
 import ipaddress
 import socket

@@ -157,7 +157,7 @@ class AuthorizationClient:
             url: the MCP server's URL.
             settings: `oauth` of the server's settings, with the client's secret filled in.
             http: sends the requests.
-            registration: of an earlier sign-in, to be reused where it fits.
+            registration: of an earlier sign-in, to be reused if it fits.
             clock: the time in unix seconds.
         """
         self._server, self._url, self._web, self._clock = server, url, http, clock

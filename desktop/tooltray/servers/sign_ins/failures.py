@@ -81,7 +81,7 @@ class WrongIssuer(AuthorizationFailed):
 
 
 def other_issuer_hint(issuer: str) -> str:
-    """Returns what a user can do who knows that a contradicting issuer is right."""
+    """Returns the hint for a user who knows that a contradicting issuer is right."""
     return Phrase(
         "If you know that {issuer} is right, set `issuer` of `oauth` to it in the server's settings. Otherwise do not sign in there.",
         issuer=issuer,

@@ -276,7 +276,7 @@ async def make_client(target: Target, registration: Registration | None) -> Auth
     """Makes the client for one server's sign-in, which uses the user's proxies and certificate authorities.
 
     Args:
-        registration: of an earlier sign-in, to be used again where it fits.
+        registration: of an earlier sign-in, to be used again if it fits.
     """
     within = reach_of_sign_in(target.url, target.settings.issuer)
     web = await make_web_client(target.environ, within=within, own_host=urlsplit(target.url).hostname or "")

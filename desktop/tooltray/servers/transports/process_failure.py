@@ -167,7 +167,7 @@ KNOWN: tuple[Known, ...] = (
 )
 
 _NAME = r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
-_ALTERNATIVES = re.compile(rf"({_NAME})(?:(?! and )[^.;])*? or (?:the )?{_NAME}")  # one of them is enough
+_ALTERNATIVES = re.compile(rf"({_NAME})(?:(?! and )[^.;])*? or (?:the )?{_NAME}")  # the user has to set only one of them
 _OPTIONAL = re.compile(r"\b(?:running (?:in|with)|optional|optionally|falling back|defaults? to|defaulting|using default)\b", re.IGNORECASE)
 _MISSING = re.compile(
     r"\b(?:not set|unset|is required|are required|required|missing|must (?:be )?(?:set|provide|provided)|not provided|not defined"

@@ -146,7 +146,7 @@ class StdioTransport:
         self._pipes = await _spawn(pipes, line.words, env={**line.env, INSTANCE_VARIABLE: self._mark}, cwd=self._launch.cwd)
 
     async def _line(self, program: str) -> CommandLine:
-        """Returns the command line, with what is put around the program."""
+        """Returns the command line, with the confinement around the program."""
         launch = self._launch
         if launch.around is None:
             return CommandLine(command_line(program, launch.args), launch.env)
@@ -277,7 +277,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def resume_writing(self) -> None:
         self._stdin.resume()
 
-    # what the process does
+    # events of the process
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -107,7 +107,7 @@ class RefusedRequests:
         return True
 
     def note_accepted(self, message: Outgoing) -> None:
-        """Drops what is known of a request that its server has taken."""
+        """Drops the refusals of a request that its server has accepted."""
         if self._refused:
             self._refused.pop(_digest(message), None)
 
@@ -135,7 +135,7 @@ class ConnectionFailure(msgspec.Struct, frozen=True):
 
 
 class Output(Protocol):
-    """The output of a server's process besides messages. Times are seconds of the event loop's clock."""
+    """The output of a server's process other than messages. Times are seconds of the event loop's clock."""
 
     @property
     def last_at(self) -> float:
@@ -192,7 +192,7 @@ class Transport(Protocol):
 
     @property
     def output(self) -> Output | None:
-        """The output of the server's process besides messages; None without a process."""
+        """The output of the server's process other than messages; None without a process."""
         ...
 
     async def open(self, dispatcher: RawDispatcher) -> None:
@@ -224,7 +224,7 @@ class TransportOrder(msgspec.Struct, frozen=True):
         authorize: returns the Authorization of a remote server; None if its settings already authorize the requests.
         refused: the requests that sessions with the server have refused.
         log: the server's log.
-        packages: a folder in which servers inside Tooltray are looked for besides the packages of this Python; None: no such folder.
+        packages: a further folder in which servers inside Tooltray are searched, beside this Python's packages; None: no such folder.
     """
 
     name: str

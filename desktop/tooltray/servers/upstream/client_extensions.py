@@ -3,9 +3,10 @@
 A connection to a server that all clients share is opened before most clients connect, so it can declare their extensions only if they were
 kept. The event never leaves the process.
 
-A legacy server gets the declaration once, when its connection is opened, so that connection is opened again as soon as it is idle: a call,
-a question or a subscription is use. A server that is a process of ours would lose its state: it is started again only if it was not used
-since its start, else it gets the extension at its next start. A modern server reads the declaration in each request, and is listed again.
+A legacy server gets the declaration once, when its connection is opened, so that connection is opened again as soon as it is idle: without
+a call, a question or a subscription. A server that is a process of ours would lose its state: it is started again only if it was not used
+since its start, else it gets the extension at its next start. A modern server gets the declaration in each request; only its lists are read
+again.
 """
 
 import asyncio
@@ -94,7 +95,7 @@ class ClientExtensions:
             self._bus.publish(ExtensionsDeclared())
 
     def _keep(self, member: str, name: str, settings: object) -> bool:
-        """Returns whether the change is to be saved."""
+        """Returns whether the change must be saved."""
         now, kept = self._clock(), self._of_late(member)
         before = kept.get(name)
         if before is None and len(kept) >= MOST_NAMES:

@@ -35,7 +35,7 @@ MOST_TELLING = (
 
 
 class ProjectSource(Protocol):
-    """What knows the projects that sessions work on."""
+    """The source of the projects on which sessions work."""
 
     def is_settled(self, session: Session) -> bool:
         """Reports whether no lookup of a session's project is in progress."""
@@ -97,7 +97,7 @@ class DeferredServer(ManagedServer):
         telling = [copy.first for copy in self._copies.values() if copy.state in MOST_TELLING]
         return min(telling, key=lambda instance: MOST_TELLING.index(instance.state), default=self._copy.first)
 
-    # for whom
+    # sessions
 
     def uses(self, state: SessionState, copy: ServerCopy) -> bool:
         """Reports whether a session is served by a copy."""

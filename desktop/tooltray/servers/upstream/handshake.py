@@ -1,4 +1,4 @@
-"""How a connection to a server is opened, in either era, and what the server answers.
+"""Opens a connection to a server, in either era, and reads the server's answer.
 
 The era is found by the rules of specification 2026-07-28, "versioning": `server/discover` is tried first; anything that does not
 prove a modern server falls back to `initialize`.
@@ -64,7 +64,7 @@ class EndedAtProbe(OpeningFailed):
 
 
 class GreetingPlan(msgspec.Struct, frozen=True):
-    """The way in which a server is to be greeted.
+    """The plan by which a server is greeted.
 
     Attributes:
         wants: MODERN tries the modern era first and accepts the legacy one too; LEGACY opens in the legacy era or not at all.
@@ -270,7 +270,7 @@ class EraMemory:
         return frozenset(known.eras) if known and 0 <= time.time() - known.at < ERAS_KEPT_FOR_S else frozenset()
 
     def remember(self, config_hash: str, eras: frozenset[str]) -> bool:
-        """Records the eras of a server. Returns whether that was new, and is to be saved."""
+        """Records the eras of a server. Returns whether this was a change, which must be saved."""
         if self.eras(config_hash) == eras:
             return False
         self._known[config_hash] = _Known(sorted(eras), time.time())

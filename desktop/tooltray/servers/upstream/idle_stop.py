@@ -84,7 +84,7 @@ class IdleStop:
         Args:
             groups: the present instances; instances that stop together are in one group.
             limit_s: how many seconds an instance may be idle; None: without limit.
-            is_wanted: whether a session waits for notifications of an instance, and so uses it without calling it.
+            is_wanted: whether a session waits for notifications of an instance, which is a use without a call.
         """
         self._groups, self._limit_s, self._is_wanted, self._deadlines = groups, limit_s, is_wanted, deadlines
         self._deadline: Deadline | None = None

@@ -78,7 +78,7 @@ class Instance:
     ) -> None:
         """
         Args:
-            program: returns what is run, by the present settings; called for each attempt.
+            program: returns the Program to run, by the present settings; called for each attempt.
             wants: the era in which to open the server, if the server speaks it.
             owner: the session of the one AI client that the instance is for; None: all share it.
             on_changed: called after every change of state.
@@ -155,7 +155,7 @@ class Instance:
         if connection := self._connection:
             connection.sign_in = problem
             has_requests = self.state in (ServerState.RUNNING, ServerState.STOPPING)
-            connection.client.dispatcher.connection_lost(str(problem), requests_stay=has_requests)  # some were let in before
+            connection.client.dispatcher.connection_lost(str(problem), requests_stay=has_requests)  # the server has accepted these
 
     def reopen(self, detail: str) -> None:
         """Ends the connection, and its process if any, and opens another connection at once. Only for a connection that is not in use.

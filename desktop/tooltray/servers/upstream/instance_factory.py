@@ -1,4 +1,4 @@
-"""Makes the instances of servers, publishes what they do, and has the eras of each server remembered."""
+"""Makes the instances of servers, publishes their changes of state, and records the eras that each server speaks."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -82,7 +82,7 @@ class InstanceFactory:
         await self._before_start(copy)
         return await self._transports.make(copy)
 
-    # what instances do
+    # events of instances
 
     def _on_changed(self, copy: ServerCopy, instance: Instance) -> None:
         server, publish = copy.server, self._services.bus.publish
@@ -92,7 +92,7 @@ class InstanceFactory:
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(server)
             publish(InstanceOpened(server, client))
-        if self._is_current(server):  # else only its successor is shown
+        if self._is_current(server):  # if it was replaced, only its successor is shown
             publish(ServerStateChanged(server))
         if instance.problem and _is_problem(copy, instance):
             publish(ProblemReported(instance.problem, server.name, _project_of(copy)))

@@ -1,4 +1,4 @@
-"""Why servers are started and stopped, and the record of it for the journal.
+"""The causes of servers' starts and stops, and the record of these for the journal.
 
 A server starts or stops because the user wants it, an AI client calls it, it was idle for too long, the settings changed, or Tooltray
 starts or ends; an instance does so in the context of its cause. A start is published when the server runs, a stop when it has ended;
@@ -44,7 +44,7 @@ _cause: ContextVar[Cause] = ContextVar("cause", default=_OF_HUB)
 
 @contextlib.contextmanager
 def caused_by(why: str, client: str = "") -> Iterator[None]:
-    """Marks what is started or stopped inside with this reason."""
+    """Gives starts and stops inside the block this reason."""
     token = _cause.set(Cause(why, client))
     try:
         yield

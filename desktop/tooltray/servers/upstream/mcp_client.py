@@ -67,7 +67,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         owner: the session of the one AI client that this instance is for; None: all share it.
         is_isolated: every AI client has an instance of its own, so that a server's question cannot reach the wrong client.
-        ask_person: shows the question to the user where no AI client can be asked; None: the user cannot be asked.
+        ask_person: shows the question to the user if no AI client can be asked; None: the user cannot be asked.
         of_task: returns the task that a question belongs to.
         declared: returns the extensions that the server's AI clients know.
         is_person_there: whether `ask_person` can show questions at this moment.
@@ -172,7 +172,7 @@ class McpClient:
 
     @property
     def output(self) -> Output | None:
-        """The output of the server's process besides messages."""
+        """The output of the server's process other than messages."""
         return self.transport.output
 
     @property

@@ -1,5 +1,5 @@
-"""Which folders may be projects, and how one is called. It knows no settings, no sessions and no servers; it looks at the file system, and
-is called in threads.
+"""Decides which folders may be projects, and how a project is called. It knows no settings, no sessions and no servers; it reads the file
+system, and is called in threads.
 
 A project's path goes to servers that read and write in it, and it may have been made up by a model. So the real path counts, and the root,
 a home folder, and folders of other users never are a project. Home folders are compared by their identity on the disk, not by their names:
@@ -20,7 +20,7 @@ MAX_PATH_LENGTH = 4096  # PATH_MAX of Linux; a longer path cannot be opened anyw
 MAX_NAME_LENGTH = 100  # of a project; it becomes a part of command lines and cards
 MAX_SHOWN_LENGTH = 120  # of a path that is refused
 HOME_FOLDERS = ("/home", "/Users", "/var/home", "/export/home", "C:\\Users")  # of all users, or of the administrator
-NO_OWNER = -1  # where the system does not name the owner of a folder
+NO_OWNER = -1  # if the system does not report a folder's owner
 _UNSEEN = ("Cc", "Cs", "Zl", "Zp")  # control characters, halves of characters, separators of lines
 _TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # text that reads in another order than it is written
 
@@ -73,7 +73,7 @@ def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] 
 
 
 def _why_no_path(text: str) -> str:
-    """Returns what is wrong with a path before the file system is looked at."""
+    """Returns the problem of a path, without reading the file system."""
     if not text:
         return "it is empty"
     if len(text) > MAX_PATH_LENGTH:
@@ -88,7 +88,7 @@ def _why_no_path(text: str) -> str:
 
 
 def _why_remote(path: str) -> str:
-    """Returns what is wrong with `\\\\server\\share`: to look at it reveals who asks. A drive letter can be mapped to one."""
+    """Returns what is wrong with `\\\\server\\share`: to read it reveals the user to that server. A drive letter can be mapped to one."""
     return "it is a folder of another computer" if path.startswith(("\\\\", "//")) else ""
 
 

@@ -3,7 +3,7 @@
 A connection to a server has one era for good, and what a server offers differs by era (a dual-era server opened modern has no
 `logging/setLevel`, asks no client, keeps no subscriptions). So legacy AI clients get a legacy instance, started when the first of them
 connects; a server that speaks only one era has one instance, which serves all. With `isolation: session` every AI client's session has
-instances of its own besides, opened as the client introduces itself and ended with it; the shared instance is still the one that is listed.
+further instances of its own, opened as the client introduces itself and ended with it; the shared instance is still the one that is listed.
 
 A copy for a project has no second instance for clients of the other era: it is one process, since what a server holds of a project (an
 index, locks, language servers) must not exist twice. It is opened in the era of the first client that wants it, if the server speaks that

@@ -128,7 +128,7 @@ class ServerListen:
         return _Wanted(tuple(telling), tuple(sorted(self._uris)), tuple(sorted(self._tasks)))
 
     async def _renew(self) -> Envelope | None:
-        """Makes the listen what it should be. The old one ends when the new one is acknowledged, so that no notification is lost.
+        """Replaces the listen by the one that is wanted now. The old one ends when the new one is acknowledged: no notification is lost.
 
         Returns:
             The error of a server that refuses, whose old listen stays; None otherwise.

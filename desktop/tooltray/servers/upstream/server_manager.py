@@ -83,7 +83,7 @@ class ServerManager:
         self._to_start: set[ManagedServer] = set()  # as soon as their predecessors have ended
         self._needs = needs
 
-    # what there is
+    # lookups
 
     def __iter__(self) -> Iterator[ManagedServer]:
         return iter(self._servers.values())
@@ -177,7 +177,7 @@ class ServerManager:
         self._bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def start_defaults(self, among: Iterable[str] | None = None) -> None:
-        """Starts, without waiting, all servers, or of those named, that start with Tooltray. A server that the user stopped stays so."""
+        """Starts, without waiting, the servers that start with Tooltray, or the named ones among them. A stopped server stays stopped."""
         for server in self if among is None else map(self.get, among):
             if self.is_default(server.name) and not server.config.disable and self._stops.since(server.name) is None:
                 server.start()
@@ -219,7 +219,7 @@ class ServerManager:
         """
         await self._stops.discard(self.get(name))
         server = self.get(name)
-        server.is_used = True  # whoever lists its tools meanwhile leaves it running
+        server.is_used = True  # a task that lists its tools meanwhile then leaves it running
         with _by_person():
             server.start()
 
@@ -266,7 +266,7 @@ class ServerManager:
             self.publish_changed(name)
 
     def _look_again(self, server: ManagedServer) -> None:
-        """Drops the known PATH before the user starts what has failed: a missing program may have been installed since."""
+        """Drops the known PATH before the user starts a server that has failed: a missing program may have been installed since."""
         if server.state is ServerState.ERROR:
             self._transports.forget_environment()
 
@@ -276,7 +276,7 @@ class ServerManager:
             server.require_sign_in(problem)
 
     def publish_changed(self, name: str) -> None:
-        """Publishes a change of what a server's card shows: a problem with its lists, or who is signed in."""
+        """Publishes a change on a server's card: a problem with its lists, or a sign-in."""
         if server := self._servers.get(name):
             self._bus.publish(ServerStateChanged(server))
 
@@ -408,13 +408,13 @@ class ServerManager:
 
     async def _before_start(self, copy: ServerCopy) -> None:
         for predecessor in [each for each in self._leaving if each.name == copy.server.name]:
-            await predecessor.stop()  # its port, its database are to be free
+            await predecessor.stop()  # the successor may need its port or its database
         if copy.project:
             await self._needs.get_projects().check(copy.project)
 
 
 def _by_person() -> AbstractContextManager[None]:
-    """Marks what is started or stopped inside as caused by the user, or by a program in the user's place."""
+    """Marks starts and stops inside the block as caused by the user, or by a program in the user's place."""
     return caused_by(PERSON, asker_name() or BY_PERSON)
 
 

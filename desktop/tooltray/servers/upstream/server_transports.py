@@ -35,7 +35,7 @@ class StartProcess(Protocol):
 
 
 class Authorize(Protocol):
-    """A function that returns what authorizes requests to a remote server; None if its settings do that."""
+    """A function that returns the authorization of requests to a remote server; None if the server's settings contain it."""
 
     async def __call__(
         self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
@@ -49,7 +49,7 @@ class RegistryVariables(Protocol):
 
 
 class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What is needed to start servers that run on this machine.
+    """The parts that start servers on this machine.
 
     Attributes:
         folder: the folder in which servers without `cwd` run.

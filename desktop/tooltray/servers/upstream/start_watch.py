@@ -1,4 +1,4 @@
-"""How long a server that has not answered yet is waited for, by what it does meanwhile; and how far its download is, for the user.
+"""Limits the wait for a server that has not answered yet, by what the server does meanwhile; and shows the user the progress of a download.
 
 Five minutes are for packages that are being downloaded. A program that prints text in place of messages is not a server, and a program that
 neither downloads nor writes anything will not begin to.
@@ -16,9 +16,9 @@ from tooltray.servers.transports.transport import Output
 
 TEXT_LIMIT_S = 30.0  # after the last line of text with no message: a server greets within seconds once it prints
 TEXT_IN_ALL_S = 60.0  # the same from the first line, for one that prints on and on
-SILENT_LIMIT_S = 60.0  # twice what the most patient AI client waits for a server that it starts itself
+SILENT_LIMIT_S = 60.0  # twice as long as the most patient AI client waits for a server that it starts itself
 LOOK_EVERY_S = 1.0  # often enough for a user who watches a download
-SHOWN_TEXT = 120  # characters of what it printed
+SHOWN_TEXT = 120  # characters of its output
 SHOWN_PROGRESS = 100
 
 
@@ -29,7 +29,7 @@ class StartLimits(msgspec.Struct, frozen=True):
         text_s: since the last line on stdout, if stdout had text and no message.
         text_in_all_s: since the first such line, of a program that downloads nothing.
         silent_s: since it wrote anything, of a program that downloads nothing, or of a remote server.
-        look_every_s: how often all that is looked at.
+        look_every_s: how often these limits are checked.
     """
 
     text_s: float = TEXT_LIMIT_S
@@ -60,7 +60,7 @@ class StartWatch:
         self._on_progress = on_progress
         self._began = asyncio.get_running_loop().time()
         self._progress = ""
-        self.verdict: Problem | None = None  # why it is not waited for any more
+        self.verdict: Problem | None = None  # why the wait has ended
 
     async def run(self, limit: asyncio.Timeout) -> None:
         """Watches until cancelled; ends `limit` when there is nothing more to wait for."""

@@ -95,7 +95,7 @@ class StoppedServers:
             del self._since[next(iter(self._since))]
 
     def discard(self, name: str, file: str = "") -> bool:
-        """Drops a server that the user starts, or whose entry is gone; returns whether that is new, and is to be saved."""
+        """Drops a server that the user starts, or whose entry is gone; returns whether this is a change, which must be saved."""
         return self._since.pop((name, file), None) is not None
 
     def save(self) -> None:
@@ -157,7 +157,7 @@ class Stops:
         if self._store.discard(server.name, self._file(server.name)):
             await self._save()
 
-    # what the settings do
+    # changes of the settings
 
     def on_removed(self, server: ManagedServer) -> None:
         """Notes that a server's entry is gone, perhaps to come back. A server of a project's file leaves and comes back with that file."""

@@ -29,14 +29,14 @@ HELD_FOR_S = 3.0  # a longer start does not wait for the processor, but for a do
 
 
 class Patience(msgspec.Struct, frozen=True):
-    """How long a server is waited for, and how often it is tried again; all in seconds.
+    """The limits of the wait for a server, and the pauses between attempts; all in seconds.
 
     Attributes:
         restart_after_s: one pause per restart in a row.
         healthy_after_s: an instance that ran this long begins to count failures at zero again.
         expiry_after_s: a remote server that ends our session is opened again at once, unless it does so sooner than this.
         start_limit_s: from the first attempt to reach it to its greeting.
-        start: what ends the wait sooner, by what the server does meanwhile.
+        start: limits that end the wait sooner, by the server's behaviour.
         slow_after_s: a start that takes longer is called slow.
         remote_retry_after_s: the pauses after which a remote server is tried again in the background; the last one stays.
         discover_timeout_s: after which a server counts as silent to the modern greeting.
@@ -55,8 +55,8 @@ class Patience(msgspec.Struct, frozen=True):
 class StartGate:
     """The limit on how many servers may be starting at once. Belongs to one event loop.
 
-    A hundred interpreters started together starve each other and the AI client that waits; one that hangs must not hold up the rest, so a
-    place is given up after a while even if its server has not answered yet.
+    A hundred interpreters started together starve each other and the AI client that waits. A server that hangs must not delay the others,
+    so a place becomes free after a while even if its server has not answered yet.
     """
 
     def __init__(self, *, places: int = PLACES, held_for_s: float = HELD_FOR_S) -> None:
@@ -95,7 +95,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         eras: remembers which eras each server speaks.
         mask: removes secrets from a text: a server may repeat them in its errors.
-        ask_person: shows a server's question to the user where no AI client can be asked; None: the user cannot be asked.
+        ask_person: shows a server's question to the user if no AI client can be asked; None: the user cannot be asked.
         of_task: returns the task that a server's question belongs to.
         is_person_there: whether `ask_person` can show questions at this moment.
         keep_output: gets a server's name and each line that it writes, secrets masked.

@@ -37,7 +37,7 @@ class Visibility:
         self._config = config
         self._examined: Settings | None = None
         self._projects: dict[str, Places] = {}  # by server, for servers that only some projects have
-        self._gone: dict[str, Places] = {}  # the same of removed servers: only those projects hear that they end
+        self._gone: dict[str, Places] = {}  # the same for removed servers: only those projects are notified of their end
 
     @property
     def is_plain(self) -> bool:
@@ -45,7 +45,7 @@ class Visibility:
         return not self._current()
 
     def place(self, state: SessionState) -> str | None:
-        """Returns what decides which servers a session has: the folder of its project; None: it has all of them.
+        """Returns the folder of the session's project, which decides the servers that the session has; None: the session has all servers.
 
         The user has all servers, unless a project is named.
         """

@@ -17,6 +17,6 @@ def open_outside(address: str) -> bool:
     """Opens it; returns whether Windows accepted that, which does not prove that a program for it exists."""
     try:
         subprocess.Popen([*OPENER, address], creationflags=CREATE_BREAKAWAY_FROM_JOB, close_fds=True)
-    except OSError:  # no job, or one that lets nobody leave
+    except OSError:  # no job, or one that no process may leave
         return False
     return True

@@ -19,7 +19,7 @@ _DUPLEX, _OVERLAPPED, _FIRST = 0x3, 0x40000000, 0x00080000  # PIPE_ACCESS_DUPLEX
 _BYTES_LOCAL = 0x8  # PIPE_TYPE_BYTE, PIPE_WAIT; PIPE_REJECT_REMOTE_CLIENTS
 _ANY_NUMBER = 255  # PIPE_UNLIMITED_INSTANCES
 _READ_WRITE, _OPEN_EXISTING = 0xC0000000, 3
-_IDENTIFY_ONLY = 0x00110000  # SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION: who listens may not act in our name
+_IDENTIFY_ONLY = 0x00110000  # SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION: the listener may not act in our name
 _BUSY = 231  # ERROR_PIPE_BUSY
 _INVALID = ctypes.c_void_p(-1).value
 
@@ -52,7 +52,7 @@ def peer_of(handle: int) -> tuple[int, bool]:
     """Returns the process at the other end of an accepted pipe, and whether it is this user's.
 
     Returns:
-        Its pid; 0 where Windows does not report it: then only the access list has let it in.
+        Its pid; 0 if Windows does not report it: then only the access list has let it in.
     """
     pid = wintypes.ULONG()
     if not _kernel.GetNamedPipeClientProcessId(handle, ctypes.byref(pid)) or not pid.value:
@@ -82,7 +82,7 @@ def connect(name: str, timeout_s: float) -> int:
             raise TimeoutError
         try:
             _winapi.WaitNamedPipe(name, left_ms)
-        except OSError:  # none became free, or the hub has ended: the next look tells
+        except OSError:  # none became free, or the hub has ended: the next attempt shows which
             continue
 
 

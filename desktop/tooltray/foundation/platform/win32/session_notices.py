@@ -1,7 +1,7 @@
 """Messages of Windows about the user's session: it is locked or unlocked, the computer goes to sleep or wakes.
 
-They are sent to a window that is never shown; the thread's message loop (Qt's) delivers them. A message-only window would not receive news
-of a sleep, which is sent to all top-level windows.
+They are sent to a window that is never shown; the thread's message loop (Qt's) delivers them. A message-only window would not receive
+the messages about sleep, which are sent to all top-level windows.
 """
 
 import ctypes

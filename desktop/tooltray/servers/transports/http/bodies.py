@@ -1,5 +1,5 @@
-"""Bodies of messages over HTTP: what is counted while it is read, a body that records whether the server can have received it, and the
-order in which messages are sent.
+"""Bodies of messages over HTTP: responses that are counted while they are read, requests that record whether the server can have received
+them, and the order in which messages are sent.
 
 A child process is paused by its pipe. Over HTTP each message has its own connection, so the sum over all of them must be bounded: reading
 pauses while too much waits for AI clients.

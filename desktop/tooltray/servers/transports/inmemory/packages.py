@@ -36,7 +36,7 @@ def listed(folder: Path | None = None) -> list[InMemoryServer]:
     """Returns the offered servers, by name.
 
     Args:
-        folder: another folder with packages besides the packages of this Python; None: no such folder.
+        folder: a further folder with packages, beside this Python's own; None: no such folder.
     """
     found = _by_name(folder)
     return [
@@ -96,7 +96,7 @@ def _of_package(package: metadata.Distribution, folder: str) -> Iterator[Offered
     try:
         points = [each for each in package.entry_points if each.group == GROUP]
         about = package.metadata.json if points else {}
-    except Exception:  # whatever one package's description has wrong, the others are to be found
+    except Exception:  # an error in one package's description must not hide the others
         return
     for point in points:
         name, version, summary = (str(about.get(key) or "") for key in ("name", "version", "summary"))
@@ -104,6 +104,6 @@ def _of_package(package: metadata.Distribution, folder: str) -> Iterator[Offered
 
 
 def make_importable(offered: Offered) -> None:
-    """Puts a package's folder last on the path of modules, where it hides none of ours; it stays, since servers import things late."""
+    """Puts a package's folder last on the path of modules, so that it hides none of ours. It stays there, since servers may import late."""
     if offered.folder and offered.folder not in sys.path:
         sys.path.append(offered.folder)

@@ -1,7 +1,7 @@
-"""Serves an object of the `mcp` SDK 2.3 over memory streams. It alone imports the SDK, and is imported in a server's own thread.
+"""Serves an object of the `mcp` SDK 2.3 over memory streams. Only this module imports the SDK, and it is imported in a server's own thread.
 
-The SDK does what it does on stdio, the choice of the era included; lines become messages and messages lines here, so that Tooltray sees
-bytes as from any other server.
+The SDK behaves as on stdio, also in the choice of the era. This module turns lines into messages and messages into lines, so that Tooltray
+gets bytes as from any other server.
 """
 
 import inspect

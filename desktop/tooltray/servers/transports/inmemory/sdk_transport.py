@@ -1,5 +1,5 @@
 """The transport of a server inside Tooltray: Tooltray's side of the server's thread, from the import of its package to its end. It imports
-nothing of the SDK: sdk_server does, in that thread, where an import of a second keeps no call waiting.
+nothing of the SDK: sdk_server does, in that thread, so that an import of a second delays no call.
 """
 
 import asyncio

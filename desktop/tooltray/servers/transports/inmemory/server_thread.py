@@ -4,7 +4,7 @@ knows no settings and nothing of the SDK.
 Whatever a server does that would end a process (an exception, `sys.exit`, the end of its loop) ends its connections here, each with the
 reason. An object that several connections use (of two eras, or of sessions with an instance each) lives in one loop: the locks and streams
 that it has made there work only in that loop. The threads are daemons, and so are the threads that they start: a thread that never ends
-does not hold up the exit of Tooltray.
+does not delay the exit of Tooltray.
 """
 
 import asyncio
@@ -248,7 +248,7 @@ def _report(connection: Connection, error: BaseException | None, *, is_start: bo
 
 
 def end_of(error: BaseException | None, *, is_start: bool = False) -> End:
-    """Returns an End that describes what has ended a server."""
+    """Returns an End that describes why a server has ended."""
     leaf = _innermost(error)
     match leaf:
         case None:
