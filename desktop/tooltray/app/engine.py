@@ -34,7 +34,7 @@ from tooltray.servers.launch.program_launch import raise_file_limit
 
 logger = logging.getLogger(__name__)
 HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
-END_WAIT_S = 0.5  # for calls in flight, when the hub has to end: they are then answered with an error
+END_WAIT_S = 0.5  # for calls in flight when the hub has to end; calls that take longer are answered with an error
 SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are noticeable
 ENDED = "Tooltray has ended while this call was running; call again"
 

@@ -229,10 +229,11 @@ MEGABYTE = 10**6
 
 
 StartedBy = Literal["client", "bridge", "session", "service", "terminal"]
-"""What started a hub: an AI client, whose variables are not for servers; a bridge, which hands none on; a desktop's session; a service
-manager or a container; a person at a terminal."""
+"""What started a hub: an AI client, whose variables are not for servers; a bridge, which passes on no variables; a desktop's session; a
+service manager or a container; a user at a terminal.
+"""
 OWN_USES: Mapping[StartedBy, OwnUse] = {"session": "additions", "service": "first", "terminal": "first"}
-"""What this process's environment is worth for servers and `${VAR}`; any other: "fallback"."""
+"""How this process's environment is used for servers and `${VAR}`, by what started the hub; "fallback" for other starts."""
 
 
 class HubOptions(msgspec.Struct, frozen=True):

@@ -204,7 +204,7 @@ class UnstartedParts:
         )
         return ServerSecrets(secrets=self.secrets, sign_ins=TokenStore(self.home.sign_ins, self.secrets), secret_uses=uses)
 
-    # parts for what a person has to consent to
+    # parts for everything that needs the user's consent
 
     @cached_property
     def widenings(self) -> "EntryWidenings":

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tooltray.consent.approvals.permissions import DefinitionChanges, Permissions, RuleGrants, ToolGrants
 
 ASK = "ask"  # of a tool
-REFUSE = "refuse"  # the one answer that allows nothing
+REFUSE = "refuse"  # the only answer that allows nothing
 LASTED = Phrase("What was allowed for longer")
 
 

@@ -23,7 +23,7 @@ OLD_TRUST = Problem(
     Phrase("`trusted` in the settings is not counted: any program of yours could have written it there"),
     Phrase("If they shall, make a token for them: tooltray http api on --trusted. If not: tooltray http api on --no-trusted"),
 )
-"""Shown until the user has decided, which removes the old setting."""
+"""A problem that is shown until the user decides; the decision removes the old setting."""
 
 
 class HttpDoor(Protocol):
@@ -55,7 +55,7 @@ class AccessApi:
         Args:
             tokens: the tokens of AI clients.
             api_tokens: the tokens of the REST interface.
-            trusted: stores which of these may consent in the user's place.
+            trusted: stores which programs' tokens may consent in the user's place.
             door: returns the endpoints, which are made later.
         """
         self._config, self._tokens, self._door = config, tokens, door

@@ -55,7 +55,7 @@ def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
 
 
 def is_of(server: str | None, owner: tuple[str, str] | None) -> bool:
-    """Returns whether a definition belongs to a server; any does for None."""
+    """Returns whether a definition belongs to a server; for None always True."""
     return server is None or (owner is not None and owner[0] == server)
 
 

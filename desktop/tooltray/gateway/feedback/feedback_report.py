@@ -76,7 +76,7 @@ class Report(msgspec.Struct, eq=False):
         is_collected: whether a call has returned the answer.
         is_repeated: whether a call had returned the answer before and it is returned once more.
         is_asked_there: whether the AI client shows the report to its user now (elicitation).
-        left_alone: done when the AI client showed the report and got no answer; replaced when the report is opened again.
+        left_alone: is done when the AI client showed the report and got no answer; is replaced when the report is opened again.
         deadline: the deadline of the open report, then of the kept answer.
     """
 
