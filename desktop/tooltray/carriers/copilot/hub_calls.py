@@ -31,14 +31,14 @@ else:
     from tooltray.carriers.control import local_posix as local
 
 CALL_ID = 1  # the id of the only call of a connection
-MESSAGE_CHARACTERS = 500  # of the reason why no hub could be started
+MESSAGE_CHARACTERS = 500  # characters of the reason why no hub could be started
 _NO_HUB = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)  # refused: a hub that was killed left its socket
 Message = dict[str, Any]
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class HubCalls:
-    """A caller of the hub's API. May be used by any number of tasks, in any event loop."""
+    """A caller of the hub's API, for any number of tasks in any event loop."""
 
     def __init__(self, home: Home, *, may_start: bool) -> None:
         """

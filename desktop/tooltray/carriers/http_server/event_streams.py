@@ -112,7 +112,7 @@ class EventQueue:
         return self._waiting[0] if self.is_ended and len(self._waiting) == 1 else None
 
     async def news(self, *, within_s: float | None) -> bool:
-        """Waits for an event or the end of the stream, at most `within_s` seconds (None: no limit); returns whether one has come."""
+        """Waits for an event or the end of the stream, at most `within_s` seconds (None: no limit); returns whether one of them came."""
         if self._waiting or self.is_ended:
             return True
         self._has_news.clear()

@@ -26,7 +26,7 @@ from tooltray.protocol.routing_headers import VERSION_HEADER
 from tooltray.servers.relay.held_calls import HeldCalls
 
 MAX_EXCHANGES = 1024  # requests of modern clients being answered at once
-MAX_OF_ONE = 512  # of these, of one client: what it leaves open does not keep others from calling
+MAX_OF_ONE = 512  # of these, for one client: its open requests do not keep others from calling
 MAX_LISTENING = 256  # of these, notification streams, which stay open: they do not block the client's own calls
 LISTEN = "subscriptions/listen"
 METHODS = "POST"
@@ -69,14 +69,14 @@ class ModernHttp:
     def __init__(
         self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, nobody: str = ""
     ) -> None:
-        """Serves requests without a token as the client that the last argument names; empty: each of them is a client of its own.
+        """Serves requests without a token as the client `nobody`; if it is empty, each of them is a client of its own.
 
         Args:
             held_calls_of: returns a client's held calls, by the name of its token.
         """
         self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
-        self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
-        self._open: Counter[tuple[str, bool]] = Counter()  # how many by whose they are, and whether they are streams of news
+        self._exchanges: dict[Dispatcher, str] = {}  # with their owners
+        self._open: Counter[tuple[str, bool]] = Counter()  # number of requests by owner, and by whether they are streams of notifications
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
         """Returns the dispatchers of one owner's requests, or all."""

@@ -42,7 +42,7 @@ _SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
 FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias or name,))}
 
 
-# as they are seen
+# returned servers
 
 
 class ServerView(ServerSnapshot, frozen=True):
@@ -89,7 +89,7 @@ def view(server: ServerSnapshot, tools: Iterable[ToolSnapshot]) -> ServerView:
     return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=tuple(tools))
 
 
-# as they are sent
+# entries from callers
 
 
 def entry_schema(**members: JsonObject) -> JsonObject:
