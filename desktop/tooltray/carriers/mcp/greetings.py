@@ -31,7 +31,7 @@ def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] 
     """Returns the hub's greeting, which also covers servers that are added later.
 
     Args:
-        instructions: of all servers together; without those of servers that did not answer in time.
+        instructions: of all servers together; servers that did not answer in time have no part in it.
         capabilities: what servers declare besides what the hub does itself: `extensions`, `experimental`, `tasks`.
     """
     members = {"capabilities": dump({**OWN_CAPABILITIES, **(capabilities or {})}), "serverInfo": dump(SERVER_INFO)}

@@ -69,7 +69,7 @@ class ModernHttp:
     def __init__(
         self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, nobody: str = ""
     ) -> None:
-        """Serves requests without a token as the client `nobody`; if it is empty, each of them is a client of its own.
+        """Serves requests without a token as the client that the last argument names; if it is empty, each request has a client of its own.
 
         Args:
             held_calls_of: returns a client's held calls, by the name of its token.

@@ -14,7 +14,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall
 
-MAX_DEPTH = 100  # arguments are flat; deeper values were not written by hand
+MAX_DEPTH = 100  # levels; arguments are flat, and models do not write deeper values
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -39,7 +39,7 @@ class NotMeant(Exception):
 
 def read(text: str) -> object:
     """Returns the value that a text means: trailing commas, single quotes, Python's True, False and None, and brackets that are missing at
-    the end are mended. A text or a number at a torn end is not: something was lost.
+    the end are mended. A text or a number that is cut off at the end is not mended: its rest is lost.
 
     Raises:
         NotMeant: the meaning is not certain.
@@ -150,7 +150,7 @@ def _requoted(found: re.Match[str]) -> str:
     return {'"': '\\"', "\\'": "'"}.get(found[0], found[0])
 
 
-MADE_UP = "tooltray-"  # begins the ids of calls whose provider gave none
+MADE_UP = "tooltray-"  # the prefix of ids for calls without an id
 MAX_ENCODINGS = 3  # JSON within a JSON text within ...; some models encode once too often
 
 _FENCED = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)

@@ -133,7 +133,7 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 def declared(definitions: Iterable[Mapping[str, object]], *, tools: NameRule, arguments: NameRule) -> list[Declared]:
-    """Converts definitions; of two with the same name the first one counts.
+    """Converts definitions; of two with the same name the first one is used.
 
     Args:
         tools, arguments: the names that the provider accepts for tools and for their arguments.

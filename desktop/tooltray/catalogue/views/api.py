@@ -32,7 +32,7 @@ RuleWords = Callable[[CallRule], str]
 
 
 def _leaves_a_profile(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
-    """Requires a trusted token where a kind of AI client has a profile and would get another one, or none."""
+    """Requires a trusted token if a kind of AI client has a profile that would be replaced or removed."""
     known = part._config.settings.publish.clients.get(arguments["client"])
     return known is not None and known.profile not in (None, arguments.get("profile", ""))
 

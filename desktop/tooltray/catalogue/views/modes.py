@@ -40,7 +40,7 @@ class Shown(msgspec.Struct, frozen=True):
     Attributes:
         mode: "everything", "lazy" or "search".
         reason: why, in words for a user; a Phrase.
-        lazy_by_default: what counts for a server without a choice of its own; None: no server is lazy.
+        lazy_by_default: the default for a server without its own setting; None: no server is lazy.
         is_automatic: the decision also depends on the present tools.
     """
 
@@ -61,13 +61,13 @@ class _Key(msgspec.Struct, frozen=True):
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """What one session sees.
+    """The view of one session: what is listed to it.
 
     Attributes:
         is_search: tools of servers are found only by search.
         profile: the name of its profile; empty: no profile.
         included: the contents of the profile, to detect changes.
-        lazy: the servers that show one tool until they are activated, and beside the others from then on.
+        lazy: the servers that show one tool until they are activated, and all their tools from then on.
         hidden: the lazy servers that are not activated.
         has_search: the tools that find and call others are listed.
         own: the servers that it has because of its project.
@@ -230,7 +230,7 @@ class Modes:
             )
         return Phrase("AI clients search the tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
 
-    # what the settings hide
+    # tools that the settings hide
 
     def is_plain(self, state: SessionState) -> bool:
         """Reports whether the settings hide no tool from calls of a session: such calls skip the other checks."""
@@ -383,7 +383,7 @@ def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
 
 
 def _by_servers(names: list[str], profile: str) -> Shown:
-    """Returns what is shown if the user has chosen no mode. `names`: of the lazy servers."""
+    """Returns how tools are shown if the user has chosen no mode. `names`: of the lazy servers."""
     if not names and profile:
         return Shown("everything", Phrase("all that is in the profile '{profile}'", profile=profile))
     if not names:

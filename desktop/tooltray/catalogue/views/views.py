@@ -1,4 +1,4 @@
-"""What one session sees of everything that is offered: lazy servers as one tool each until they are activated, the servers and tools of its
+"""The selection of all offers that one session sees: lazy servers as one tool each until they are activated, the servers and tools of its
 profile, and the tools that find and call others. Sessions are notified when what they see changes.
 """
 
@@ -31,7 +31,7 @@ MOST_KEPT = 64  # listings; sessions that activate one server after the other ha
 
 
 _Key = tuple[SessionView, str | None, str, Era]
-"""What sessions that share a listing have in common: view, server, client where that counts, era."""
+"""The common facts of sessions that share a listing: view, server, client if it matters, era."""
 
 
 class _Kept(NamedTuple):
@@ -150,7 +150,7 @@ class ViewLists:
         )
 
 
-CALLS_WITHOUT_LISTING = 3  # of a client that was notified of changed tools; one that lists again does so sooner
+CALLS_WITHOUT_LISTING = 3  # seconds after a notification of changed tools; clients that list again do so sooner
 EVERY_LIST = tuple(dict.fromkeys(kind.changed for kind in (TOOLS, *KINDS)))
 
 Tell = Callable[[str], None]
@@ -204,7 +204,7 @@ class Views:
             state.listed_views = self._tools.view_servers
         if state.id in self._followers:
             self._have_listed.add(state.id)
-        if len(followers := self._followers.get(state.id, {})) > 1:  # only one of its connections knows now
+        if len(followers := self._followers.get(state.id, {})) > 1:  # only one of its connections has the new list
             self._tell_if_changed(state)
         elif followers:
             self._seen[state.id] = view
