@@ -27,7 +27,7 @@ from tooltray.sources.bundles.manifest import Filled, Manifest, McpConfig
 MAX_BYTES = 64 * 1024  # of `user-dirs.dirs`, which has eight lines
 _FOLDERS = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}
 _XDG = {"DESKTOP": "DESKTOP", "DOCUMENTS": "DOCUMENTS", "DOWNLOADS": "DOWNLOAD"}
-PYTHON_LIBRARIES = "server/lib"  # the folders as the specification names them
+PYTHON_LIBRARIES = "server/lib"  # their folder in the specification
 SYSTEM = ("HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS")
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _SETTING = "user_config."

@@ -154,9 +154,7 @@ _RUNTIMES = {
     "uv": re.compile(r"uv"),
     "binary": re.compile(r"(?!)"),
 }
-_INLINE = re.compile(
-    r"-[A-Za-z]*[ecp]|--eval|--print|--require|-r|--import"
-)  # options for code in arguments, and for code that is loaded first
+_INLINE = re.compile(r"-[A-Za-z]*[ecp]|--eval|--print|--require|-r|--import")  # options for code in arguments, or loaded first
 _LOADS_CODE = re.compile(
     r"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|PYTHONSTARTUP|BASH_ENV|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS"
 )

@@ -242,7 +242,7 @@ def _can_reverse(entry: EntryRecord, content: object, *, has_old: bool) -> bool:
 
 
 def _has_happened(entry: EntryRecord, document: Document) -> bool:
-    """Returns whether an entry has the content that the change writes; the client may have added members."""
+    """Returns whether an entry is as the change writes it; the rest of the file may have changed."""
     current = member_of(document.content, entry.place)
     return current is MISSING if not entry.written else current is not MISSING and digest_of(current) == entry.written
 

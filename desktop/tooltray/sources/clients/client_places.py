@@ -116,7 +116,7 @@ class ClientPlaces:
         return (self._roots[start] if start else "/"), rest
 
     def _written(self, pattern: str) -> list[Path]:
-        """Returns a pattern as a path, existing or not; None if this system has no such folder."""
+        """Returns a pattern as a path, existing or not; an empty list if this system has no such folder."""
         root, rest = self._root(pattern)
         return [Path(root, rest)] if os.path.isabs(root) else []
 

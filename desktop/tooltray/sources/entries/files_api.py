@@ -108,7 +108,7 @@ class FilesApi:
 
 
 async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequest]:
-    """Returns the waiting requests, to show in a confirmation; none if they cannot be read, which the following step reports."""
+    """Returns the waiting requests, to show in a confirmation; empty if they cannot be read, which the following step reports."""
     try:
         return await asked
     except TooltrayError:
@@ -126,14 +126,14 @@ def commands_of(requests: Sequence[TrustRequest], entries: Mapping[str, str]) ->
 
 
 async def trust_others(entries: Mapping[str, str], inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> list[str]:
-    """Consents to entries outside projects' files; of one name the proposal is accepted, since the name would become that server."""
+    """Consents to entries outside projects' files; if a proposal and a server have the same name, the proposal is accepted."""
     inside = {name: digest for name, digest in entries.items() if inmemory_trust.waits(name) and not proposals.waits(name)}
     proposed = {name: digest for name, digest in entries.items() if name not in inside}
     return [*(await inmemory_trust.trust(inside) if inside else []), *(await proposals.trust(proposed) if proposed else [])]
 
 
 async def distrust_other(entry: str, inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> None:
-    """Declines or revokes one entry outside projects' files; of one name the proposal is declined."""
+    """Declines or revokes one entry outside projects' files; if a proposal and a server have the same name, the proposal is declined."""
     if inmemory_trust.knows(entry) and not proposals.waits(entry):
         await inmemory_trust.distrust(entry)
     else:

@@ -1,4 +1,4 @@
-"""The API about projects, and servers that start for one."""
+"""The API about projects, and servers that start for a project."""
 
 import asyncio
 from collections.abc import Mapping
