@@ -54,10 +54,10 @@ DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The request of a start of the desktop: what is to be shown.
+    """The request of a start of the desktop: what to show.
 
     Attributes:
-        hidden: the window stays closed until the user opens it from the tray; without a tray it is shown all the same.
+        hidden: the window stays closed until the user opens it from the tray; without a tray it is shown anyway.
         link: the address that was opened in a browser or elsewhere, `tooltray://...`; empty for no address.
     """
 
@@ -244,7 +244,7 @@ def check_display(environ: Mapping[str, str]) -> None:
 
 
 def is_running(home: Home, opening: Opening) -> bool:
-    """Reports whether a desktop runs in this home and answers; its window then shows what was to be opened."""
+    """Reports whether a desktop runs in this home and answers; its window then shows the requested content."""
     try:
         client = ControlClient.connect(home)
         if client is None:
@@ -346,7 +346,7 @@ class EngineThread:
             The engine; None if another desktop was faster.
 
         Raises:
-            TooltrayError: there is a hub that does not leave, or the engine cannot start.
+            TooltrayError: another hub does not end, or the engine cannot start.
         """
         from tooltray.app.engine import Engine
         from tooltray.foundation.home.hub_place import HubRunning

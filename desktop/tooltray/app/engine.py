@@ -201,7 +201,7 @@ class Engine:
         self.request_stop(reason)
 
     def _make_control(self) -> HubControl:
-        """Returns what a control session may do with the hub."""
+        """Returns the functions on the hub for control sessions."""
         return HubControl(
             kind=self._options.kind,
             execution_id=self._options.execution_id or uuid.uuid4().hex,
@@ -215,7 +215,7 @@ class Engine:
             self.hub.spawn(finish_in_thread(self._tell_place), name="hub.json")
 
     def _record_installation(self) -> None:
-        """Points AI clients' path in the user's own home at this program; a hub of another home leaves that path as it is."""
+        """Points AI clients' path in the user's own home at this program; a hub of another home does not change that path."""
         if self._home == default_home():
             Installations(self._home).record(this_installation())
 

@@ -267,7 +267,7 @@ class Hub(Composition):
     def __init__(self, home: Home, options: HubOptions, *, control: HubControl, limits: Mapping[str, Any] | None = None) -> None:
         """
         Args:
-            control: what a control session may do with the hub.
+            control: the functions on the hub for control sessions.
             limits: replaces the defaults of parameters with these names, which bound waiting times. For tests.
         """
         super().__init__(limits or {})
@@ -284,7 +284,7 @@ class Hub(Composition):
         self.servers.load()
 
     async def load(self) -> None:
-        """Reads what was known about the servers when the last hub ended."""
+        """Loads the last hub's knowledge about the servers."""
         await self.tools.load()
         await self.offers.load()
         await self.skill_catalogue.load()
@@ -444,7 +444,7 @@ class Hub(Composition):
         relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.fit_task"
     )
 
-    # what each session sees of it
+    # the view of each session
 
     states: SessionStates = part()
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
@@ -561,7 +561,7 @@ class Hub(Composition):
     app_calls: AppCalls = part()
     router: RequestRouter = part()
 
-    # what the API needs
+    # parts for the API
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")

@@ -55,7 +55,7 @@ _OUTWARD_WORDS = """
     share sms tweet upload url web webhook
 """
 DESTROYING_VERBS = frozenset(_DESTROYING_VERBS.split())
-"""Verbs of tools that delete or overwrite something; a tool that can run anything may destroy anything."""
+"""Verbs of tools that delete or overwrite something; a tool that can run any command may destroy data."""
 REPEATING_VERBS = frozenset(_REPEATING_VERBS.split())
 """Verbs of tools whose second call repeats the effect."""
 OUTWARD_WORDS = frozenset(_OUTWARD_WORDS.split())
@@ -268,7 +268,7 @@ def fits(name: str, pattern: str) -> bool:
 
 
 def entry_for(original_name: str) -> str:
-    """Returns the entry of `autoApprove` for one tool: its name, or `tool:NAME` where the bare name would mean something else."""
+    """Returns the entry of `autoApprove` for one tool: its name, or `tool:NAME` if the bare name would mean a rule."""
     return original_name if _read(original_name) == (_is_called, original_name) else NAME_PREFIX + original_name
 
 

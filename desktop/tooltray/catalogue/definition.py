@@ -95,7 +95,7 @@ def _read(raw: Raw) -> object:
         return None
 
 
-MAX_REMARKS = 20  # about one list; 5,000 lines about 5,000 unusual tools help no one
+MAX_REMARKS = 20  # about one list; 5,000 lines about 5,000 unusual tools would not help
 
 _members = msgspec.json.Decoder(dict[str, Raw])
 _tool = msgspec.json.Decoder(Tool)

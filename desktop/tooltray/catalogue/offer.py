@@ -26,7 +26,7 @@ class OfferKind(msgspec.Struct, frozen=True):
         method: the request for the list.
         member: of the list's result.
         key: the member that identifies a definition.
-        capability: with which a server declares that it has such lists.
+        capability: the capability by which a server declares such lists.
         changed: the notification that the list has changed.
         is_always_asked: a server is asked for this list even if it does not declare it.
         is_extension: the capability is declared among the extensions.

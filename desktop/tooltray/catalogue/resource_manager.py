@@ -168,7 +168,7 @@ class ResourceManager:
         Args:
             is_reached: whether the session may read from a server, by its name.
             on_read: gets the name of the server that had the resource.
-            target: the server, and its own URI, where the caller knows them.
+            target: the server, and its own URI, if the caller knows them.
         """
         uri = read_uri(exchange.request.params)
         if uri is None:
@@ -213,7 +213,7 @@ class ResourceManager:
         return first if is_contested and first else [*first, *(each for each in found if each not in first)]
 
     async def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
-        """Returns the reply with the URIs that AI clients know; unchanged where these are the server's own."""
+        """Returns the reply with the URIs that AI clients know; unchanged if these are the server's own."""
         publish = self.publisher(server) or (partial(self._uris.published_uri, server) if uri != own else None)
         if publish is None:
             return reply
@@ -262,7 +262,7 @@ class ResourceManager:
 
 
 async def offered_by(kind: OfferKind, client: McpClient) -> Sequence[Offer]:
-    """Returns what one instance of a server lists now; empty where it has no such list, or fails to list."""
+    """Returns the present list of one instance of a server; empty if it has no such list, or fails to list."""
     if kind.declared(client.greeting.capabilities) is None:
         return ()
     try:

@@ -100,7 +100,7 @@ def _uri(value: Raw, publish: Publish) -> Raw:
 
 
 def _changed(raw: Raw, changes: Mapping[str, Change], publish: Publish) -> Raw:
-    """Returns an object with changed members; the same object where no member has changed, or where the text is not an object."""
+    """Returns an object with changed members; the same object if no member has changed, or if the text is not an object."""
     try:
         members = opened(raw)
         made = {name: change(members[name], publish) for name, change in changes.items() if name in members}

@@ -140,7 +140,7 @@ class ServerLists(Generic[Item]):
     ) -> None:
         """
         Args:
-            kinds: what is listed, one after the other in this order.
+            kinds: the kinds of lists, requested one after the other in this order.
             read: see Read.
             first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
             empty_confirmed_after_s: a sudden empty list is believed if it is still empty after this time.
@@ -303,7 +303,7 @@ class ServerLists(Generic[Item]):
         self._progress = asyncio.Event()
 
     def is_offering(self, server: ManagedServer) -> bool:
-        """Reports whether AI clients may see what a server listed."""
+        """Reports whether AI clients may see a server's lists."""
         return not (server.config.disable or server.state is ServerState.STOPPED or self._known_of(server).is_expired)
 
     def _known_of(self, server: ManagedServer) -> _Known[Item]:

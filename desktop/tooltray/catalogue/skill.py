@@ -57,7 +57,7 @@ class Skill(msgspec.Struct, frozen=True):
 
     @property
     def flaw(self) -> str:
-        """Empty: a skill is offered as it is, or not at all."""
+        """Always empty: a skill is offered unchanged, or not at all."""
         return ""
 
     @property

@@ -85,7 +85,7 @@ class ToolCopies:
         return self._copy_of(client).tools
 
     async def listed(self, client: McpClient) -> list[ToolDefinition] | None:
-        """Returns what an instance offers now; None if it fails to list."""
+        """Returns the tools that an instance offers now; None if it fails to list."""
         return await self._ask(client, self._copy_of(client))
 
     async def _ask(self, client: McpClient, copy: _Copy) -> list[ToolDefinition] | None:

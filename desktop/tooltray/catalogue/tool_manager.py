@@ -121,7 +121,7 @@ class ToolManager:
         return (await self._of_all(terms, era)).of(era).entries
 
     async def _of_all(self, terms: ListTerms, era: Era) -> Listed:
-        """Returns the tools of all servers; an era's instances contribute their own tools where these differ from the first instances'."""
+        """Returns the tools of all servers; an era's instances contribute their own tools if these differ from the first instances'."""
         copies = {server.name: client for server in self._servers if (client := _shared_copy(server, era))}
         told = {name: tools for name, client in copies.items() if (tools := await self._copies.of_shared(client)) is not None}
         of_all = await self._joint.made(terms)

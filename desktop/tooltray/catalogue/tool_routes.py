@@ -75,8 +75,8 @@ class Entry(msgspec.Struct, frozen=True):
     """One tool in a list.
 
     Attributes:
-        name: by which AI clients see the tool.
-        route: where calls of the tool go.
+        name: the tool's name for AI clients.
+        route: the route of the tool's calls.
         definition: as clients get it.
     """
 
@@ -164,7 +164,7 @@ class Listed(msgspec.Struct, frozen=True):
     """Tools under their names, one by one and as the result of `tools/list`.
 
     Attributes:
-        legacy: the list for legacy clients, where these need other output schemas; None: the same.
+        legacy: the list for legacy clients if they need other output schemas; None: the same list.
     """
 
     entries: tuple[Entry, ...]

@@ -46,7 +46,7 @@ class Confirmations:
         """
         Args:
             has_window: this hub is a desktop's.
-            masked: takes known secrets out of what is shown.
+            masked: removes known secrets from shown texts.
         """
         self._inbox, self._bus, self._masked = inbox, bus, masked
         self.has_window = has_window

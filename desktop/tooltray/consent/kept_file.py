@@ -25,7 +25,7 @@ class KeptFile(Generic[T]):
     """The file of one home. The constructor and `write` block on the disk; one write at a time.
 
     Attributes:
-        content: what was read or written last.
+        content: the content as last read or written.
         problem: why the file could not be read; a damaged one is set aside first.
     """
 

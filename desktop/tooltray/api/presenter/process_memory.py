@@ -89,7 +89,7 @@ def _with_started(pids: Collection[int]) -> Iterator[int]:
 
 
 def _started(pid: int) -> list[int]:
-    """Returns the children that a process's threads started; empty where the kernel does not report them, and for an ended process."""
+    """Returns the children that a process's threads started; empty if the kernel does not report them, or if the process has ended."""
     found: list[int] = []
     for file in (PROC / str(pid) / "task").glob("*/children"):
         with suppress(OSError):

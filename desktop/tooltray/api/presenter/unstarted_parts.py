@@ -50,7 +50,7 @@ class UnstartedParts:
     def __init__(self, home: Home, note: Callable[[str], None]) -> None:
         """
         Args:
-            note: receives what a hub would show on its card: faults in a file of the home.
+            note: receives faults in files of the home, which a hub would show.
         """
         self._note = note
         self.home, self.bus, self.tasks = home, EventBus(), TaskKeeper()
@@ -301,7 +301,7 @@ class NoStarts(ServerStarts):
 
 
 class ProjectFiles:
-    """A writer of entries that a person consented to into projects' own files, which a hub reads when it runs."""
+    """A writer of entries, after a person's consent, into projects' own files, which the next hub reads."""
 
     def __init__(self, parts: UnstartedParts) -> None:
         from tooltray.sources.project_files.project_servers import ProjectEdits
@@ -321,7 +321,7 @@ class ProjectFiles:
         return server
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
-        """Writes a server's entry. No project's file is served where no hub runs, so no change of such a server can wait."""
+        """Writes a server's entry. Without a hub no project's file is served, so a change of such a server cannot wait."""
         raise NotFound(
             Phrase("there is no server '{server}' of a project", server=server), hint=Phrase("See which there are: tooltray servers list")
         )

@@ -96,10 +96,10 @@ class ControlClient:
             is_at_terminal: a user typed the command at a terminal; otherwise nothing is widened (see confirmation).
 
         Returns:
-            The connection, or None where no hub runs (a socket that a killed hub left behind counts as no hub).
+            The connection; None if no hub runs, even if a killed hub has left its socket behind.
 
         Raises:
-            TooltrayError: there is a socket, and it cannot be used.
+            TooltrayError: the socket exists, but cannot be used.
         """
         channel = next(filter(None, map(_open, control_endpoints(home))), None)
         if channel is None:
@@ -244,7 +244,7 @@ class ControlClient:
 
 
 def _open(path: Path) -> local.Channel | None:
-    """Connects to a socket of this user; returns None where no hub listens.
+    """Connects to a socket of this user; returns None if no hub listens.
 
     Raises:
         TooltrayError: it cannot be used.

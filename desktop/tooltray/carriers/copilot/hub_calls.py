@@ -50,7 +50,8 @@ class HubCalls:
     def within(self, timeout_s: float) -> Api:
         """Returns the hub's API, whose verbs are called only with keywords. A cancelled call is cancelled in the hub, too.
 
-        Each verb also raises HubLost where the hub ends before it replies, HubSilent, and TooltrayError where no hub runs.
+        Each verb also raises HubLost if the hub ends before it replies, HubSilent if it does not reply in time, and TooltrayError if no hub
+        runs.
 
         Args:
             timeout_s: seconds for one call with everything, including the start of a hub.

@@ -40,7 +40,7 @@ class Acceptor:
             place: the bound socket; `close` closes it.
             make_protocol: makes the protocol of each connection.
             too_many: the message for rejected peers.
-            strangers: counts the connections; None where all peers are known.
+            strangers: counts the connections; None if all peers are known.
             kept: descriptors that are kept for this place: all but one serve peers when no other is left.
         """
         self._strangers, self._kept = strangers, kept

@@ -1,6 +1,7 @@
 """Notifies one AI client of the changes it wants to hear of: never before its first answer, and not too often.
 
-Legacy clients get the notifications of their era; modern ones get what they opened a `subscriptions/listen` for, marked with its id.
+Legacy clients get the notifications of their era; modern ones get the notifications that their `subscriptions/listen` requests, marked with
+its id.
 """
 
 import asyncio
@@ -148,7 +149,7 @@ class Listening:
         """Notifies the client of a change of a resource that it subscribed to.
 
         Args:
-            uri: what the client subscribed to.
+            uri: the URI that the client subscribed to.
             params: of the notification, with the URI that the client knows.
         """
         if self._dispatcher.is_congested:

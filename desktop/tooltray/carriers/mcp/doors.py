@@ -14,7 +14,7 @@ class Doors:
     def __init__(self, *, home: Home, sessions: Sessions, http: HttpListener, served: ServedListener) -> None:
         """
         Args:
-            home: where the local sockets are to be.
+            home: the place of the local sockets.
         """
         self.sessions, self.http, self.served = sessions, http, served
         self._home = home

@@ -1,6 +1,6 @@
 """The greetings for AI clients that open a connection: the hub's, or the one server's, in the client's era.
 
-A server's own greeting is passed on unchanged, except for what the hub does itself: it notifies every change of a list.
+A server's own greeting is passed on unchanged, except that it declares the hub's own notifications of changed lists.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] 
 
     Args:
         instructions: of all servers together; servers that did not answer in time have no part in it.
-        capabilities: what servers declare besides what the hub does itself: `extensions`, `experimental`, `tasks`.
+        capabilities: the servers' capabilities besides the hub's own: `extensions`, `experimental`, `tasks`.
     """
     members = {"capabilities": dump({**OWN_CAPABILITIES, **(capabilities or {})}), "serverInfo": dump(SERVER_INFO)}
     if instructions:

@@ -30,7 +30,7 @@ MAX_OF_ONE = 512  # of these, for one client: its open requests do not keep othe
 MAX_LISTENING = 256  # of these, notification streams, which stay open: they do not block the client's own calls
 LISTEN = "subscriptions/listen"
 METHODS = "POST"
-# the HTTP status of a reply that is an error and comes alone, by the error's code; 200 for every other
+# the HTTP status of a response with only an error, by the error's code; 200 for all other responses
 STATUS_OF: Mapping[int, int] = MappingProxyType(
     {
         PARSE_ERROR: 400,
@@ -90,7 +90,7 @@ class ModernHttp:
         check_accept(request)
         begun = self._begin(request, await read_message(request), owner, server)
         if begun is None:
-            return web.Response(status=202)  # a notification; this version has none that a server could use
+            return web.Response(status=202)  # a notification; this version has no notification for servers
         dispatcher, queue, kind = begun
         self._exchanges[dispatcher] = owner
         self._open[kind] += 1
@@ -161,7 +161,7 @@ class ModernHttp:
         if fault := fault_of(asked, eras.read_head(asked.params), request.headers):
             return fault
         if asked.method == "initialize":
-            return failure(METHOD_NOT_FOUND, "Method not found", asked.method)  # other versions begin with it, this one has none
+            return failure(METHOD_NOT_FOUND, "Method not found", asked.method)  # modern clients do not initialize
         if asked.method == "tools/call":
             return argument_fault(asked, request.headers, lambda name: self._tool_schema(name, server))
         return None

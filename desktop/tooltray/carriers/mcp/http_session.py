@@ -20,7 +20,7 @@ KEPT_BYTES = 2**20  # bytes kept in each session for a client that reconnects; t
 KEEPING_BYTES = 512  # bytes that keeping a message costs besides its text
 MAX_STREAMS = 1024  # requests of one session that wait at once; a client with more is faulty
 BATCH_VERSION = "2025-03-26"  # the only version with batches
-PRIMED_VERSION = "2025-11-25"  # from which on a stream begins with an event that only has an id
+PRIMED_VERSION = "2025-11-25"  # from this version on, a stream begins with an event that only has an id
 CLIENT_GONE = "the AI client is gone"
 
 Cut = Callable[[], object] | None
@@ -88,7 +88,7 @@ class HttpSession:
         self._keeping.ends.add(self._drop_kept)
         dispatcher.attach_messages(self)
 
-    # what the dispatcher calls
+    # methods for the dispatcher
 
     def send(self, message: Outgoing) -> None:
         is_reply = not message.method
@@ -116,7 +116,7 @@ class HttpSession:
             self._complete(stream)
         self._on_closed(self)
 
-    # what the endpoint calls
+    # methods for the endpoint
 
     @property
     def is_idle(self) -> bool:
@@ -155,7 +155,9 @@ class HttpSession:
         return stream
 
     def make_resumable(self, stream: Stream) -> str:
-        """Keeps what a stream does not write from now on, since its response carries ids; returns the id to send before the first event."""
+        """Keeps a stream's unwritten messages from now on, since its response carries ids; returns the id to send before the first
+        event.
+        """
         stream.is_resumable = True
         for event in stream.queue.waiting if stream.queue else ():
             self._keep(stream, event)
@@ -207,7 +209,7 @@ class HttpSession:
             return
         self._initialize = b""
         with contextlib.suppress(ValueError):
-            self.version = msgspec.json.decode(message.payload, type=_Initialized).version or self.version  # an error has none
+            self.version = msgspec.json.decode(message.payload, type=_Initialized).version or self.version  # an error has no version
 
     def _complete(self, stream: Stream) -> None:
         stream.is_complete = True

@@ -103,7 +103,7 @@ class _Writer(threading.Thread):
         self._dispatcher.unsent.hold(0)
 
     def _give_up(self) -> None:
-        """Closes this channel: too much waits for clients that do not read, and most of it here."""
+        """Closes this channel: too much waits for clients that do not read, and most of that waits here."""
         self.discard()
         self._dispatcher.connection_lost("the AI client does not read")
 
@@ -125,7 +125,7 @@ class _Writer(threading.Thread):
             self._has_left(len(part))
 
     def _next(self) -> bytes | memoryview | None:
-        """Returns what is to be written next; None at the end."""
+        """Returns the data to write next; None at the end."""
         with self._changed:
             while not self._waiting and not self._is_closing:
                 self._changed.wait()
@@ -175,7 +175,7 @@ def _write(stdout: int, data: bytes | memoryview) -> bool:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> bool:
-    """Calls a function in the loop's thread; returns False where the loop has ended."""
+    """Calls a function in the loop's thread; returns False if the loop has ended."""
     try:
         loop.call_soon_threadsafe(callback, *arguments)
     except RuntimeError:

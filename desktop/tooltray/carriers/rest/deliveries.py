@@ -80,7 +80,7 @@ class Deliveries:
         return account
 
     async def send(self, request: web.Request, name: str, response: web.Response) -> web.StreamResponse:
-        """Sends a response whose body is large; returns one that aiohttp is to send as it is.
+        """Sends a response with a large body; returns the response for aiohttp, which sends small ones itself.
 
         Args:
             name: of the program's token.

@@ -28,7 +28,7 @@ MAX_QUERY_FIELDS = 50
 MAX_INTEGER = 2**63 - 1  # the range that every server can handle
 PAGING = ("limit", "cursor")
 MOST = 500
-KEY_CHARACTERS = 16  # of a digest; a cursor is no secret, only short
+KEY_CHARACTERS = 16  # characters of a digest; a cursor is not secret, only short
 
 T = TypeVar("T")
 

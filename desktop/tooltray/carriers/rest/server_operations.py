@@ -29,7 +29,7 @@ PROPOSED = "proposal"  # see ServerSnapshot.origin
 
 
 class Asks(Protocol):
-    """The types that operations take and return where these differ from the verb's."""
+    """The types that operations take and return if these differ from the verb's."""
 
     async def one(self, name: str) -> ServerView:
         """Returns one server."""

@@ -100,7 +100,7 @@ class _Reader:
             self._refuse("it is nested too deeply")
 
     def _has_more(self, end: str, *, is_first: bool) -> bool:
-        """Steps over a comma or the closing bracket, which may be missing where the text ends after a whole value."""
+        """Steps over a comma or the closing bracket, which may be missing if the text ends after a whole value."""
         if not is_first and self._next() == ",":
             self._at += 1
             if not self._next():

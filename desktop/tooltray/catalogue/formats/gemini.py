@@ -177,7 +177,7 @@ class _Writer:
 
 
 def _branches(schema: Schema) -> tuple[list[Schema], bool]:
-    """Returns the alternatives of a schema, each of one type where that is known, and whether null is one of them."""
+    """Returns the alternatives of a schema, each of one type if the type is known, and whether null is one of them."""
     key = next((key for key in ("anyOf", "oneOf") if key in schema), None)
     if key:
         base = {name: value for name, value in schema.items() if name != key}
@@ -266,7 +266,9 @@ def _whole_limits(schema: Schema) -> JsonObject:
 
 
 def _nullable(schema: Schema, is_nullable: bool) -> JsonObject:
-    """Returns a schema that also allows null; where it has branches, in each branch, since `anyOf` allows no other member beside it."""
+    """Returns a schema that also allows null; in a schema with branches each branch does, since `anyOf` allows no other member beside
+    it.
+    """
     if not is_nullable:
         return dict(schema)
     if "anyOf" in schema:

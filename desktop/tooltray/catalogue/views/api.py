@@ -38,7 +38,7 @@ def _leaves_a_profile(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
 
 
 def _shows_more(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
-    """Requires a trusted token where an existing profile would get more servers or tools."""
+    """Requires a trusted token if an existing profile would get more servers or tools."""
     before = part._config.settings.profiles.get(arguments["name"])
     return before is not None and profile_widens(before, arguments["profile"])
 

@@ -154,7 +154,7 @@ class ServerInstructions:
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     def of(self, server: ManagedServer) -> str:
-        """Returns a server's instructions, as far as they are known for its present configuration; empty if it has none."""
+        """Returns a server's known instructions for its present configuration; empty if it has none."""
         config_hash, text = self._said.get(server.name, ("", ""))
         return self._mask(text) if config_hash == server.config_hash else ""
 
@@ -183,7 +183,7 @@ class ServerDeclarations:
 
     def __init__(self, *, servers: ServerManager, catalogues: CatalogueStore, bus: EventBus, spawn: Spawn) -> None:
         self._servers, self._catalogues, self._bus, self._spawn = servers, catalogues, bus, spawn
-        self._kept: dict[str, tuple[str, dict[str, Declarations]]] = {}  # by server: its configuration, and what it declared by era
+        self._kept: dict[str, tuple[str, dict[str, Declarations]]] = {}  # by server: its configuration, and its declarations by era
         self._of_clients: WeakKeyDictionary[McpClient, Declarations] = WeakKeyDictionary()
         self._saving = asyncio.Lock()
 
@@ -199,7 +199,7 @@ class ServerDeclarations:
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     def of(self, server: ManagedServer, era: Era, session: Session | None = None) -> Declarations:
-        """Returns what a server declares to clients of an era: as it runs now, else as it was last known.
+        """Returns a server's declarations to clients of an era: from its running instance, else the last known ones.
 
         Args:
             session: the session whose instance is meant; None: the shared one.
@@ -211,7 +211,7 @@ class ServerDeclarations:
         return known[era.value] if era.value in known else next(iter(known.values()), {})
 
     def of_client(self, client: McpClient) -> Declarations:
-        """Returns what a server has declared on one connection."""
+        """Returns a server's declarations on one connection."""
         if client not in self._of_clients:
             self._of_clients[client] = _read(client.greeting.capabilities)
         return self._of_clients[client]

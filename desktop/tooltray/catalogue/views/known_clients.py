@@ -148,7 +148,7 @@ class KnownClients:
             if self.profile(name) is None:
                 yield name
 
-    # what a session's client gets
+    # terms for a session's client
 
     def list_terms(self, state: SessionState) -> ListTerms:
         """Returns the facts about a session's client that decide its list of tools."""

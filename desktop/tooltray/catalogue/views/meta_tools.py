@@ -79,7 +79,7 @@ class LazyServer(msgspec.Struct, frozen=True):
         title: of the server, for a sentence.
         offers: what the server offers, as a sentence; may be empty.
         tools: their names; None while they are not known.
-        counts: how many other things it has, by the singular word for each kind.
+        counts: the number of its prompts and resources, by the singular word for each kind.
     """
 
     title: str

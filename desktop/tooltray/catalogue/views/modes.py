@@ -136,7 +136,7 @@ class Modes:
     # views of sessions
 
     def view(self, state: SessionState) -> SessionView:
-        """Returns what a session sees now."""
+        """Returns a session's present view."""
         profile, terms = self._profiles.of(state), self._clients.list_terms(state)
         view = SessionView(
             profile=profile,
@@ -177,7 +177,7 @@ class Modes:
         return self._of_key(self._key(state))
 
     def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
-        """Reports whether a session sees a server's tools only after it has activated it; False where the mode is not "lazy"."""
+        """Reports whether a session sees a server's tools only after it has activated it; False if the mode is not "lazy"."""
         return _is_lazy(server, self._of_key(self._key(state)).lazy_by_default)
 
     def obeys_changes(self, state: SessionState) -> bool | None:
@@ -212,7 +212,7 @@ class Modes:
             state.listed_mode = shown.mode
 
     def summary(self, state: SessionState) -> str:
-        """Describes which tools a session's client gets and about how many tokens they cost; a Phrase, empty if there are no tools."""
+        """Describes a session's tools and their approximate tokens; a Phrase, empty without tools."""
         key = self._key(state)
         shown, (known, cost) = self._of_key(key), self._size(key)
         count, tokens = f"{known:,}", f"{cost:,}"

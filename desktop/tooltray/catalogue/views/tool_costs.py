@@ -47,7 +47,7 @@ class ToolCosting:
         Args:
             listing: the result of `tools/list` for a session.
             sees: whether a server exists for a session.
-            skill_texts: what a client that knows skills gives its model about each skill of a server.
+            skill_texts: returns the texts about a server's skills that clients with support for skills show their models.
             count: see token_counts.counted; blocks.
         """
         self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count

@@ -87,7 +87,7 @@ class ViewLists:
         return listing
 
     def _keep(self, key: _Key, made: _Kept) -> None:
-        """Keeps a listing, and drops the oldest where there are too many."""
+        """Caches a listing, and drops the oldest one if there are too many."""
         self._listings.pop(key, None)
         self._listings[key] = made
         if len(self._listings) > MOST_KEPT:
@@ -255,7 +255,7 @@ class Views:
 
     # notifications
     def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
-        """Calls `tell` whenever what a session sees has changed for this session only; returns a function that ends this."""
+        """Calls `tell` whenever a session's view has changed for this session only; returns a function that ends this."""
         self._followers.setdefault(state.id, {})[tell] = state
         self._seen.setdefault(state.id, self._modes.view(state))
 

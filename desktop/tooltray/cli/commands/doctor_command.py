@@ -333,7 +333,7 @@ def _spared(processes: int) -> str:
 
 
 def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
-    """Yields the manual remedies, then those of `--fix`."""
+    """Yields the manual remedies, then the remedies that `--fix` applies."""
     for remedy in remedies:
         if not remedy.is_automatic:
             yield f"{remedy.title}: {remedy.value}" if remedy.value else remedy.title

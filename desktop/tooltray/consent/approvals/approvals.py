@@ -56,7 +56,7 @@ from tooltray.servers.relay.relay import paused
 
 CLIENT = "client"  # who answered a question, and in which way: a form of the AI client
 MOST_ROUNDS = 6  # of one call; a tool that has changed each time the user looks must not be called
-MOST_FORMS = 3  # of one question, where the answer cannot be written
+MOST_FORMS = 3  # of one question, if the answer cannot be saved
 ELICITATION = "elicitation/create"
 APPROVED = success({})
 """The reply that means, by its identity, that the call is allowed."""
@@ -350,7 +350,7 @@ A_CALL = Phrase("A call of a tool")
 class SeenDecisions:
     """The recorder of decisions that pass no asker: answers in an AI client's own form, refusals, and grants that have ended.
 
-    What lasts is recorded before it counts (see StandingGrants.record). Belongs to the engine's loop.
+    Lasting approvals are recorded before they take effect (see StandingGrants.record). Belongs to the engine's loop.
     """
 
     def __init__(self, *, trail: AuditTrail, grants: GrantBook, bus: EventBus, spawn: Spawn, now: Callable[[], float] = time.time) -> None:
@@ -364,7 +364,7 @@ class SeenDecisions:
         bus.subscribe(GrantsChanged, self._on_grants_changed)
 
     def start(self) -> None:
-        """Reads what is allowed now, against which ends are seen."""
+        """Reads the present grants, to notice later which have ended."""
         self._grants = _by_id(self._book.snapshots())
 
     def _on_happened(self, event: JournalEvent) -> None:

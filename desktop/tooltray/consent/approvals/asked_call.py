@@ -35,8 +35,8 @@ class AskedCall(msgspec.Struct, frozen=True):
     Attributes:
         route: the tool as it was defined when it was called.
         decision: why the rules do not allow it.
-        client: as it names itself.
-        arguments: as they came.
+        client: the client's own name.
+        arguments: unchanged, as JSON.
         digest: equal for equal arguments.
         project: the folder on which the session works, if that is known.
         params: of the `tools/call`.

@@ -118,7 +118,9 @@ class GrantBook:
     # approving
 
     def allow_in_session(self, route: Route, state: SessionState, client: str, *, knows_flow: bool = False) -> None:
-        """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
+        """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several clients may share one
+        session.
+        """
         name, definition = route.definition.name, definition_text(route.definition)
         state.allowed -= set(_of_session(state, route, client))
         state.allowed.add(SessionGrant(_new_id(), client, route.server, name, route.mark, definition, self._live.now(), knows_flow))

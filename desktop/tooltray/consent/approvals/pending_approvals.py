@@ -115,7 +115,7 @@ class PendingApprovals:
         """Publishes for the journal that a question has its answer, or will have none."""
         call, answer = question.subject, question.answer.result()
         if question.answered_by:
-            self._unattended.clear()  # the user is there
+            self._unattended.clear()  # the user is at the computer
         elif answer == EXPIRED or (answer == WITHDRAWN and question.waited_s >= SEEN_AFTER_S):
             self._count_unattended(call.client)
         self._bus.publish(

@@ -239,7 +239,7 @@ class RuleGrants:
     ) -> None:
         """
         Args:
-            masked: takes known secrets out of what is shown.
+            masked: removes known secrets from shown texts.
         """
         self._servers, self._tools, self._rules, self._grants = servers, tools, call_rules, grants
         self._pending, self._reader, self._masked = pending_approvals, journal_reader, masked

@@ -57,8 +57,8 @@ class QuestionSnapshots:
     ) -> None:
         """
         Args:
-            user_folder: the person's own folder.
-            masked: takes known secrets out of what is shown.
+            user_folder: the user's home folder.
+            masked: removes known secrets from shown texts.
         """
         self._states, self._grants, self._recent, self._screen_lock = states, grants, recent_approvals, screen_lock
         self._servers, self._home, self._masked = servers, str(user_folder), masked
@@ -68,11 +68,11 @@ class QuestionSnapshots:
         return self._grants.seen_before(call.route, call.state, call.client)
 
     def of(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
-        """Makes what the user reads.
+        """Makes the texts that the user reads.
 
         Args:
             before: the definition that was allowed or shown before, if it has changed since.
-            note: in front of the reason.
+            note: a text before the reason.
             ends_at: unix seconds.
             replaces: the id of the earlier question about the same call, before the tool changed.
         """
@@ -170,7 +170,7 @@ def _why(call: AskedCall, before: str | None, *, is_new_read: bool) -> str:
 
 
 def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
-    """Returns arguments as text and as Python values, and warnings about what is odd in them."""
+    """Returns arguments as text and as Python values, and warnings about suspicious parts."""
     raw = bytes(arguments)
     if len(raw) >= READ_BELOW_BYTES:
         beginning = raw[: 2 * LONGEST_ARGUMENTS].decode("utf-8", "replace")

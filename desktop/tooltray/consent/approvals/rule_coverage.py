@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
     Attributes:
         project: the folder on which it works; empty: none is known.
-        home: the person's own folder.
+        home: the user's home folder.
     """
 
     project: str
@@ -143,10 +143,10 @@ PARTS_OF_OPTIONS = ("=", "::")
 
 
 class _Node(msgspec.Struct):
-    """One place in the arguments, and what a rule demands there.
+    """One place in the arguments, and a rule's condition for it.
 
     Attributes:
-        is_free: anything may be there.
+        is_free: whether any value is allowed.
         members: of an object, by name.
         each: of a list, every element.
     """
@@ -198,7 +198,7 @@ def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
 
     Args:
         arguments: JSON, as it goes to the server.
-        place: where the session is that calls.
+        place: the place of the calling session.
     """
     found = read_arguments(arguments)
     return found is not None and covers_read(rule, found, place)

@@ -156,7 +156,7 @@ def missing(folders: Iterable[str], place: Place) -> list[str]:
 
 
 def link_target(folder: str, place: Place) -> str:
-    """Returns where a folder of a rule leads, if it is a link or lies behind one; empty for any other. Reads the disk."""
+    """Returns the target of a rule's folder, if the folder is a link or lies behind one; else empty. Reads the disk."""
     whole = folder_of(folder, place)
     real = os.path.realpath(whole)
     return "" if real == whole else real

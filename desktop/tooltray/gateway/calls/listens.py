@@ -1,8 +1,7 @@
-"""The listens of modern AI clients: each `subscriptions/listen` names resources, tasks, and things of extensions.
-
-A server notifies a modern client only of what the client has asked for (2026-07-28, "subscriptions"). So the members that the specification
-does not define are sent to the servers that may know them, in a separate listen for each server, and their notifications are passed on to
-the client's listen. A server that starts later gets such a listen when it starts.
+"""The listens of modern AI clients: each `subscriptions/listen` names resources, tasks, and members of extensions. A server sends a modern
+client only requested notifications (2026-07-28, "subscriptions"). So the members that the specification does not define are sent to the
+servers that may know them, in a separate listen for each server, and their notifications are passed on to the client's listen. A server
+that starts later gets such a listen when it starts.
 """
 
 import asyncio

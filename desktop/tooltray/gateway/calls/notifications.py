@@ -68,7 +68,7 @@ class Notifications:
         self._views.named(state)
 
     def concerns(self, session: Session, server: str, changed: str) -> bool:
-        """Returns whether a session sees what a server lists. `changed`: the notification for that list."""
+        """Returns whether a session sees a server's list. `changed`: the notification for that list."""
         return self._views.shows(session.state, server, changed)
 
     def reaches(self, session: Session, server: str) -> bool:

@@ -175,7 +175,7 @@ class Subscriptions:
             await self._settle(managed, client)
 
     async def _settle(self, managed: ManagedServer, client: McpClient) -> None:
-        """Updates the subscriptions at one copy to what the sessions want."""
+        """Makes the subscriptions at one copy match the wishes of the sessions."""
         placed = self._placed.get(client)
         has = placed.uris if placed else set()
         wanted = self._wanted_at(managed, client)

@@ -43,7 +43,7 @@ class _Order(msgspec.Struct, frozen=True):
     """How to fit one result, for a thread.
 
     Attributes:
-        kept: what is to be saved, without its handle and its parts.
+        kept: the description to save, without handle and parts.
         characters: a text of at most so many characters fits in any case; 0: only tokens count.
         has_view: the tool's view shows the structured content, which models do not read.
         reader: the name by which the client calls `read_result`.
@@ -116,7 +116,7 @@ class ResultFitting:
         return Envelope(result=result)
 
     async def _without_repetition(self, reply: Envelope, reads: str) -> Envelope:
-        """Leaves out what the client does not read, if it repeats the rest; in a thread if the result is large."""
+        """Leaves out the part that the client does not read, if it repeats the rest; in a thread if the result is large."""
         if not reply.result or not _HAS_STRUCTURE.search(memoryview(reply.result)):
             return reply
         is_small = len(memoryview(reply.result)) <= READ_AT_ONCE_BYTES
@@ -229,7 +229,7 @@ def _has_at_most(parts: Sequence[ResultPart], characters: int) -> bool:
 
 
 def _notice(kept: KeptResult, shown: _Shown, reader: str) -> str:
-    """Returns what the model reads about a cut result."""
+    """Returns the notice for the model about a cut result."""
     place, cut = next((place, cut) for place, cut in enumerate(shown.cut) if cut < kept.parts[place].size)
     part = kept.parts[place]
     until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(kept.kept_at + KEPT_FOR_S))

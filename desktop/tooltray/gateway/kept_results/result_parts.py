@@ -41,7 +41,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """A line with the words that were searched for; of a long line the words and what is around them.
+    """A line with the words that were searched for; of a long line only the words and their surroundings.
 
     Attributes:
         number: the line's, from 1.
@@ -88,7 +88,7 @@ def search(file: BufferedReader, size: int, words: bytes, *, at: int, number: in
         at: the byte of the text at which the file is positioned.
         number: the number of the line at `at`, from 1.
     """
-    before = b""  # the end of what was read of a long line, where the words may begin
+    before = b""  # the end of the part of a long line that was read, where the words may begin
     while at < size and (block := file.read(min(READ_BYTES, size - at))):
         if not block.endswith(b"\n"):
             block += file.readline(min(READ_BYTES, size - at - len(block)))

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from tooltray.foundation.files.atomic_file import read_own
 from tooltray.foundation.tasks import finish_in_thread
 
-KEPT_FOR_S = 24 * 3600.0  # a conversation that comes back later calls again
+KEPT_FOR_S = 24 * 3600.0  # seconds; a conversation that is resumed later has to call the tool again
 HANDLE_BYTES = 16  # random bytes, so that a handle cannot be guessed
 LARGEST_DESCRIPTION_BYTES = 4 * 2**20  # of ten thousand parts
 DATA, DESCRIPTION = ".data", ".json"
@@ -46,7 +46,7 @@ class KeptResult(msgspec.Struct, frozen=True):
     """The description of a result.
 
     Attributes:
-        handle: by which clients name it.
+        handle: its name for clients.
         owner: see SessionState; empty for a client without an identity, which needs only the handle.
         project: the folder that its session worked on; empty: none.
         server, tool: the tool that returned it, by the server's own name.

@@ -1,6 +1,6 @@
 """The known tasks of servers, also on the disk, and the connection of each.
 
-Their number and time are bounded. One file of the home has them, so that a client can come back for its task after the hub has ended; the
+Their number and time are bounded. They are in one file of the home, so that a client can return to its task after the hub has ended; the
 file has no arguments and no results of calls.
 """
 

@@ -116,8 +116,8 @@ class EntryWidenings:
         self._removed[name] = entry
 
     async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> bool:
-        """Requests the user's approval for permissions of a new server beyond those of the last server with its name, or else beyond a new
-        server's defaults. Returns whether anything had to be confirmed.
+        """Requests the user's approval for permissions of a new server that the last server with its name, or else a new server's defaults,
+        did not have. Returns whether anything had to be confirmed.
 
         Args:
             like: the server that the new one copies; if given, the entry is compared with this server.

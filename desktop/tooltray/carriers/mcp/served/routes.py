@@ -111,7 +111,7 @@ def _owner_of(token: str) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")  # headers may hold bytes that are no UTF-8
+    return text.encode("utf-8", "surrogateescape")  # headers may have bytes that are not UTF-8
 
 
 PLACE = "authTokens"
