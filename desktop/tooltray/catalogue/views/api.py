@@ -1,4 +1,4 @@
-"""The API about the tools that AI clients see: their sessions, how tools are shown, profiles, and what definitions cost."""
+"""The API about the tools that AI clients see: sessions, modes, profiles, and the costs of definitions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -203,11 +203,11 @@ class ViewsApi:
             await self._config.change_server(server or "", result_limit=tokens)
 
     async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
-        """Returns what the definitions of tools cost in a model's context, in total and as they are shown.
+        """Returns the costs of tools' definitions in a model's context, in total and as they are shown.
 
         Args:
             client: at the start of a session of this kind of AI client; None: of an unknown client.
-            session: as they are shown to this session now; then `client` does not count.
+            session: as they are shown to this session now; `client` is then ignored.
 
         Raises:
             NotFound: the session does not exist.

@@ -1,4 +1,5 @@
-"""The API about what servers offer, by the names that AI clients see: tools, prompts, resources; calls of them, and servers' questions.
+"""The API about the tools, prompts and resources of servers, by the names that AI clients see; about calls of these, and servers'
+questions.
 
 Requests from here are handled like an AI client's, for a caller that cannot be asked anything.
 """
@@ -129,10 +130,10 @@ class ToolsApi:
         """Calls a tool by the name that AI clients see, and returns the result object.
 
         Args:
-            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+            project: the allowed folder of a project, for servers that wait for a project.
 
         Raises:
-            TooltrayError: the tool does not exist, it is not approved, its server failed, or the folder may be no project.
+            TooltrayError: the tool does not exist, it is not approved, its server failed, or the folder may not be a project.
         """
         reply = await self._calls.call(name, arguments, project=project)
         if reply.error:

@@ -88,12 +88,12 @@ class OwnCalls:
 
         Args:
             call: its `name` as AI clients see the tool.
-            project: the folder of the project for which a server that waits for one answers.
+            project: the folder of a project, for servers that wait for a project.
             watched: the caller that is asked and notified meanwhile; None without one.
             is_models: a model reads the result.
 
         Raises:
-            TooltrayError: the folder may be no project.
+            TooltrayError: the folder may not be a project.
         """
         started_at = time.perf_counter()
         reply, record = await self._call(call, project, watched, is_models=is_models)
@@ -327,11 +327,11 @@ class TriesApi:
         Args:
             attempt: an id that the caller has made up, which progress and questions carry, and which `cancel_try` takes.
             name: as AI clients see the tool.
-            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+            project: the allowed folder of a project, for servers that wait for a project.
 
         Raises:
             Conflict: an attempt of this id runs already.
-            TooltrayError: the folder may be no project.
+            TooltrayError: the folder may not be a project.
         """
         if attempt in self._running:
             raise Conflict(Phrase("This attempt runs already"), attempt)
