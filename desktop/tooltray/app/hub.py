@@ -693,7 +693,7 @@ def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: s
 def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     remembered = RememberedVariables(home.environment)
     remembered.load()
-    if options.started_by in OWN_USES:  # later hubs get the storable variables of a terminal, and what other sources add
+    if options.started_by in OWN_USES:  # later hubs get a terminal's storable variables, and additions of other sources
         remembered.remember(os.environ, is_all=options.started_by == "terminal")
     return remembered
 

@@ -23,7 +23,7 @@ from tooltray.servers.relay.relay import START_WAIT_S
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-PRESENT_FOR_S = 3.0  # how long a list counts as current for calls that the user has allowed: one more request for many calls
+PRESENT_FOR_S = 3.0  # for so long a list is current for calls that the user has allowed, so many calls need one more request
 
 
 class ConfirmLimits(msgspec.Struct, frozen=True):
@@ -62,7 +62,7 @@ class CallRoutes:
         """Returns the route of a `tools/call`; None if its tool is not known to be offered."""
         name, server = exchange.head.name, exchange.server
         target = self._tools.target(name, server)
-        if target is None and not self._tools.are_named:  # nothing is listed yet, so no names exist: the client remembers one
+        if target is None and not self._tools.are_named:  # nothing is listed yet, so no names exist: the client remembers an earlier name
             await self._tools.listing()
             target = self._tools.target(name, server)
         route = self._route_to(target, exchange)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 FORMAT = "tooltray catalogue 1"
 TOOLS = "tools"
-READABLE_LENGTH = 40  # of a server's name in its file's name; the hash behind it tells servers apart
+READABLE_LENGTH = 40  # characters of a server's name in its file's name; the hash after these distinguishes servers
 
 _UNSAFE_RUN = re.compile(r"[^a-z0-9_-]+", re.ASCII)
 _DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")

@@ -26,7 +26,7 @@ from tooltray.protocol.routing_headers import InvalidAnnotation, marked_argument
 
 UI, URI, FLAT_URI = "ui", "resourceUri", "ui/resourceUri"
 MODEL, APP = "model", "app"
-VIEW_HINT = b'"ui'  # begins both members; a `_meta` without it is not parsed
+VIEW_HINT = b'"ui'  # prefix of both members; a `_meta` without this prefix is not parsed
 
 
 class ToolView(msgspec.Struct, frozen=True):
@@ -281,7 +281,7 @@ def _split(raw: Raw) -> Mapping[str, Raw]:
         raise  # JSON, but not an object
     except (ValueError, RecursionError):  # half a surrogate pair in a string, or nested too deeply for msgspec
         text = bytes(raw)
-        with suppress(RecursionError):  # JSON that deep was checked when its message was read
+        with suppress(RecursionError):  # so deep JSON was checked when its message was read
             json.loads(text, parse_constant=_refuse_constant)
         return {name: Raw(value) for name, value in member_scanner.members_of(text).items()}
 

@@ -207,7 +207,7 @@ class ResourceUris:
         name, _, rest = uri.removeprefix(prefix).partition("/")
         own = _unescaped(rest)
         if prefix == VIEW_PREFIX and ("/" in rest or not own.startswith(VIEW_PREFIX)):
-            return None  # as its server wrote it
+            return None  # not a published URI, but as its server wrote it
         name = _unescaped(name)
         server = name if name in self._servers else self._written_small.get(name.lower())  # some clients write this part in lower case
         return (server, own) if server else None

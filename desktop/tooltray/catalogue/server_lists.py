@@ -482,7 +482,7 @@ class ServerLists(Generic[Item]):
         before, known.lists[kind] = known.lists[kind], new
         is_saved = new.is_same(before)
         self._on_changed(server)
-        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # its card shows it
+        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # the server's card shows the error
             self._servers.publish_changed(server.name)
         if not known.due:
             known.listed.set()  # no client need wait for the disk

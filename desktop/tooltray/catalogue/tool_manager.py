@@ -350,7 +350,7 @@ class ToolManager:
 
     def _offer(self, managed: ManagedServer) -> None:
         """Computes the tools of a server that AI clients may see, and publishes changes."""
-        managed.is_known = self._lists.is_up_to_date(managed)  # a launcher has then installed it
+        managed.is_known = self._lists.is_up_to_date(managed)  # a known server has been installed by its launcher
         before = self._offered.get(managed.name, NOTHING_OFFERED)
         offered = self._offered[managed.name] = self._made_of(managed, self._lists.offered(managed, TOOLS))
         if offered is before:

@@ -57,7 +57,7 @@ class Passphrase:
         """
         Args:
             now: unix seconds.
-            cost: of the hash of a new one, a power of two.
+            cost: of the hash of a new passphrase, a power of two.
         """
         self._path, self._now, self._cost = path, now, cost
 
@@ -91,7 +91,7 @@ class Passphrase:
     def remove(self) -> None:
         """
         Raises:
-            TooltrayError: it cannot be removed.
+            TooltrayError: the passphrase's file cannot be removed.
         """
         try:
             self._path.unlink(missing_ok=True)

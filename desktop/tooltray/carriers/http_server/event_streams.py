@@ -137,7 +137,7 @@ class EventQueue:
 
     def written(self, event: Event) -> None:
         """Removes the oldest waiting event, which was written."""
-        if self._waiting and self._waiting[0] is event:  # it was not discarded meanwhile
+        if self._waiting and self._waiting[0] is event:  # the event was not discarded meanwhile
             self._waiting.popleft()
             self._pressure.take(event.size)
         event.is_written = True

@@ -146,7 +146,7 @@ class HttpPlace(Generic[Wanted, App]):
                 await app.stop_taking()
                 if self._on_leaving:
                     await self._on_leaving(app)
-            finally:  # nothing refers to it any more
+            finally:  # no other code refers to the application any more
                 await app.close()
 
 

@@ -34,7 +34,7 @@ from tooltray.protocol.routing_headers import (
     written,
 )
 
-NAME_IS_REQUIRED = frozenset({"tools/call", "prompts/get", "resources/read"})  # extensions may leave it out
+NAME_IS_REQUIRED = frozenset({"tools/call", "prompts/get", "resources/read"})  # extensions may omit this header
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.0+)?")  # of an integer; some programs write 42 as 42.0
 
 

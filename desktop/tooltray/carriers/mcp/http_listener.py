@@ -211,7 +211,7 @@ class HttpListener:
 def _address(settings: HttpSettings) -> HostAndPort:
     """
     Raises:
-        TooltrayError: it would be open to everyone without a token.
+        TooltrayError: the address would be open to everyone without a token.
     """
     if not settings.require_token and not is_loopback(settings.host):
         title = Phrase("the HTTP endpoint is not opened")

@@ -72,7 +72,7 @@ class HttpSessions:
             self._expiries[session.id].restart()
 
     def end(self, session: HttpSession, reason: str = CLIENT_GONE) -> None:
-        session.dispatcher.connection_lost(reason)  # closes the session's streams, and takes it out of here
+        session.dispatcher.connection_lost(reason)  # closes the session's streams, and removes the session
         session.close()  # if the dispatcher was closed before
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:

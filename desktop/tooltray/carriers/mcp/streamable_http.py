@@ -93,7 +93,7 @@ class StreamableHttp:
     async def get(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
         """
         Raises:
-            Refused: it requests no stream of a session.
+            Refused: the request is not for a stream of a session.
         """
         if not accepted(request.headers.get("Accept"))[1]:
             raise Refused(406, "a client must accept text/event-stream")

@@ -48,7 +48,7 @@ class _Account:
             self._pace.slow_down()
         while self._waiting and self._running < (1 if is_congested else self._pace.max_in_flight):
             turn = self._waiting.popleft()
-            if not turn.done():  # its caller has not gone in this moment
+            if not turn.done():  # the waiting caller has not disconnected in this moment
                 self._running += 1
                 turn.set_result(None)
         if self._waiting:

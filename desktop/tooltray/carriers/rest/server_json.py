@@ -124,7 +124,7 @@ def read_given(given: Entry, name: str) -> JsonObject:
     check_name(name, BUILTIN_NAMES)
     try:
         read_given_entry(name, entry)
-    except TooltrayError as error:  # its hint is for people who edit a file
+    except TooltrayError as error:  # its hint is for users who edit a file
         raise Failed(422, error.problem.title, error.problem.message, WHAT_IT_TAKES) from None
     return entry
 

@@ -76,7 +76,7 @@ class _File(msgspec.Struct):
     clients: tuple[ClientProfile, ...]
 
 
-MOST_SEEN = 200  # kinds; a client that changes its name each time fills no list
+MOST_SEEN = 200  # kinds, bounded because of clients that change their names each time
 NO_SETTINGS = ClientSettings()
 TEXT = "text"
 

@@ -249,7 +249,7 @@ class Modes:
         modes = (_mode_for_all(settings), *(each.mode for each in publish.clients.values()))
         has_modes = any(mode not in (None, EVERYTHING) for mode in modes)
         self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
-        is_automatic = _mode_for_all(settings) == "automatic"  # it changes only lists, and no call
+        is_automatic = _mode_for_all(settings) == "automatic"  # this mode changes lists, not calls
         self._is_plain = (is_automatic or not self._may_hide) and not publish.clients and self._visibility.is_plain
 
     # names of clients

@@ -42,7 +42,7 @@ LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
 MAX_TEXT = 2000  # characters of a description that are searched; a tool's purpose comes first
 MOST_INDEXES = 64  # two for all servers together, and one for each server that a session has as its only one
-MAX_WORDS = 32  # of a query; a model that sends a page of text is served by its beginning
+MAX_WORDS = 32  # words of a query; of a long text only the beginning is searched
 MAX_QUERY = 2000  # characters of a query that are read; far more than so many words have
 _STOP_WORDS = """
 a about all am an and any are as at be by can could d do does don for from get has have how i if in into is it its let like ll m make me my
@@ -228,7 +228,7 @@ class ToolSearch:
         return [self._tools.in_room(entries[place], self._clients.list_terms(state)) for place in places]
 
     async def _index(self, entries: Sequence[Entry], key: tuple[str | None, bool]) -> ToolIndex:
-        async with self._lock:  # many that search at once wait for one index
+        async with self._lock:  # simultaneous searches wait for one index
             kept = self._indexes.pop(key, None)
             if kept is None or kept[0] is not entries:
                 kept = entries, await finish_in_thread(_index_of, entries, self._query_words)

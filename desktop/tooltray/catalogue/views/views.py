@@ -175,7 +175,7 @@ class Views:
         self._modes, self._lists = modes, lists
         self.is_plain = modes.is_plain  # used with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
-        self._seen: dict[str, SessionView] = {}  # the view of which followers were last notified
+        self._seen: dict[str, SessionView] = {}  # the view that followers were last notified of
         self._have_listed: set[str] = set()  # ids of sessions with followers
         for kind in (ServersConfigured, ModesChanged):
             bus.subscribe(kind, lambda event: self.invalidate())

@@ -292,7 +292,7 @@ def accept(args: argparse.Namespace, home: Home) -> int:
 def _disk_diff(hub: Hub, call: ApprovalSnapshot) -> Sequence[str]:
     """Returns how a call would change the file on disk; if that is unknown, only the diff of its arguments."""
     if call.diff:
-        with contextlib.suppress(TooltrayError):  # it was answered just now, or the hub is older
+        with contextlib.suppress(TooltrayError):  # the call was answered just now, or the hub is older
             return hub.ask(hub.api.approvals.get_approval_diff(id=call.id)) or call.diff
     return call.diff
 

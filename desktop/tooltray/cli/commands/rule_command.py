@@ -43,7 +43,7 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
 def _read(text: str) -> dict[str, object]:
     """
     Raises:
-        TooltrayError: it is not a JSON object.
+        TooltrayError: the rule is not a JSON object.
     """
     try:
         rule = json.loads(text)

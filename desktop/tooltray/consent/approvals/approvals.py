@@ -55,7 +55,7 @@ from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 from tooltray.servers.relay.relay import paused
 
 CLIENT = "client"  # who answered a question, and in which way: a form of the AI client
-MOST_ROUNDS = 6  # of one call; a tool that has changed each time the user looks must not be called
+MOST_ROUNDS = 6  # questions about one call; a tool that changes before each answer must not be called
 MOST_FORMS = 3  # of one question, if the answer cannot be saved
 ELICITATION = "elicitation/create"
 APPROVED = success({})

@@ -23,7 +23,7 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
 
-READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
+READ_BELOW_BYTES = 262_144  # of larger arguments only the beginning is shown: reading them would block the loop
 ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
 RULE = "rule"
 """The prefix of answers that make a rule on arguments: `rule-1` and so on."""
@@ -105,7 +105,7 @@ def _digest(arguments: bytes) -> str:
     if len(arguments) < READ_BELOW_BYTES:
         try:
             return digest(canonical(arguments or b"{}"))
-        except ValueError:  # it names a member twice, or is too deep: every byte counts
+        except ValueError:  # a member twice, or nested too deeply: compared byte by byte
             pass
     return digest(arguments.decode("utf-8", "surrogateescape"))
 

@@ -18,7 +18,7 @@ LONGEST_LINE = 500  # characters
 MOST_EDITS = 50  # of one call
 LINES_AROUND = 3  # unchanged lines around a change
 CUT = " …"  # in the place of omitted lines
-_STARTS_AT_THE_TOP = re.compile(r"@@ -[01][, ]")  # nothing is left out before such a part
+_STARTS_AT_THE_TOP = re.compile(r"@@ -[01][, ]")  # lines before such a part are never left out
 BEFORE_AND_AFTER = (
     ("oldText", "newText"),
     ("old_text", "new_text"),

@@ -20,7 +20,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 
-WAIT_S = 120.0  # a user at the computer sees it; a longer wait helps no model
+WAIT_S = 120.0  # enough for a user at the computer; a longer wait does not help the model
 KEPT_FOR_S = 600.0  # the user reads that a call was refused, allows it, and the model calls again
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # users would not read more with care
 MOST_REFUSED = 32
@@ -171,7 +171,7 @@ class PendingApprovals:
         if other.decision.is_approved:
             return ""
         if known := self._inbox.same(REFUSED, other.same):
-            return known.id  # which its client has read
+            return known.id  # its client has read this id
         return self._hold_refused(other, definition_text(call.route.definition), replaces=question.id).id
 
     def answer_refused(self, question: PendingCall, *, passes: bool, is_refused: bool) -> None:

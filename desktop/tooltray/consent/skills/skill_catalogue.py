@@ -171,8 +171,7 @@ class SkillBook:
 
     async def _write(self) -> None:
         """
-        Raises:
-            TooltrayError: it cannot be written.
+        Raises: TooltrayError: the file cannot be written.
         """
         async with self._lock:
             content = KeptSkills(skills={server: dict(skills) for server, skills in self._seen.items()})  # other tasks change it meanwhile
@@ -268,7 +267,7 @@ class SkillCatalogue:
         await self._lists.load(
             on_changed=self._on_changed,
             on_forgotten=self._on_forgotten,
-            on_other_copy_changed=lambda server, kinds: None,  # Offers publishes it: the notification is that of the resources
+            on_other_copy_changed=lambda server, kinds: None,  # Offers publishes this change, which has the resources' notification
         )
 
     # lookups

@@ -37,7 +37,7 @@ ACKNOWLEDGED_WITHIN_S = 5.0  # seconds; then the client gets its other notificat
 
 Tell = Callable[[str, Raw], None]
 """Takes a notification for the client's listen: its method and its params."""
-LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm that it sends updates; the client is answered all the same
+LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm updates; the client is answered anyway
 
 
 class Wish(msgspec.Struct, frozen=True, eq=False):

@@ -85,7 +85,7 @@ class _Queue:
     def __init__(self, config: Callable[[], MCPServerConfig | None], deadlines: DeadlineWheel, now: Callable[[], float]) -> None:
         self._config, self._deadlines, self._now = config, deadlines, now
         self.working = 0
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by the session's id, the one whose turn it is first
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by the session's id; the first session has the next turn
         self._begun: deque[float] = deque()  # times of calls in the last minute
         self._deadline: Deadline | None = None
         self._given = 0  # turns that were given to calls which have not continued yet

@@ -182,7 +182,7 @@ class KeptAnswers:
         self._reports[report.id] = report
         report.deadline = self._deadlines.add(kept_s, partial(self.forget, report))
         if len(self._reports) > MOST_KEPT:
-            self.forget(min(self._reports.values(), key=lambda each: not each.is_collected))  # rather one that was returned
+            self.forget(min(self._reports.values(), key=lambda each: not each.is_collected))  # drops returned answers first
 
 
 def _is_for(report: Report, session: str, asked: Asked) -> bool:

@@ -120,7 +120,7 @@ def _around(text: bytes, first: int, last: int) -> tuple[int, int]:
 
 
 PIECE_BYTES = 2**18  # takes well under a millisecond, so that other threads get their turn
-_ESCAPE_BYTES = 6  # \\u and four digits, the longest one
+_ESCAPE_BYTES = 6  # \\u and four digits, the longest escape
 _HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 TEXT, JSON, BLOCK = "text", "json", "block"
 CONTENT, STRUCTURED = "content", "structuredContent"

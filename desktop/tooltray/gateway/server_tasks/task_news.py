@@ -29,7 +29,7 @@ from tooltray.servers.upstream.server_listen import ServerListens
 RecordDelivery = Callable[[str, str, SessionState], None]
 """Takes a server, its tool (empty: unknown), and the state of a session."""
 MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # notifications that arrive before the answer which begins their task
-LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm; the client is answered all the same
+LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm; the client is answered anyway
 
 
 class Hearing(Session, Protocol):

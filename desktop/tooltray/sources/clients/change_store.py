@@ -105,7 +105,7 @@ class CopyKey(msgspec.Struct, frozen=True):
     def decrypt(self, content: bytes, record: ChangeRecord) -> bytes:
         """
         Raises:
-            ValueError: it was encrypted with another key, for another record, or is damaged.
+            ValueError: the copy was encrypted with another key or for another record, or is damaged.
         """
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
