@@ -101,9 +101,7 @@ class SecondLooks:
                 if client:
                     await asyncio.sleep(self._patience.pause_s - self._lists.age_s(server, kind))
                     await self._lists.look(server, (kind,))
-                if server.first.is_busy or (
-                    client and client.dispatcher.is_closed and not server.refusal
-                ):  # the instance's session was lost
+                if server.first.is_busy or (client and client.dispatcher.is_closed and not server.refusal):  # its session was lost
                     with contextlib.suppress(TooltrayError):
                         await server.first.running(timeout_s=self._patience.within_s)
                         await self._lists.look(server, (kind,), max_age_s=self._patience.within_s)

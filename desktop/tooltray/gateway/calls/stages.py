@@ -178,7 +178,7 @@ class Fitting:
         return partial(self._fitted, terms.route, then)
 
     async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
-        """Returns the reply, cut if need be. The time for cutting does not count as the server's, and the call's outcome stays."""
+        """Returns the reply, cut if need be. The time for this is not the server's, and the outcome of the call is not changed."""
         reply, course = await then(exchange), exchange.course
         if course.outcome == REFUSED or not reply.result or not (terms := self._clients.result_terms(route, exchange.session.state)):
             return reply
