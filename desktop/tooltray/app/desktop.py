@@ -46,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 ANSWER_TIMEOUT_S = 2.0  # a desktop that runs answers within milliseconds, also while its window is busy
 SWITCH_INTERVAL_S = 0.0001  # a busy window then costs AI clients 1 ms a call
-LOCK_WAIT_S = 5.0  # for a hub that holds the lock and does not listen: it is starting or ending
+LOCK_WAIT_S = 5.0  # for a hub that holds the lock but does not listen: a starting or ending one
 RETRY_EVERY_S = 0.1  # meanwhile
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
 X_SOCKETS = "/tmp/.X11-unix/X"  # where X servers of this computer listen; Linux has the same name without a file too
@@ -54,10 +54,10 @@ DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The request of a start of the desktop: what is to be shown.
+    """The request of a start of the desktop: what to show.
 
     Attributes:
-        hidden: the window stays closed until the user opens it from the tray; without a tray it is shown all the same.
+        hidden: the window stays closed until the user opens it from the tray; without a tray it is shown anyway.
         link: the address that was opened in a browser or elsewhere, `tooltray://...`; empty for no address.
     """
 
@@ -244,7 +244,7 @@ def check_display(environ: Mapping[str, str]) -> None:
 
 
 def is_running(home: Home, opening: Opening) -> bool:
-    """Reports whether a desktop runs in this home and answers; its window then shows what was to be opened."""
+    """Reports whether a desktop runs in this home and answers; its window then shows the requested content."""
     try:
         client = ControlClient.connect(home)
         if client is None:
@@ -273,7 +273,7 @@ class EngineThread:
     def started(cls, home: Home, opening: Opening, execution_id: str, desktop: "Desktop") -> "EngineThread":
         """Starts the thread; returns at once."""
         self = cls(home, opening, execution_id, desktop)
-        threading.Thread(target=self._run, name="engine", daemon=True).start()  # daemon: one that hangs must not keep the process
+        threading.Thread(target=self._run, name="engine", daemon=True).start()  # daemon: a hanging thread must not keep the process alive
         return self
 
     def request_stop(self, reason: str) -> None:
@@ -346,7 +346,7 @@ class EngineThread:
             The engine; None if another desktop was faster.
 
         Raises:
-            TooltrayError: there is a hub that does not leave, or the engine cannot start.
+            TooltrayError: another hub does not end, or the engine cannot start.
         """
         from tooltray.app.engine import Engine
         from tooltray.foundation.home.hub_place import HubRunning

@@ -34,7 +34,7 @@ from tooltray.servers.launch.program_launch import raise_file_limit
 
 logger = logging.getLogger(__name__)
 HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
-END_WAIT_S = 0.5  # for calls in flight, when the hub has to end: they are then answered with an error
+END_WAIT_S = 0.5  # for calls in flight when the hub has to end; calls that take longer are answered with an error
 SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are noticeable
 ENDED = "Tooltray has ended while this call was running; call again"
 
@@ -75,7 +75,7 @@ class Engine:
         misplaced = await asyncio.to_thread(self._home.prepare)
         self._place.take()
         self._is_started = True  # from here on there is something to close
-        await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
+        await asyncio.to_thread(self._home.prepare)  # another hub that ended in this moment has removed the socket's folder
         await asyncio.to_thread(remove_leftovers, self._home.root, self._home.bundles)
         hub = self.hub
         await hub.build()
@@ -201,7 +201,7 @@ class Engine:
         self.request_stop(reason)
 
     def _make_control(self) -> HubControl:
-        """Returns what a control session may do with the hub."""
+        """Returns the functions on the hub for control sessions."""
         return HubControl(
             kind=self._options.kind,
             execution_id=self._options.execution_id or uuid.uuid4().hex,
@@ -215,7 +215,7 @@ class Engine:
             self.hub.spawn(finish_in_thread(self._tell_place), name="hub.json")
 
     def _record_installation(self) -> None:
-        """Points AI clients' path in the user's own home at this program; a hub of another home leaves that path as it is."""
+        """Points AI clients' path in the user's own home at this program; a hub of another home does not change that path."""
         if self._home == default_home():
             Installations(self._home).record(this_installation())
 

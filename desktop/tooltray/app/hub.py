@@ -206,10 +206,11 @@ MEGABYTE = 10**6
 
 
 StartedBy = Literal["client", "bridge", "session", "service", "terminal"]
-"""What started a hub: an AI client, whose variables are not for servers; a bridge, which hands none on; a desktop's session; a service
-manager or a container; a person at a terminal."""
+"""What started a hub: an AI client, whose variables are not for servers; a bridge, which passes on no variables; a desktop's session; a
+service manager or a container; a user at a terminal.
+"""
 OWN_USES: Mapping[StartedBy, OwnUse] = {"session": "additions", "service": "first", "terminal": "first"}
-"""What this process's environment is worth for servers and `${VAR}`; any other: "fallback"."""
+"""How this process's environment is used for servers and `${VAR}`, by what started the hub; "fallback" for other starts."""
 
 
 class HubOptions(msgspec.Struct, frozen=True):
@@ -243,7 +244,7 @@ class Hub(StoredParts):
     def __init__(self, home: Home, options: HubOptions, *, control: HubControl, limits: Mapping[str, Any] | None = None) -> None:
         """
         Args:
-            control: what a control session may do with the hub.
+            control: the functions on the hub for control sessions.
             limits: see StoredParts.
         """
         super().__init__(home, limits=limits)
@@ -258,7 +259,7 @@ class Hub(StoredParts):
         self.servers.load()
 
     async def load(self) -> None:
-        """Reads what was known about the servers when the last hub ended."""
+        """Loads the last hub's knowledge about the servers."""
         await self.tools.load()
         await self.offers.load()
         await self.skill_catalogue.load()
@@ -398,7 +399,7 @@ class Hub(StoredParts):
         relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.fit_task"
     )
 
-    # what each session sees of it
+    # the view of each session
 
     states: SessionStates = part()
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
@@ -508,7 +509,7 @@ class Hub(StoredParts):
     app_calls: AppCalls = part()
     router: RequestRouter = part()
 
-    # what the API needs
+    # parts for the API
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
@@ -633,7 +634,7 @@ def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: s
 def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     remembered = RememberedVariables(home.environment)
     remembered.load()
-    if options.started_by in OWN_USES:  # later hubs get the storable variables of a terminal, and what other sources add
+    if options.started_by in OWN_USES:  # later hubs get a terminal's storable variables, and additions of other sources
         remembered.remember(os.environ, is_all=options.started_by == "terminal")
     return remembered
 

@@ -188,7 +188,7 @@ class _ServersApi(_Unstarted, ServersApi):
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
-        self._config.server_entry(name)  # raises if there is no such server
+        self._config.server_entry(name)  # raises if the server does not exist
         await self._set(name, config, revision, secrets)
 
     async def _set(
@@ -271,7 +271,7 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
 
 
 class _ClosedDoor:
-    """The HTTP endpoints where no hub runs: none is open."""
+    """Stands in for the HTTP endpoints when no hub runs: all are closed."""
 
     def __init__(self, config: McpConfHelper, has_trusted: Callable[[], bool]) -> None:
         self._config, self._has_trusted = config, has_trusted
@@ -304,7 +304,7 @@ class _AccessApi(_Unstarted, AccessApi):
         self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
     ) -> NewApiToken:
         made = await super().create_api_token(name, scope, expires_in_s, trusted)
-        if not made.is_lasting:  # without a hub there is no lifetime for which it could be trusted
+        if not made.is_lasting:  # the trust would last as long as a hub runs, and none runs
             await self.revoke_api_token(name)
             message = Phrase("What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub")
             raise TooltrayError(Phrase("No token was made"), message, Phrase("Start a hub first: tooltray serve"))
@@ -338,7 +338,7 @@ class _ConfinementApi(_Unstarted, ConfinementApi):
 
 
 class _ActivityApi(_Unstarted, ActivityApi):
-    """The journal, read from its file. Nothing is written into the file where no hub runs."""
+    """The journal, read from its file. Without a running hub the file is not written."""
 
     def __init__(self, parts: UnstartedParts) -> None:
         self._reader, self._trail = parts.journal_reader, parts.trail

@@ -55,7 +55,7 @@ _OUTWARD_WORDS = """
     share sms tweet upload url web webhook
 """
 DESTROYING_VERBS = frozenset(_DESTROYING_VERBS.split())
-"""Verbs of tools that delete or overwrite something; a tool that can run anything may destroy anything."""
+"""Verbs of tools that delete or overwrite something; a tool that can run any command may destroy data."""
 REPEATING_VERBS = frozenset(_REPEATING_VERBS.split())
 """Verbs of tools whose second call repeats the effect."""
 OUTWARD_WORDS = frozenset(_OUTWARD_WORDS.split())
@@ -95,7 +95,9 @@ class Tool(msgspec.Struct, frozen=True):
 
     @property
     def destroys(self) -> bool:
-        """Whether the name or the server's hint says that the tool destroys. A hint that is meant as a warning counts as one."""
+        """Whether the name or the server's hint says that the tool destroys. A value that is not a boolean, but meant as a warning, counts
+        as this hint.
+        """
         return self.verbs.destroys or bool(self.hints.get("destructiveHint"))
 
     def is_said(self, hint: str, value: bool) -> bool:
@@ -117,7 +119,7 @@ RULES: Mapping[str, Rule] = {
     "names:": lambda tool, pattern: fits(tool.name, pattern),
     EXCEPTION: lambda tool, name: False,
 }
-"""What each entry of `autoApprove` covers. A key that ends in a colon is a prefix: the rest of the entry goes to the rule."""
+"""What each entry of `autoApprove` covers. A key that ends in a colon is a prefix: the rule gets the rest of the entry."""
 
 _BEGINNINGS = frozenset(key.partition(":")[0] + ":" for key in RULES if ":" in key)
 """Prefixes of entries that are rules and never names."""
@@ -159,7 +161,7 @@ def category(name: str, annotations: object) -> Category:
 
 
 def tool_of(name: str, annotations: object) -> Tool:
-    """Returns what rules may know of a tool; the arguments are the same as for `category`."""
+    """Returns the facts about a tool that rules may use; the arguments are the same as for `category`."""
     hints = annotations if isinstance(annotations, dict) else {}
     verbs = _verbs_in(name)
     # `destructiveHint: "yes"` is not a boolean, but is meant as a warning and counts as one
@@ -213,7 +215,7 @@ def is_excepted(original_name: str, auto_approve: Collection[str]) -> bool:
 
 
 def choice(original_name: str, auto_approve: Collection[str]) -> Choice:
-    """Returns what the rules say about one tool by its name, regardless of its category and hints."""
+    """Returns the user's choice for one tool by its name, regardless of its category and hints."""
     if is_excepted(original_name, auto_approve):
         return "ask"
     return "always" if {entry_for(original_name), NAME_PREFIX + original_name} & {*auto_approve} else "default"
@@ -238,7 +240,7 @@ def _approved(found: Category, rule: str) -> Decision:
 
 
 def _read(entry: str) -> tuple[Rule, str] | None:
-    """Returns the rule of an entry and the text that goes to the rule; None if the entry means nothing."""
+    """Returns the rule of an entry and the text for the rule; None if the entry means nothing."""
     beginning, colon, rest = entry.partition(":")
     if colon and (rule := RULES.get(beginning + colon)):
         return rule, rest
@@ -249,7 +251,7 @@ def _read(entry: str) -> tuple[Rule, str] | None:
 
 
 def fits(name: str, pattern: str) -> bool:
-    """Reports whether a whole name matches a pattern, in which `*` matches any characters or none; case counts."""
+    """Reports whether a whole name matches a pattern, in which `*` matches any number of characters; case matters."""
     first, *others = pattern.split(WILDCARD)
     if not others:
         return name == first
@@ -266,7 +268,7 @@ def fits(name: str, pattern: str) -> bool:
 
 
 def entry_for(original_name: str) -> str:
-    """Returns the entry of `autoApprove` for one tool: its name, or `tool:NAME` where the bare name would mean something else."""
+    """Returns the entry of `autoApprove` for one tool: its name, or `tool:NAME` if the bare name would mean a rule."""
     return original_name if _read(original_name) == (_is_called, original_name) else NAME_PREFIX + original_name
 
 
@@ -275,7 +277,7 @@ def problem_of(server: str, auto_approve: Iterable[str], tool_names: Collection[
 
     Args:
         server: the server's name.
-        tool_names: of its tools; while no tools are known, a word that may be a tool's name is accepted.
+        tool_names: the names of its tools; while no tools are known, a word that may be a tool's name is accepted.
     """
     odd = [reason for entry in dict.fromkeys(auto_approve) if (reason := _why_meaningless(entry, tool_names))]
     if not odd:

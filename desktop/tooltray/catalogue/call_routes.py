@@ -23,7 +23,7 @@ from tooltray.servers.relay.relay import START_WAIT_S
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-PRESENT_FOR_S = 3.0  # how long a list counts as current for calls that the user has allowed: one more request for many calls
+PRESENT_FOR_S = 3.0  # for so long a list is current for calls that the user has allowed, so many calls need one more request
 
 
 class ConfirmLimits(msgspec.Struct, frozen=True):
@@ -62,11 +62,11 @@ class CallRoutes:
         """Returns the route of a `tools/call`; None if its tool is not known to be offered."""
         name, server = exchange.head.name, exchange.server
         target = self._tools.target(name, server)
-        if target is None and not self._tools.are_named:  # nothing is listed yet, so no names exist: the client remembers one
+        if target is None and not self._tools.are_named:  # nothing is listed yet, so no names exist: the client remembers an earlier name
             await self._tools.listing()
             target = self._tools.target(name, server)
         route = self._route_to(target, exchange)
-        if route is None and server:  # it may be on its way to its first list
+        if route is None and server:  # the server may not have listed anything yet
             await self._tools.wait_for_first_listings(server)
             route = self._route_to(target, exchange)
         return route
@@ -104,8 +104,8 @@ class CallRoutes:
                 await self._copies.look(client, max_age_s=self._limits.present_for_s)
 
     def unlisted_route(self, name: str, server: str) -> Route | None:
-        """Returns a route to a tool that its server does not list, or not yet, for a client that has only this server: the server knows
-        best which tools it has. Such a tool counts as one that writes. None: the tool is disabled, or the server does not run because of a
+        """Returns a route to a tool that its server does not list, or not yet, for a client that has only this server: the server itself
+        accepts or refuses the call. Such a tool counts as writing. None if the tool is disabled, or the server does not run because of a
         problem.
         """
         managed = self._servers.find(server)
@@ -118,7 +118,7 @@ class CallRoutes:
         return route_to(managed, unlisted(own), is_listed=False)
 
     def current(self, route: Route, exchange: Exchange) -> Route | None:
-        """Returns the route with the tool as it is defined and offered now; None if it is not offered any more."""
+        """Returns the route with the tool as it is defined and offered now; None if the tool is not offered any more."""
         now = self._route_to((route.server, route.definition.name), exchange)
         return now if now or route.is_listed else self.unlisted_route(route.definition.name, route.server)
 
@@ -127,7 +127,7 @@ class CallRoutes:
         listed again unless its list is recent.
 
         Raises:
-            TooltrayError: the server does not run, or has not listed its tools in time; says why.
+            TooltrayError: the server does not run, or has not listed its tools in time; the error has the reason.
         """
         managed = self._servers.get(route.server)
         client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 FORMAT = "tooltray catalogue 1"
 TOOLS = "tools"
-READABLE_LENGTH = 40  # of a server's name in its file's name; the hash behind it tells servers apart
+READABLE_LENGTH = 40  # characters of a server's name in its file's name; the hash after these distinguishes servers
 
 _UNSAFE_RUN = re.compile(r"[^a-z0-9_-]+", re.ASCII)
 _DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
@@ -89,7 +89,7 @@ class CatalogueStore:
             self._remove(path)
             return None
         if head.config_hash != config_hash:
-            return None  # what another command or URL listed; the next save replaces it
+            return None  # the list is of another command or URL; the next save replaces it
         return Catalogue(server, config_hash, definitions, head.saved_at, head.is_declared)
 
     def save(self, server: str, config_hash: str, definitions: Sequence[bytes], *, kind: str = TOOLS, is_declared: bool = True) -> None:
@@ -126,7 +126,7 @@ class CatalogueStore:
 def _stem(server: str) -> str:
     """Returns a file name that every file system accepts, also one that ignores case: servers may be called `CON`, `..` or `工具`."""
     readable = _UNSAFE_RUN.sub("-", server.lower())[:READABLE_LENGTH].strip("-")
-    if _DEVICE.fullmatch(readable):  # Windows takes these for devices, whatever comes behind the dot
+    if _DEVICE.fullmatch(readable):  # Windows takes these names for devices, with any ending
         readable = f"server-{readable}"
     return f"{readable or 'server'}.{hashlib.sha256(server.encode()).hexdigest()[:16]}"
 

@@ -1,4 +1,6 @@
-"""Every connection to a running server as a list shows it: what the server declares about itself, and the counts of what it offers."""
+"""All connections to running servers, for a list: what each server declares about itself, and how many tools, prompts and resources it
+offers.
+"""
 
 from collections.abc import Mapping
 
@@ -40,7 +42,7 @@ class Connections:
 
 
 def _server_info(client: McpClient) -> Mapping[str, object]:
-    """Returns a server's `serverInfo`, which each era has in another place; empty if the server sends none."""
+    """Returns a server's `serverInfo`, which is in a different place in each era; empty if it is missing."""
     said = envelope.load(client.greeting.result)
     meta = said.get("_meta")
     info = said.get("serverInfo") or (meta.get(SERVER_INFO_KEY) if isinstance(meta, dict) else None)

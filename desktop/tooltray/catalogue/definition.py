@@ -26,7 +26,7 @@ from tooltray.protocol.routing_headers import InvalidAnnotation, marked_argument
 
 UI, URI, FLAT_URI = "ui", "resourceUri", "ui/resourceUri"
 MODEL, APP = "model", "app"
-VIEW_HINT = b'"ui'  # begins both members; a `_meta` without it is not parsed
+VIEW_HINT = b'"ui'  # prefix of both members; a `_meta` without this prefix is not parsed
 
 
 class ToolView(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ def read_view(meta: Raw) -> ToolView:
 
 
 def with_uris(definition: Raw, publish: Callable[[str], str]) -> Raw:
-    """Returns a definition that names its view by the URI that AI clients know; all else stays the same, byte for byte.
+    """Returns a definition that names its view by the URI that AI clients know; everything else stays the same, byte for byte.
 
     Args:
         definition: one whose `read_view` has URIs.
@@ -95,7 +95,7 @@ def _read(raw: Raw) -> object:
         return None
 
 
-MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000 lines to say so
+MAX_REMARKS = 20  # about one list; 5,000 lines about 5,000 unusual tools would not help
 
 _members = msgspec.json.Decoder(dict[str, Raw])
 _tool = msgspec.json.Decoder(Tool)
@@ -110,14 +110,14 @@ class ToolDefinition(msgspec.Struct, frozen=True):
 
     Attributes:
         name: the server's own name for the tool.
-        description: empty if it is missing, or is not text.
+        description: empty if it is missing or not a text.
         annotations: as Python values, of whatever type the server sent; None if they are missing.
         raw: the whole definition, verbatim.
         flaws: why clients that check a list refuse the whole list, a sentence for each flaw; see `definition_mending`.
-        mended: the definition as such clients can read it; None: they can read the server's own.
-        output: what legacy clients get in place of its `outputSchema`; None: the same as all others.
-        is_task_only: the tool can only be called as a task (`execution.taskSupport` is "required", 2025-11-25). Whether a client knows
-            tasks is not shown by this; formats of model providers have no tasks.
+        mended: the definition as such clients can read it; None if they can read the server's own.
+        output: the replacement for its `outputSchema` for legacy clients; None if they get the server's own.
+        is_task_only: the tool can only be called as a task (`execution.taskSupport` is "required", 2025-11-25). Clients need not support
+            tasks to see such a tool; formats of model providers have no tasks.
         view: the UI that shows the tool's results, and who may call the tool (MCP Apps).
     """
 
@@ -151,7 +151,7 @@ class ToolList(msgspec.Struct, frozen=True):
 
     Attributes:
         tools: in the server's order, each name once.
-        remarks: what was left out and why, and what is odd, one sentence each; at most MAX_REMARKS and one that counts the rest.
+        remarks: sentences about left-out and unusual definitions; at most MAX_REMARKS, and one that counts the rest.
     """
 
     tools: tuple[ToolDefinition, ...]
@@ -180,7 +180,7 @@ def read_definition(raw: bytes, *, is_modern: bool = False) -> ToolDefinition:
 
 
 def _read_good(raw: Raw) -> ToolDefinition | None:
-    """Reads a definition that every client can read as it is, in one pass; None: it needs a closer look."""
+    """Reads a definition that every client can read as it is, in one pass; None if it has to be checked in detail."""
     tool = decoded(_tool, raw)
     if tool is None or not mending.is_text_for_all(text := bytes(raw)):
         return None
@@ -270,7 +270,7 @@ def _header_fault(tool: ToolDefinition) -> str:
 
 
 def _split(raw: Raw) -> Mapping[str, Raw]:
-    """Returns the members of the outermost object; of a name that occurs twice, the last member.
+    """Returns the members of the outermost object; if a name occurs twice, its last member.
 
     Raises:
         ValueError: the text is not a JSON object.
@@ -278,10 +278,10 @@ def _split(raw: Raw) -> Mapping[str, Raw]:
     try:
         return _members.decode(raw)
     except msgspec.ValidationError:
-        raise  # JSON, but no object
-    except (ValueError, RecursionError):  # half a surrogate pair in a string, or deeper than msgspec goes
+        raise  # JSON, but not an object
+    except (ValueError, RecursionError):  # half a surrogate pair in a string, or nested too deeply for msgspec
         text = bytes(raw)
-        with suppress(RecursionError):  # JSON that deep was checked when its message was read
+        with suppress(RecursionError):  # so deep JSON was checked when its message was read
             json.loads(text, parse_constant=_refuse_constant)
         return {name: Raw(value) for name, value in member_scanner.members_of(text).items()}
 
@@ -303,7 +303,7 @@ def _value(raw: Raw) -> object:
 
 
 class TwiceNamed(ValueError):
-    """An object that has a member's name twice: two readers may find two different values in it."""
+    """An error: an object has a member's name twice, so two readers may read different values."""
 
 
 def canonical(text: bytes) -> str:
@@ -334,9 +334,9 @@ def definition_text(definition: ToolDefinition) -> str:
 
 
 def fingerprint(definition: ToolDefinition) -> str:
-    """Returns the identity of a tool's present definition: an approval counts for this fingerprint and for nothing else.
+    """Returns the identity of a tool's present definition: an approval is valid only for this fingerprint.
 
-    It covers what a model and a user read about a tool and what its calls look like; the order of members and white space do not count. The
+    It covers the texts that models and users read about a tool, and the form of its calls, but not white space or the order of members. The
     fingerprint is the same after a restart.
     """
     return _known(bytes(definition.raw))[1]

@@ -25,8 +25,8 @@ class _Known(msgspec.Struct, frozen=True):
         words: any of these identifies the server.
         offers: a sentence.
         needs: environment variables that it does not work without.
-        files: environment variables that name the place of a file, each with that file's usual name. Without them the server keeps the file
-            in its package, or in the user's home.
+        files: environment variables with the path of a file, each with that file's usual name. Without them the server stores the file in
+            its package, or in the user's home.
     """
 
     words: tuple[str, ...]
@@ -72,9 +72,7 @@ class KnownServers:
         return known.needs if known else ()
 
     def files(self, name: str, config: MCPServerConfig) -> dict[str, str]:
-        """Returns the variables that say where a server keeps a file, as far as they are known and its entry lacks them, with the files'
-        usual names.
-        """
+        """Returns the known variables for paths of a server's files that are missing in its entry, with the files' usual names."""
         known = self._known(name, config)
         return {variable: file for variable, file in known.files.items() if variable not in config.env} if known else {}
 

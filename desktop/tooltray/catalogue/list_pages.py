@@ -16,15 +16,15 @@ from tooltray.servers.upstream.mcp_client import McpClient
 
 LIST_TIMEOUT_S = 60.0  # of one page
 LISTED_WITHIN_S = 300.0  # all pages; the slowest servers that are used take some seconds
-MAX_PAGES = 1000  # a server that pages for ever is broken
-MAX_DEFINITIONS = 5000  # of one kind; the largest servers that are used have some hundred, and no model chooses among more
+MAX_PAGES = 1000  # a server with endless pages is broken
+MAX_DEFINITIONS = 5000  # of one kind; the largest servers in use have some hundred, and models cannot choose among more
 MAX_DEFINITION_BYTES = 16 * 2**20  # of one kind; 5,000 definitions of 3 kB, ten times what is usual
 ENVELOPE_BYTES = 2**16  # of a page besides its definitions: its cursor, `_meta`
 READ_AT_ONCE_BYTES = 2**18  # of a page: takes less than a millisecond; larger ones are read in a thread, beside the event loop
 
 
 class TooLong(TooltrayError):
-    """A list over the limits. What was listed before is not touched."""
+    """An error: a list exceeds the limits. The last known list stays."""
 
 
 async def list_all(client: McpClient, method: str, member: str) -> list[Raw]:
@@ -37,8 +37,9 @@ async def list_all(client: McpClient, method: str, member: str) -> list[Raw]:
         member: of the result, where the definitions are.
 
     Raises:
-        TooLong: there are more than MAX_DEFINITIONS, or they have more than MAX_DEFINITION_BYTES.
-        TooltrayError: the server answered with an error or nonsense, or lists without end; a server without such a list raises nothing.
+        TooLong: the list has more than MAX_DEFINITIONS definitions, or MAX_DEFINITION_BYTES bytes.
+        TooltrayError: the server answered with an error or an invalid reply, or its list does not end; a server without such a list is not
+            an error.
     """
     try:
         async with asyncio.timeout(LISTED_WITHIN_S):

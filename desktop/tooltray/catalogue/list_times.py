@@ -1,4 +1,4 @@
-"""When the lists of servers are requested, and how long AI clients wait for them. Knows nothing of what is listed."""
+"""When the lists of servers are requested, and how long AI clients wait for them. The module does not know what is listed."""
 
 import asyncio
 import math
@@ -12,14 +12,14 @@ from tooltray.servers.launch.command_lookup import is_launcher
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.managed_server import ManagedServer
 
-TOGETHER_S = 1.0  # most servers have listed by then; clients give all their servers 5 s, and some ask for four lists one after the other
+TOGETHER_S = 1.0  # most servers have listed by then; clients wait 5 s for all servers, and some request four lists one after the other
 FIRST_TOOLS_S = 4.0  # an empty first list is kept for the whole session by clients that ignore list_changed; after 5 s the first give up
 IN_MEMORY_S = 0.5  # runs in this process
 COMMAND_S = 3.0  # an interpreter with an MCP SDK takes 0.5 to 2 s on a busy machine
 LAUNCHER_S = 10.0  # npx and uvx take 1 to 4 s from their cache; a download may take minutes, and no client waits for that
-REMOTE_S = 3.0  # name, TLS and greeting take less than 1 s; two rounds more where it has to be asked in another era
+REMOTE_S = 3.0  # name, TLS and greeting take less than 1 s; a server of another era needs two more rounds
 AT_ONCE = 12  # listings in a row without a pause: a server that loads its parts announces each
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 5.0  # the longest is what a new tool may be late in the worst case
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 5.0  # seconds; in the worst case a new tool appears so much later
 CALM_AFTER_S = 10.0  # without a listing
 
 
@@ -28,7 +28,7 @@ class FirstPatience(msgspec.Struct, frozen=True):
 
     Attributes:
         together_s: for all first lists of all servers, from the first request that waits for one.
-        first_tools_s: replaces `together_s` where the answer would hold no tool of any server.
+        first_tools_s: replaces `together_s` if the answer would have no tool of any server.
         in_memory_s, command_s, launcher_s, remote_s: for a server of this kind that sends nothing, from its start or its greeting.
     """
 
@@ -94,9 +94,9 @@ class Relisting:
     def __init__(self) -> None:
         self._count, self._last = 0, 0.0
         self._asked_at: dict[OfferKind, float] = {}
-        self._known_from: dict[OfferKind, float] = {}  # when the known list, or one that could not be had, was requested
-        self._announced: set[OfferKind] = set()  # changed since they were last listed
-        self._overtaken: set[OfferKind] = set()  # their last list was dropped, because another change was announced meanwhile
+        self._known_from: dict[OfferKind, float] = {}  # when the known list, or a failed one, was requested
+        self._announced: set[OfferKind] = set()  # kinds of lists that changed since they were last listed
+        self._overtaken: set[OfferKind] = set()  # kinds whose last list was dropped, because another change was announced meanwhile
 
     # listing
 
@@ -118,7 +118,7 @@ class Relisting:
         return is_due and kind not in self._overtaken
 
     def end(self, kind: OfferKind, *, is_overtaken: bool) -> None:
-        """Records that a list has come, or could not be had."""
+        """Records that a list was received, or that the request failed."""
         if is_overtaken:
             self._overtaken.add(kind)
         else:
@@ -131,7 +131,7 @@ class Relisting:
         self._announced.discard(kind)
         return was_announced
 
-    # whether what is known is new enough
+    # whether the known list is recent enough
 
     def asked_at(self, kind: OfferKind) -> float:
         """Returns when a list was last requested."""

@@ -26,7 +26,7 @@ class OfferKind(msgspec.Struct, frozen=True):
         method: the request for the list.
         member: of the list's result.
         key: the member that identifies a definition.
-        capability: with which a server declares that it has such lists.
+        capability: the capability by which a server declares such lists.
         changed: the notification that the list has changed.
         is_always_asked: a server is asked for this list even if it does not declare it.
         is_extension: the capability is declared among the extensions.
@@ -56,7 +56,7 @@ TEMPLATES = OfferKind(
 )
 KINDS = (PROMPTS, RESOURCES, TEMPLATES)  # besides tools
 
-_URI = re.compile(  # most URIs; one that does not match gets a closer look
+_URI = re.compile(  # most URIs; others are checked in detail
     r"(?!.*xn--)(?:https?://(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?:/.*)?|file:///.*"
     r"|(?!https?:|wss?:|ftp:|file:)[a-z][a-z0-9+.-]*:(?://[a-z0-9_.-]*(?:/.*)?|(?!//).*))",
     re.DOTALL | re.IGNORECASE | re.ASCII,
@@ -123,7 +123,7 @@ def listing_of(kind: OfferKind, definitions: Iterable[Raw]) -> Raw:
 
 
 def _read(kind: OfferKind, raw: Raw) -> tuple[Offer | None, Sequence[str]]:
-    """Reads one definition in one pass; a definition that not every client can read gets a closer look."""
+    """Reads one definition in one pass; a definition that not every client can read is checked in detail."""
     decoder, mends = _SHAPES[kind]
     good = decoded(decoder, raw)
     if good is not None and mending.is_text_for_all(bytes(raw)) and not (fault := _key_fault(kind, key := _key_of(good))):

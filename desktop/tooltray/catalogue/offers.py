@@ -1,5 +1,5 @@
-"""What every server offers besides tools (prompts, resources and resource templates), and the announcements of changes. Knows nothing of
-the names and URIs that AI clients see.
+"""What every server offers besides tools (prompts, resources and resource templates), and the announcements of changes. The module does not
+know the names and URIs that AI clients see.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Offers:
         self.resource_changes = 0
 
     async def load(self) -> None:
-        """Loads what every server was last known to offer from the disk, so that the first list is complete at once."""
+        """Loads the last known offers of every server from the disk, so that the first list is complete at once."""
         await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._publish)
 
     def offered(self, kind: OfferKind) -> dict[str, Offered]:
@@ -82,7 +82,7 @@ class Offers:
 
     # announcements
     def _offer(self, server: ManagedServer) -> None:
-        """Publishes an event if what AI clients may see of a server has changed."""
+        """Publishes an event if the offers of a server that AI clients may see have changed."""
         before, offered = self._offered.get(server.name, NOTHING_OFFERED), {kind: self._lists.offered(server, kind) for kind in KINDS}
         self._offered[server.name] = offered
         self._tell(server.name, [kind for kind in KINDS if offered[kind] != before[kind]])

@@ -35,7 +35,7 @@ class PromptManager:
         self._servers, self._offers, self._names, self._looks, self._relay, self._bus = servers, offers, names, looks, relay, bus
         self._listings: dict[int, Raw] = {}  # by the length of names that clients accept; a few
         self._made: tuple[Published, ...] = ()
-        self._made_at = -1  # the state of the offers that the listing is of
+        self._made_at = -1  # the state of the offers when the listing was made
         self._lock = asyncio.Lock()
 
     async def listing(self, room: int = 0) -> Raw:
@@ -64,7 +64,9 @@ class PromptManager:
         return listing_of(PROMPTS, self._definitions(room, is_shown))
 
     async def listing_with(self, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None], room: int = 0) -> Raw:
-        """Returns the list for a client with its own instances (`own`) of some servers, which may offer other prompts and are asked."""
+        """Returns the list for a client with its own instances (`own`) of some servers; these are asked, as they may offer other
+        prompts.
+        """
         await self.listing()
         asked = {server: offered_by(PROMPTS, client) for server, client in own.items() if client and is_shown(server)}
         listed = dict(zip(asked, await asyncio.gather(*asked.values()), strict=True))
@@ -129,7 +131,7 @@ class PromptManager:
         return self._names.target(name, kind="prompts")
 
     async def _is_named(self, name: str) -> bool:
-        """Reports whether a prompt has this name, after what was listed since the last list for a client has got its names."""
+        """Reports whether a prompt has this name, after giving names to prompts that were listed since a client's last list."""
         await self._named_listing()
         return self._names.target(name, kind="prompts") is not None
 

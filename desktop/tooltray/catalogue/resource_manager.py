@@ -55,8 +55,8 @@ class ResourceManager:
     ) -> None:
         self._servers, self._offers, self._looks, self._relay = servers, offers, looks, relay
         self._published, self._skill_uris = published_uris, skill_uris
-        self._made_at: tuple[object, ...] = ()  # the state of the URIs that both lists are of
-        self._given_at: tuple[object, ...] = ()  # the state of the resources whose URIs are given
+        self._made_at: tuple[object, ...] = ()  # the state of the URIs when both lists were made
+        self._given_at: tuple[object, ...] = ()  # the state of the resources when URIs were given
         self._listing = self._templates = NOTHING
         self._offering: set[str] = set()  # servers that offer resources, templates or views
         self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: each entry's server and definition
@@ -83,7 +83,7 @@ class ResourceManager:
         """Returns the list for a session that has its own instances of some servers; these instances are asked for their lists.
 
         Args:
-            own: those instances by the names of their servers; None where the session has no running one.
+            own: those instances by the names of their servers; None for a server without a running instance for the session.
         """
         await self._ready()
         asked = [self._listed_by(kind, client) for server, client in own.items() if client and is_shown(server)]
@@ -117,8 +117,8 @@ class ResourceManager:
         return not self._offering <= {server}
 
     def publisher(self, server: str) -> Publish | None:
-        """Returns a server's present `published_uri`, for its replies; None: its URIs stay, since it, or every other server, has no
-        resources.
+        """Returns a server's present `published_uri`, for its replies; None if its URIs stay, since it has no resources or is the only
+        server with some.
 
         The returned function may be used in any thread.
         """
@@ -127,7 +127,7 @@ class ResourceManager:
         return partial(self._uris.published_uri, server)
 
     def target(self, uri: str) -> Target | None:
-        """Returns the server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it"""
+        """Returns the server, and its own URI, for a URI of an AI client; None if no server has listed the URI or a template for it"""
         return next(self._uris.targets(uri), None)
 
     def template_target(self, text: str) -> Target | None:
@@ -168,7 +168,7 @@ class ResourceManager:
         Args:
             is_reached: whether the session may read from a server, by its name.
             on_read: gets the name of the server that had the resource.
-            target: the server, and its own URI, where the caller knows them.
+            target: the server, and its own URI, if the caller knows them.
         """
         uri = read_uri(exchange.request.params)
         if uri is None:
@@ -202,7 +202,7 @@ class ResourceManager:
         return await self._relay.send_with_retry(managed, exchange.child(request=_asking_for(exchange.request, uri, own), caller=caller))
 
     def _of_views(self, uri: str, found: list[Found], state: SessionState) -> list[Found]:
-        """Chooses the view's own server where several servers could have a URI. Empty: the URI could belong to several views."""
+        """Chooses the view's own server if several servers could have a URI; empty if the URI could belong to several views."""
         is_contested = self._uris.is_contested(uri)
         if not is_contested and self.target(uri):
             return found
@@ -213,7 +213,7 @@ class ResourceManager:
         return first if is_contested and first else [*first, *(each for each in found if each not in first)]
 
     async def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
-        """Returns the reply with the URIs that AI clients know; unchanged where these are the server's own."""
+        """Returns the reply with the URIs that AI clients know; unchanged if these are the server's own."""
         publish = self.publisher(server) or (partial(self._uris.published_uri, server) if uri != own else None)
         if publish is None:
             return reply
@@ -262,7 +262,7 @@ class ResourceManager:
 
 
 async def offered_by(kind: OfferKind, client: McpClient) -> Sequence[Offer]:
-    """Returns what one instance of a server lists now; empty where it has no such list, or fails to list."""
+    """Returns the present list of one instance of a server; empty if it has no such list, or fails to list."""
     if kind.declared(client.greeting.capabilities) is None:
         return ()
     try:

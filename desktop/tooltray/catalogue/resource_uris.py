@@ -26,14 +26,14 @@ from tooltray.servers.upstream.server_manager import ServerManager
 SCHEME = "skill://"
 
 Place = tuple[str, str]
-"""A server's name, and the first part of URIs that it has."""
+"""A server's name, and the first part of its URIs."""
 
 
 class SkillUris:
     """The published `skill://` URIs. Belongs to the engine's loop.
 
-    A URI of this scheme belongs to its first part, `acme` in `skill://acme/refunds/SKILL.md`. The first server that has such a part keeps
-    it for ever; a later one gets `skill://SERVER/acme/refunds/SKILL.md`. So the folders of a skill stay together, links in it stay valid,
+    A URI of this scheme belongs to its first part, `acme` in `skill://acme/refunds/SKILL.md`. The first server with such a part keeps it
+    forever; a later server gets `skill://SERVER/acme/refunds/SKILL.md`. So the folders of a skill stay together, links in it stay valid,
     and no server can replace another one's skill.
     """
 
@@ -51,7 +51,7 @@ class SkillUris:
         return uri if self._is_own(server, first_part(uri)) else prefixed(server, uri)
 
     def target(self, uri: str) -> Place | None:
-        """Returns the server, and its own URI, that a published one means; None where the first part was given to no server."""
+        """Returns the server, and its own URI, for a published URI; None if its first part was given to no server."""
         label, _, rest = uri.removeprefix(SCHEME).partition("/")
         server = self._server(unquote(label, errors="replace"))
         if server and rest and not self._is_own(server, first_part(rest)):
@@ -78,7 +78,7 @@ class SkillUris:
         if any(as_compared(each.name) == as_compared(part) and each.name != server for each in self._servers):
             return False
         holder = self._names.holder(part, kind="skills")
-        if self._names.known((server, part), kind="skills") is None:  # not given by now
+        if self._names.known((server, part), kind="skills") is None:  # not given yet
             return holder is None
         return holder == (server, part)
 
@@ -128,7 +128,7 @@ class ResourceUris:
     ) -> None:
         """
         Args:
-            uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
+            uris, templates: what each server lists. If a URI could mean several servers, the first of them is used.
             views: the URIs that tools of each server name as their views, whether they are listed or not.
             skills: the rules for URIs with `skill://`; None: these are treated as any other URI.
         """
@@ -167,7 +167,7 @@ class ResourceUris:
         return self._template(server, template).published.text
 
     def targets(self, uri: str) -> Iterator[Target]:
-        """Yields the possible targets of a URI, the likeliest first; none where no server has listed it or a template for it."""
+        """Yields the possible targets of a URI, the likeliest first; empty if no server has listed the URI or a template for it."""
         if self._skills and uri.startswith(SCHEME) and (found := self._skills.target(uri) or self._filled_in(uri)):
             yield found
         elif target := self._targets.get(uri) or self._filled_in(uri) or self._parsed(uri):
@@ -207,7 +207,7 @@ class ResourceUris:
         name, _, rest = uri.removeprefix(prefix).partition("/")
         own = _unescaped(rest)
         if prefix == VIEW_PREFIX and ("/" in rest or not own.startswith(VIEW_PREFIX)):
-            return None  # as its server wrote it
+            return None  # not a published URI, but as its server wrote it
         name = _unescaped(name)
         server = name if name in self._servers else self._written_small.get(name.lower())  # some clients write this part in lower case
         return (server, own) if server else None
@@ -217,7 +217,7 @@ class ResourceUris:
 
     def _beginning(self, server: str, uri: str) -> str:
         name = _escaped(server)
-        if self._case_counts[server.lower()] > 1:  # lower case on the way must not turn one name into the other
+        if self._case_counts[server.lower()] > 1:  # a client that writes lower case must not turn one name into the other
             name = "".join(f"%{ord(each):02X}" if each.isascii() and each.isupper() else _escaped(each) for each in server)
         return f"{VIEW_PREFIX if uri.startswith(VIEW_PREFIX) else PREFIX}{name}/"
 
@@ -250,7 +250,7 @@ class PublishedUris:
 
     def __init__(self, *, offers: Offers, bus: EventBus, skill_uris: SkillUris) -> None:
         self._offers, self._bus, self._skills = offers, bus, skill_uris
-        self._views: dict[str, tuple[str, ...]] = {}  # by server: what its tools name
+        self._views: dict[str, tuple[str, ...]] = {}  # by server: the view URIs that its tools name
         self._changes = 0  # of these
         self._made_at: tuple[object, ...] = ()
         self._made = ResourceUris({}, {})
@@ -269,7 +269,7 @@ class PublishedUris:
 
     @property
     def now(self) -> ResourceUris:
-        """The rules for what is known now."""
+        """The rules for all lists that are known now."""
         if self._made_at != (state := self.state):
             resources, templates = self._offers.offered(RESOURCES), self._offers.offered(TEMPLATES)
             self._made = ResourceUris(

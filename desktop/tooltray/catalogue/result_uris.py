@@ -17,12 +17,12 @@ Publish = Callable[[str], str]
 """Gives the URI by which clients know a resource of the server; it may be unchanged."""
 Change = Callable[[Raw, Publish], Raw]
 
-LOOKED_AT = 1000  # different URIs in one result; one with more is taken apart in any case
-READ_AT_ONCE_BYTES = 2**18  # takes less than a millisecond; larger results are looked at in a thread, beside the event loop
+LOOKED_AT = 1000  # different URIs in one result; a result with more is always parsed
+READ_AT_ONCE_BYTES = 2**18  # takes less than a millisecond; larger results are searched in a thread
 ASKS = "sampling/createMessage"  # the only request of a server that carries content
-_KEYS = (b'"uri"', b'esourceUri"')  # how the names of all members with a resource's URI end, `ui/resourceUri` among them
+_KEYS = (b'"uri"', b'esourceUri"')  # the ending of the names of all members with a resource's URI, such as `ui/resourceUri`
 _VALUE = re.compile(rb"\s*+:\s*+(" + STRING + rb")", re.DOTALL)
-_DEEPEST = 3  # blocks within blocks: a tool's result in a message, and the result's content
+_DEEPEST = 3  # levels of blocks within blocks: a tool's result in a message, and the result's content
 
 
 def may_change(text: bytes, publish: Publish) -> bool:
@@ -52,7 +52,7 @@ async def linked(reply: Envelope, publish: Publish) -> Envelope:
 
 
 def in_passing(params: Raw, publish: Publish) -> Raw:
-    """Returns the params of a server's own notification or request with published URIs; done at once, however large they are."""
+    """Returns the params of a server's own notification or request with published URIs; done at once, even if they are large."""
     return published(params, publish) if may_change(bytes(params), publish) else params
 
 
@@ -61,7 +61,7 @@ def _link(reply: Envelope, publish: Publish) -> None:
 
 
 class LinkedCaller(CallerBehind):
-    """An AI client as a server asks it: content in the requests has the URIs that the client knows. Satisfies Caller."""
+    """A caller that replaces URIs in a server's requests to an AI client by the URIs that the client knows. Satisfies Caller."""
 
     def __init__(self, caller: Caller, publish: Publish) -> None:
         super().__init__(caller)
@@ -88,7 +88,7 @@ def _is_another(value: Raw, publish: Publish) -> bool:
     return _uri(value, publish) is not value
 
 
-# what changes in what
+# changes of single members
 
 
 def _uri(value: Raw, publish: Publish) -> Raw:
@@ -100,7 +100,7 @@ def _uri(value: Raw, publish: Publish) -> Raw:
 
 
 def _changed(raw: Raw, changes: Mapping[str, Change], publish: Publish) -> Raw:
-    """Returns an object with changed members; the same object where no member has changed, or where the text is not an object."""
+    """Returns an object with changed members; the same object if no member has changed, or if the text is not an object."""
     try:
         members = opened(raw)
         made = {name: change(members[name], publish) for name, change in changes.items() if name in members}

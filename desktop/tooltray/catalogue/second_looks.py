@@ -1,6 +1,6 @@
 """Lists servers again before a name counts as unknown: many servers get new tools, prompts or templates and announce nothing. A client that
-calls nonsense must not make the hub list in a loop: the same name is looked up only once in a while, a server is listed once in a second at
-most, and simultaneous lookups share one listing.
+calls invalid names must not make the hub list in a loop: the same name is looked up again only after a while, a server is listed at most
+once a second, and simultaneous lookups share one listing.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
 
-WITHIN_S = 3.0  # servers list in milliseconds; most unknown names are a model's mistakes, which wait for it
-NAME_AGAIN_AFTER_S = 5.0  # a model that gets "unknown" tries again at once, or after it has done something else
+WITHIN_S = 3.0  # servers list in milliseconds; most unknown names are a model's mistakes, whose answers wait for this
+NAME_AGAIN_AFTER_S = 5.0  # a model that gets "unknown" tries again at once, or much later
 PAUSE_S = 1.0  # between two lists of one server; an earlier lookup waits for the next one
-MOST_NAMES = 1024  # that are remembered, some 100 bytes each; beyond this limit, a name may be looked up again too soon
+MOST_NAMES = 1024  # remembered names, some 100 bytes each; beyond this limit, a name may be looked up again too soon
 
 
 class LookPatience(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class SecondLooks:
     def __init__(self, *, servers: ServerManager, lists: ServerLists[Any], patience: LookPatience, spawn: Spawn) -> None:
         self._servers, self._lists, self._patience, self._spawn = servers, lists, patience, spawn
         self._looking: dict[tuple[ManagedServer, OfferKind], asyncio.Task[None]] = {}
-        self._names: dict[int, float] = {}  # the loop time at which each was looked for, the oldest first
+        self._names: dict[int, float] = {}  # the loop time at which each name was looked up, the oldest first
 
     def is_due(self, kind: OfferKind, name: str, server: str | None = None) -> bool:
         """Reports whether a name was not looked up recently, and records the lookup. `server`: the name is this server's own."""

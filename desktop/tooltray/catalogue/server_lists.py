@@ -1,9 +1,10 @@
-"""Lists of every server (its tools, its prompts, ...): when a server is asked for them, which answers are believed, and what stays known.
+"""Lists of every server (its tools, its prompts, ...): when a server is asked for them, which answers are accepted, and which lists are
+kept.
 
 The rules: the last known list is offered at once, even if the server does not run. An instance that has opened is asked, and asked again
 when it announces a change or when the known list is in doubt; one listing at a time, so that an old list never overwrites a newer one. A
 sudden empty list has to be confirmed. A server in error offers what it listed for a while; a stopped or disabled server offers nothing. AI
-clients wait for the first list of a server that is on its way, but not if it has failed before it listed anything.
+clients wait for the first list of a starting server, but not if the server has failed before it listed anything.
 """
 
 import asyncio
@@ -68,8 +69,8 @@ class _List(msgspec.Struct, Generic[Item], frozen=True):
         items: None until the first listing.
         is_declared: the server has such a list.
         config_hash: the configuration under which it was listed; the disk has the list under the same one.
-        came_from: the instance that listed it, and all that this instance wrote; None for a list from the disk.
-        remarks: what was mended or left out, one sentence each.
+        came_from: the instance that listed it, and all definitions that it sent; None for a list from the disk.
+        remarks: sentences about mended and left-out definitions.
     """
 
     items: tuple[Item, ...] | None = None
@@ -83,7 +84,7 @@ class _List(msgspec.Struct, Generic[Item], frozen=True):
         return [each.raw for each in self.items or ()]
 
     def is_same(self, other: "_List[Item]") -> bool:
-        """Reports whether the disk would hold the same for both."""
+        """Reports whether both would be saved as the same file."""
         return (self.config_hash, self.is_declared, self.definitions) == (other.config_hash, other.is_declared, other.definitions)
 
 
@@ -91,15 +92,15 @@ class _Known(msgspec.Struct, Generic[Item]):
     """The known lists and the listing state of one server.
 
     Attributes:
-        of: the server that this belongs to; another server of the same name has to be listed again.
+        of: the server with these lists; another server of the same name has to be listed again.
         listed: set when everything was listed, or found to be impossible to list.
         due: the kinds that have to be listed.
         asked: the connection that was last asked for all its lists.
         relisting: how soon it is listed again.
-        problems: why lists of it are not taken over; what it listed before stays offered.
+        problems: why lists of it are rejected; its earlier lists stay offered.
         state: its last known state, and since which loop time.
         has_failed: AI clients do not wait for its first lists.
-        is_noted: the disk records that it was waited for in vain, for the next hub.
+        is_noted: the disk records for the next hub that clients waited for it in vain.
         expiry: the deadline, while it is in error, after which its lists are not offered any longer.
     """
 
@@ -139,7 +140,7 @@ class ServerLists(Generic[Item]):
     ) -> None:
         """
         Args:
-            kinds: what is listed, one after the other in this order.
+            kinds: the kinds of lists, requested one after the other in this order.
             read: see Read.
             first: how long AI clients wait for servers that were never listed; the same for all lists of a hub.
             empty_confirmed_after_s: a sudden empty list is believed if it is still empty after this time.
@@ -190,7 +191,7 @@ class ServerLists(Generic[Item]):
 
     # known lists
     def known(self, server: str, kind: OfferKind) -> tuple[Item, ...]:
-        """Returns what a server last listed, whether it is offered or not; empty if the server was never listed."""
+        """Returns the last list of a server, whether it is offered or not; empty if the server was never listed."""
         known = self._known.get(server)
         return (known.lists[kind].items if known else None) or ()
 
@@ -258,11 +259,11 @@ class ServerLists(Generic[Item]):
                     await self.listed(server).wait()
 
     async def look(self, server: ManagedServer, kinds: Iterable[OfferKind] | None = None, *, max_age_s: float = 0.0) -> None:
-        """Waits until the known lists of a server are what its first instance lists now. A server that does not run is not asked.
+        """Waits until the known lists of a server are the present lists of its first instance. A server that does not run is not asked.
 
         Args:
             kinds: which lists; None: all.
-            max_age_s: a list that was requested from the instance more recently than this is new enough.
+            max_age_s: a list that was requested from the instance more recently than this is used.
         """
         known, now, wanted = self._known_of(server), asyncio.get_running_loop().time(), tuple(kinds or self._kinds)
         due = [kind for kind in wanted if known.relisting.asked_at(kind) <= now - max_age_s]
@@ -302,7 +303,7 @@ class ServerLists(Generic[Item]):
         self._progress = asyncio.Event()
 
     def is_offering(self, server: ManagedServer) -> bool:
-        """Reports whether AI clients may see what a server listed."""
+        """Reports whether AI clients may see a server's lists."""
         return not (server.config.disable or server.state is ServerState.STOPPED or self._known_of(server).is_expired)
 
     def _known_of(self, server: ManagedServer) -> _Known[Item]:
@@ -342,12 +343,12 @@ class ServerLists(Generic[Item]):
         if self._servers.find(server.name) is None:
             return
         known = self._known_of(server)
-        if known.of is not server:  # its settings have changed: what the old one listed is offered until the new one lists
+        if known.of is not server:  # its settings have changed: the old list is offered until the new server lists
             known.of, known.has_failed, known.is_noted = server, False, False
             known.problems.clear()
             known.listed.clear()
         if known.state[0] is not server.state:
-            if known.state[0] is ServerState.ERROR:  # it had given up and was started again: the cause may be fixed
+            if known.state[0] is ServerState.ERROR:  # it had failed and was started again: the cause may be fixed
                 known.has_failed = False
             known.state = server.state, asyncio.get_running_loop().time()
         if server.state in FAILING and server.problem and not known.is_complete:
@@ -359,14 +360,14 @@ class ServerLists(Generic[Item]):
                 known.asked, known.relisting = server.first.client, Relisting()
                 self._refresh_soon(server, self._kinds)
         elif server.state in (ServerState.ERROR, ServerState.STOPPED, ServerState.NEEDS_SIGN_IN):
-            known.listed.set()  # no client need wait for it
+            known.listed.set()  # no client has to wait for it
         elif not known.is_complete:
             known.listed.clear()
         self._has_progressed()
         self._on_changed(server)
 
     def _watch_error(self, server: ManagedServer, known: _Known[Item]) -> None:
-        if server.state is ServerState.ERROR and not server.config.deferred_startup:  # the next call starts such a one again
+        if server.state is ServerState.ERROR and not server.config.deferred_startup:  # the next call starts such a server again
             known.expiry = known.expiry or self._deadlines.add(ERROR_LISTED_FOR_S, partial(self._on_error_is_old, known))
         elif known.expiry:
             known.expiry.cancel()
@@ -381,7 +382,7 @@ class ServerLists(Generic[Item]):
             self._forget(name, self._known.pop(name))
 
     def _forget(self, name: str, known: _Known[Item]) -> None:
-        known.listed.set()  # ends every wait for it
+        known.listed.set()  # ends all waits for it
         self._has_progressed()
         if known.expiry:
             known.expiry.cancel()
@@ -481,7 +482,7 @@ class ServerLists(Generic[Item]):
         before, known.lists[kind] = known.lists[kind], new
         is_saved = new.is_same(before)
         self._on_changed(server)
-        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # its card shows it
+        if known.problems.pop(kind, None) or [*new.remarks] != [*before.remarks]:  # the server's card shows the error
             self._servers.publish_changed(server.name)
         if not known.due:
             known.listed.set()  # no client need wait for the disk

@@ -21,9 +21,9 @@ EXTENSION = "io.modelcontextprotocol/skills"
 SKILLS = OfferKind("skills", "skills/list", "skills", "uri", EXTENSION, "notifications/resources/list_changed", is_extension=True)
 """The extension has no notification of its own; the files of skills are resources."""
 SKILL_FILE = "/SKILL.md"  # ends the URI of each skill
-DYNAMIC = "dynamic"  # replaces files whose digests cannot be known
+DYNAMIC = "dynamic"  # replaces files without known digests
 
-MOST_FILES = 512  # of one skill; up to both limits every AI client accepts a skill
+MOST_FILES = 512  # files of one skill; within both limits every AI client accepts a skill
 MOST_BYTES = 16 * 2**20  # of its files together
 LONGEST_URI = 2048  # characters; records about a skill use it as their key
 
@@ -43,7 +43,7 @@ class Skill(msgspec.Struct, frozen=True):
 
     Attributes:
         uri: the server's own, of its `SKILL.md`.
-        files: by the server's own URIs; None: its content is made when it is read, and its digests cannot be known.
+        files: by the server's own URIs; None if its content is generated when it is read, so that digests are unknown.
         mark: identifies the present skill: changes with its frontmatter and with any of its files.
         raw: the entry, verbatim.
     """
@@ -57,7 +57,7 @@ class Skill(msgspec.Struct, frozen=True):
 
     @property
     def flaw(self) -> str:
-        """Empty: a skill is offered as it is, or not at all."""
+        """Always empty: a skill is offered unchanged, or not at all."""
         return ""
 
     @property
@@ -66,7 +66,7 @@ class Skill(msgspec.Struct, frozen=True):
         return self.uri.removesuffix(SKILL_FILE[1:])
 
     def published(self, publish: Callable[[str], str]) -> Raw:
-        """Returns the entry with other URIs, all else verbatim."""
+        """Returns the entry with other URIs, everything else verbatim."""
         if publish(self.uri) == self.uri:
             return self.raw
         members = opened(self.raw) | {"uri": dump(publish(self.uri))}
@@ -77,7 +77,7 @@ class Skill(msgspec.Struct, frozen=True):
 
 
 class Unusable(ValueError):
-    """The error of an entry that no AI client may load; says why."""
+    """An error: no AI client may load an entry; its text is the reason."""
 
 
 def read_skills(
@@ -99,7 +99,7 @@ def read_skills(
 
 
 def read_skill(raw: Raw) -> Skill:
-    """Reads one entry of `skills/list`, or that of `skills/get`.
+    """Reads one entry of `skills/list`, or the entry in `skills/get`.
 
     Raises:
         Unusable: no AI client may load it.

@@ -1,6 +1,5 @@
 """How many tokens a text is for a model. The data of the tokenizer `o200k_base` take 100 MB of memory while it works, so it works in a
-process of its own, which ends when it has counted. Every model has a tokenizer of its own; their counts differ by a tenth or two, not by
-whole factors.
+process of its own, which ends when it has counted. Every model has its own tokenizer; the counts differ by ten or twenty percent.
 """
 
 import json
@@ -25,7 +24,7 @@ LONGEST_S = 60.0  # 5,000 definitions take about 1 s, most of it the start
 
 
 def estimated(size_bytes: int) -> int:
-    """Estimates how many tokens a size of JSON is; costs nothing."""
+    """Estimates the number of tokens from the size of JSON, without reading the text."""
     return round(size_bytes / BYTES_PER_TOKEN)
 
 
@@ -42,7 +41,7 @@ def counted_size(definition: Raw) -> int:
 def _compact_size(value: Raw) -> int:
     try:
         return len(msgspec.json.encode(msgspec.json.decode(value)))
-    except (ValueError, RecursionError):  # half a surrogate pair, or deeper than can be read
+    except (ValueError, RecursionError):  # half a surrogate pair, or nested too deeply
         return len(memoryview(value))
 
 
@@ -56,7 +55,7 @@ def counted_text(definition: Raw) -> str:
 
 
 def counted(texts: Sequence[str]) -> list[int] | None:
-    """Returns how many tokens each text is; None where no tokenizer for this system exists. Blocks for about a second.
+    """Returns the number of tokens of each text; None if this system has no tokenizer. Blocks for about a second.
 
     Halves of surrogate pairs count as their replacement character.
     """

@@ -42,7 +42,7 @@ class ToolCopies:
     def __init__(self, *, servers: ServerManager, bus: EventBus) -> None:
         self._servers = servers
         self._copies: WeakKeyDictionary[McpClient, _Copy] = WeakKeyDictionary()
-        self.are_any = False  # whether an instance was ever asked: most hubs have none, and their calls skip the rest
+        self.are_any = False  # whether such an instance was ever asked; in most hubs none was, so calls skip the rest
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     def tool(self, client: McpClient, name: str) -> ToolDefinition | None:
@@ -85,7 +85,7 @@ class ToolCopies:
         return self._copy_of(client).tools
 
     async def listed(self, client: McpClient) -> list[ToolDefinition] | None:
-        """Returns what an instance offers now; None if it fails to list."""
+        """Returns the tools that an instance offers now; None if it fails to list."""
         return await self._ask(client, self._copy_of(client))
 
     async def _ask(self, client: McpClient, copy: _Copy) -> list[ToolDefinition] | None:

@@ -1,5 +1,5 @@
 """The tools of all servers, and their names. Names are given when an AI client lists, not before: tools that appear together are then named
-together. Knows nothing of calls.
+together. The module does not know calls.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class ToolManager:
         self._offered: dict[str, OfferedTools] = {}
         self._made: dict[str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]] = {}  # its inputs, and the result
         self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
-        self._view_calls: dict[str, tuple[Sequence[ToolDefinition], frozenset[str]]] = {}  # by server, of its known tools
+        self._view_calls: dict[str, tuple[Sequence[ToolDefinition], frozenset[str]]] = {}  # by server: names of its known tools
         self._joint = JointListing(names, self.all_routes, published_uris, self._called_at_rest)
 
     async def load(self) -> None:
@@ -121,7 +121,7 @@ class ToolManager:
         return (await self._of_all(terms, era)).of(era).entries
 
     async def _of_all(self, terms: ListTerms, era: Era) -> Listed:
-        """Returns the tools of all servers; an era's instances contribute their own tools where these differ from the first instances'."""
+        """Returns the tools of all servers; an era's instances contribute their own tools if these differ from the first instances'."""
         copies = {server.name: client for server in self._servers if (client := _shared_copy(server, era))}
         told = {name: tools for name, client in copies.items() if (tools := await self._copies.of_shared(client)) is not None}
         of_all = await self._joint.made(terms)
@@ -171,7 +171,7 @@ class ToolManager:
         return self._lists.listed(server)
 
     def list_problem(self, server: str) -> Problem | None:
-        """Returns why not everything that a server lists is offered, of its tools or of all else."""
+        """Returns why some of a server's tools, or of its other lists, are not offered."""
         return self._lists.problem(server) or self._offers.problem(server)
 
     def list_flaws(self, server: str) -> tuple[str, ...]:
@@ -340,15 +340,17 @@ class ToolManager:
         return server, tool_settings.tool_alone(name, tools, managed.config) if managed else name
 
     async def _of_copy(self, client: McpClient) -> OfferedTools | None:
-        """Returns what an instance for a session or an era offers now; its calls then go to this instance. None if it fails to list."""
+        """Returns the tools that an instance for a session or an era offers now; calls of these are sent to this instance. None if it fails
+        to list.
+        """
         definitions = await self._copies.listed(client)
         return None if definitions is None else offered_tools(self._servers.get(client.name), definitions)
 
     # offering tools
 
     def _offer(self, managed: ManagedServer) -> None:
-        """Computes what AI clients may see of a server, and publishes changes."""
-        managed.is_known = self._lists.is_up_to_date(managed)  # a launcher has then installed it
+        """Computes the tools of a server that AI clients may see, and publishes changes."""
+        managed.is_known = self._lists.is_up_to_date(managed)  # a known server has been installed by its launcher
         before = self._offered.get(managed.name, NOTHING_OFFERED)
         offered = self._offered[managed.name] = self._made_of(managed, self._lists.offered(managed, TOOLS))
         if offered is before:
@@ -360,7 +362,9 @@ class ToolManager:
             self._tell(managed.name)
 
     def _made_of(self, managed: ManagedServer, definitions: Sequence[ToolDefinition]) -> OfferedTools:
-        """Returns what AI clients may see of a server; computed again only when its list, or the settings for its tools, have changed."""
+        """Returns the tools of a server that AI clients may see; computed again only when its list, or the settings for its tools, have
+        changed.
+        """
         config = managed.config
         by = (
             config.tool_filter,

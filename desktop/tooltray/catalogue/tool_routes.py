@@ -1,5 +1,5 @@
-"""Routes to tools: where a call of each goes and whether it is allowed, and what AI clients see of a server's tools. This module asks no
-server.
+"""Routes to tools: the destination of each tool's calls and whether they are allowed, and the tools as AI clients see them. This module
+asks no server.
 """
 
 import asyncio
@@ -25,14 +25,14 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 
 
 class Route(msgspec.Struct, frozen=True):
-    """Where a call of one tool goes, and whether it is allowed.
+    """The destination of calls of one tool, and whether they are allowed.
 
     Attributes:
         definition: as the server wrote it; every decision about the tool uses it.
-        override: what AI clients see in place of the server's own words.
-        origin: changes with the program, or the address, under the server's name.
-        is_listed: the server has the tool in its list; if not, a client that has only this server can call it all the same.
-        result_limit: tokens of its results that clients get at once, by its own or its server's settings; None: all.
+        override: texts that AI clients see instead of the server's own.
+        origin: identifies the server's program or address, and changes with it.
+        is_listed: the server has the tool in its list; if not, only clients that have just this server can call it.
+        result_limit: the most tokens of a result that clients get at once, by its own or its server's settings; None: no limit.
     """
 
     server: str
@@ -75,8 +75,8 @@ class Entry(msgspec.Struct, frozen=True):
     """One tool in a list.
 
     Attributes:
-        name: by which AI clients see the tool.
-        route: where calls of the tool go.
+        name: the tool's name for AI clients.
+        route: the route of the tool's calls.
         definition: as clients get it.
     """
 
@@ -86,14 +86,14 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class OfferedTools(msgspec.Struct, frozen=True):
-    """What AI clients may see of one server.
+    """The tools of one server that AI clients may see.
 
     Attributes:
         routes: by original name.
         entries: for an AI client that has only this server.
         names: of these entries.
         listing: the result of `tools/list` for such a client.
-        legacy: entries and listing for a legacy client, of a modern server whose results are not all objects; None: the same.
+        legacy: entries and listing for a legacy client, if a modern server has results that are not objects; None: the same.
     """
 
     routes: Mapping[str, Route]
@@ -156,7 +156,7 @@ def called_by_views(known: Iterable[ToolDefinition]) -> frozenset[str]:
 
 
 def published_with(offered: OfferedTools) -> list[object]:
-    """Returns, for each tool, what AI clients get besides its own definition."""
+    """Returns, for each tool, the members that AI clients get besides its own definition."""
     return [(route.override, route.definition.output) for route in offered.routes.values()]
 
 
@@ -164,7 +164,7 @@ class Listed(msgspec.Struct, frozen=True):
     """Tools under their names, one by one and as the result of `tools/list`.
 
     Attributes:
-        legacy: the list for legacy clients, where these need other output schemas; None: the same.
+        legacy: the list for legacy clients if they need other output schemas; None: the same list.
     """
 
     entries: tuple[Entry, ...]
@@ -293,7 +293,7 @@ class JointListing:
     async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], terms: ListTerms) -> Listed:
         """Returns a separate list: entries of the joint list, and further tools beside them."""
         told_of = [route for route in routes if _is_told_of(route, terms)]
-        if terms.with_views:  # views of these tools may call existing tools by name, and the other way round
+        if terms.with_views:  # views of these tools may call existing tools by name, and vice versa
             told_of, kept = [*(entry.route for entry in kept), *told_of], ()
         named = await self.named(told_of)
         if terms.with_views:
@@ -317,7 +317,7 @@ class JointListing:
             keep_for_long(len(named))
 
     async def _told_apart(self, named: Sequence[tuple[str, Route]]) -> list[tuple[str, Route]]:
-        """Gives other names to tools that have the own name of another server's tool, which views of that server may call."""
+        """Renames tools with the same name as another server's tool that views of that server may call."""
         called = self._called_by_views(named)
         met = {name: route for name, route in named if called.get(name, set()) - {route.server}}
         keys = {name: tool_settings.other_key(route.server, route.definition.name, name) for name, route in met.items()}
@@ -361,7 +361,7 @@ def _is_told_of(route: Route, terms: ListTerms) -> bool:
 
 
 def _key(route: Route) -> tool_settings.Tool:
-    """Returns the key to which a tool's name is given."""
+    """Returns the key of a tool in the names that were given."""
     return tool_settings.key(route.server, route.definition.name, route.override)
 
 

@@ -1,7 +1,7 @@
-"""How a user's override changes a tool's definition, and which of its hints the rules for approval believe. Pure. An override is for AI
-clients: a title, hints or icons in place of the server's own. For calls without asking, the server's own hints count, and a hint of an
-override counts only where it is the more careful one: a hint that the tool writes, destroys, repeats or reaches out makes it ask, no matter
-who wrote the hint, and no hint makes a destroying tool run without asking.
+"""Applies a user's override to a tool's definition, and selects the hints that the approval rules use. Pure. An override is for AI
+clients: a title, hints or icons in place of the server's own. For calls without asking, the server's own hints are used, and a hint of an
+override only if it is the more careful one: a hint that the tool writes, destroys, repeats or reaches out makes it ask, whether the server
+or the user wrote the hint, and no hint makes a destroying tool run without asking.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,4 @@
-"""The command line: `commands` and `server_commands` have what can be typed and what it does, a module for each group; the modules here
-are shared.
+"""The command line: `commands` and `server_commands` have a module for each group of commands; the modules here are shared.
 
 Nothing here imports Qt or `ui`, and the module of a group is imported only when a command line names it: `tooltray status` costs little
 more than the interpreter's own start.

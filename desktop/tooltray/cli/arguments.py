@@ -1,6 +1,7 @@
 """The command line's syntax: the names of all commands and groups, and the options that every command line has.
 
-What else belongs to one is declared by its own module in `commands` or `server_commands`, which is imported when a command line names it.
+Everything else is declared by the group's own module in `commands` or `server_commands`, which is imported when a command line names the
+group.
 """
 
 import argparse
@@ -30,7 +31,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
             given; `link` is the address that was given in a command's place.
 
     Raises:
-        UsageError: it cannot be understood.
+        UsageError: the line cannot be understood.
         SystemExit: 0, after `--help` and `--version`.
     """
     ours, command_line = _split(argv)
@@ -51,8 +52,8 @@ def _without_link(words: list[str]) -> tuple[list[str], str]:
     """Splits off the address that a browser or a desktop has opened, which replaces the command.
 
     Raises:
-        UsageError: something follows it. Windows puts addresses between quotation marks without checking what is in them, so that a page of
-            the web could add options, `--home` among them.
+        UsageError: other words follow the address. Windows puts addresses between quotation marks without checking their content, so a web
+            page could add options such as `--home`.
     """
     at = 0
     while at < len(words) and words[at].startswith("-"):
@@ -65,7 +66,7 @@ def _without_link(words: list[str]) -> tuple[list[str], str]:
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Splits our own words from the server's command after the first `--`, which argparse would otherwise parse."""
+    """Splits Tooltray's own words from the server's command after the first `--`, which argparse would otherwise parse."""
     words = list(argv)
     at = words.index(COMMAND_MARK) if COMMAND_MARK in words else len(words)
     if ("servers", "add") not in pairwise(words[:at]):

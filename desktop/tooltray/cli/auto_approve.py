@@ -33,7 +33,7 @@ def of_entry(entry: Mapping[str, object]) -> list[str]:
 
 
 def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
-    """Reports whether these rules allow no call beyond those that the rules before allowed, whatever tools there are."""
+    """Reports whether these rules allow only calls that the former rules allowed, for any tools."""
     from tooltray.config.settings.widening import rules_widen
 
     return not rules_widen((*before, ALL) if {READ, WRITE} <= {*before} else before, rules)

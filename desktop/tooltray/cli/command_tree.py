@@ -37,7 +37,7 @@ class CommandNode(msgspec.Struct, frozen=True):
 
     Attributes:
         words: how it is typed, such as `tooltray servers add`.
-        help: one line, as the group above lists it.
+        help: one line, for the list of its group.
         about: its description.
     """
 

@@ -1,4 +1,4 @@
-"""Commands that ask one verb of the API: each is one declaration, from which its arguments, its call and its output follow.
+"""Commands that call one verb of the API: each is a declaration, from which arguments, call and output are derived.
 
 The arguments come from the table of verbs (resources/verbs.json): one without a default is positional, any other is an option.
 """
@@ -26,7 +26,7 @@ class Fixed(NamedTuple):
 
 
 class VerbCommands:
-    """Adds commands to a group that each ask one verb.
+    """Adds commands to a group, each of which calls one verb.
 
     Args:
         hub: opens the hub; `any_hub` for verbs that need no running one.
@@ -42,10 +42,10 @@ class VerbCommands:
         """Adds a command.
 
         Args:
-            text: what it does; its first letter small.
+            text: its description, beginning with a small letter.
             show: prints the verb's result and returns the exit code; see `done` and `table`.
-            given: by argument of the verb, its help, or a value that is not typed, or keywords of `add_argument` where the table's are not
-                those wanted, `name` among them.
+            given: for arguments of the verb: a help text, a fixed value that is not typed, or keywords of `add_argument`, such as `name`,
+                that replace the table's.
         """
         entry = verb_entries()[verb]
         fixed = {each: value.value for each, value in given.items() if isinstance(value, Fixed)}
@@ -70,13 +70,13 @@ def _declare(parser: Usage, name: str, kind: str, given: Any) -> str:
 
 
 def done(words: Callable[[Namespace, Any], str], *names: str, **more: Any) -> Show:
-    """Shows the outcome in words.
+    """Shows the outcome as text.
 
     Args:
-        words: makes what is printed, of the typed arguments, which are cleaned for that, and the verb's result.
+        words: makes the printed text from the typed arguments, cleaned for printing, and the verb's result.
         names: the arguments that are printed with `--json`, as they were typed.
-        more: what else is printed then, or functions that make it of the arguments and the result. The verb's result is printed if there
-            are neither names nor more.
+        more: further values to print with `--json`, or functions that make them from the arguments and the result. Without `names` and
+            `more` the verb's result is printed.
     """
 
     def show(args: Namespace, result: Any) -> int:

@@ -12,18 +12,18 @@ from tooltray.cli.terminal import clean_line, print_note
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 
-LIST_TIMEOUT_S = 60.0  # for the tools of a server that has just been started again
+LIST_TIMEOUT_S = 60.0  # for the tools of a server that was just restarted
 MOST_REASONS = 3
 
 
 def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
     """
     Args:
-        what: what was written, as the beginning of a sentence.
-        counts: whether the hub uses it by now.
+        what: the written setting, as the beginning of a sentence.
+        counts: whether the hub uses the setting now.
 
     Raises:
-        TooltrayError: it does not; the message has the problems of the settings.
+        TooltrayError: the setting has no effect; the message has the problems of the settings.
     """
     if counts:
         return
@@ -34,7 +34,7 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
 
 def listing_line(hub: Hub) -> str:
     """Describes which tools AI clients without a setting of their own get, and how to change it; empty if no tools are known yet."""
-    with contextlib.suppress(TooltrayError):  # the hub has ended; what is being reported is more important
+    with contextlib.suppress(TooltrayError):  # the hub has ended; the report in progress is more important
         for each in hub.ask(hub.api.views.get_client_modes()):
             if not each.client and each.summary:
                 return tr("{summary} Change it with: tooltray clients mode '*' MODE", summary=each.summary)

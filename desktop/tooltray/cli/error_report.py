@@ -31,7 +31,7 @@ def outcome(action: Callable[[], int], *, as_json: bool = False) -> int:
 
 
 def complain(problem: Problem, *, as_json: bool) -> int:
-    """Prints what went wrong; returns the exit code for it."""
+    """Prints an error; returns its exit code."""
     from tooltray.cli.terminal import print_error
 
     print_error(problem, as_json=as_json)
@@ -39,7 +39,7 @@ def complain(problem: Problem, *, as_json: bool) -> int:
 
 
 def silence_stdout() -> None:
-    """Discards what is left of standard output, whose reader has exited (`| head`), so that the interpreter does not fail at its end."""
+    """Discards the rest of standard output after its reader has exited (`| head`), so that the interpreter does not fail at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

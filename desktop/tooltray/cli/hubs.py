@@ -24,7 +24,7 @@ from tooltray.foundation.home.home import Home, hint_for
 from tooltray.foundation.home.hub_lock import HubLock
 from tooltray.foundation.home.hub_place import running_elsewhere
 
-LOCKED_TIMEOUT_S = 20.0  # a hub that starts listens within 3 s; one that ends has stopped its servers by then
+LOCKED_TIMEOUT_S = 20.0  # seconds; a starting hub listens within 3 s, and an ending hub has stopped its servers by then
 RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Hub(ABC):
         """Carries out a verb.
 
         Args:
-            timeout_s: None waits for good.
+            timeout_s: None waits without a limit.
 
         Raises:
             TooltrayError: the verb failed.
@@ -91,7 +91,7 @@ class RunningHub(Hub):
         raise AssertionError("a call over the control channel blocks, and awaits nothing")
 
     def info(self, *, timeout_s: float = CALL_TIMEOUT_S) -> HubInfo:
-        """Returns what process the hub is.
+        """Returns the facts about the hub's process.
 
         Args:
             timeout_s: how long to wait for the answer.
@@ -153,7 +153,7 @@ def any_hub(home: Home) -> Hub:
 def started_hub(home: Home) -> RunningHub:
     """Returns the running hub; if no hub runs, starts one as the bridge does, which ends when it is unused for a while.
 
-    A bridge first checks that it may do that in this home; here the user has named the home.
+    A bridge first checks that it may start a hub in this home; here the user has named the home.
 
     Raises:
         TooltrayError: the home cannot be used, or no hub could be started.
@@ -204,5 +204,5 @@ def _is_taken(lock: HubLock, home: Home) -> bool:
 
 
 def folder_path(text: str) -> str:
-    """Returns the absolute path of a folder, for the hub, which runs elsewhere; the hub refuses what cannot be a path."""
+    """Returns the absolute path of a folder, for the hub, which runs in another folder; the hub refuses invalid paths."""
     return os.path.abspath(text) if text and "\0" not in text else text

@@ -55,7 +55,7 @@ class Usage(argparse.ArgumentParser):
             self.flag("--json", tr("print JSON, for programs"))
 
     def subcommands(self) -> "Commands":
-        """Makes this the parser of a group, and returns that to which its commands are added."""
+        """Makes this the parser of a group, and returns the object to which the group's commands are added."""
         self.set_defaults(usage=self)
         return self.add_subparsers(metavar="COMMAND", title=tr("commands"), required=True)
 
@@ -68,7 +68,7 @@ class Usage(argparse.ArgumentParser):
         """Adds an argument or an option with a value.
 
         Args:
-            metavar: what stands for the value; without it, the name in capitals.
+            metavar: the name of the value in the help; by default, the argument's name in capitals.
             more: keywords of `add_argument`.
         """
         self.add_argument(*filter(None, (short, name)), metavar=metavar or name.upper(), help=text, **more)

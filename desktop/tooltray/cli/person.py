@@ -1,8 +1,8 @@
 """Prompts of a command for the user who runs it, confirmations and secrets, and checks whether a user is there.
 
 A command at a terminal is the command line's way to confirm (see confirmation): a command that an AI client can start without a terminal
-allows nothing. Where no user can be asked about other things, the answer has to come with the command. A secret is never an argument:
-other programs can read those, and the shell keeps them.
+allows nothing. For other questions, if no user can be asked, the answer has to be in the command. A secret is never an argument, since
+other programs can read arguments, and the shell stores them.
 """
 
 import getpass
@@ -30,10 +30,10 @@ def is_at_terminal() -> bool:
 
 
 def check_terminal(what: str = Phrase("Allowing tool calls")) -> None:
-    """Refuses at the beginning of a command what the hub would refuse at its end.
+    """Raises at the beginning of a command the error that the hub would raise at its end.
 
     Raises:
-        Denied: no person is there who could have read what it is about.
+        Denied: no person is at the terminal to read the details.
     """
     if not is_at_terminal():
         raise needs_terminal(what)
@@ -46,7 +46,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
         yes: the command already has the answer.
 
     Raises:
-        TooltrayError: it does not, and no user is there to ask.
+        TooltrayError: the command has no answer, and no user can be asked.
     """
     if yes:
         return True
@@ -65,7 +65,7 @@ def typed_answer(question: str) -> str:
 
 
 def is_allowed() -> bool:
-    """Asks for consent to what was just printed, and prints that nothing was allowed if it is not given."""
+    """Asks for consent to what was just printed; without consent, prints that nothing was allowed."""
     if typed_answer(ALLOW) in YES:
         return True
     print(tr("Nothing was allowed."))
@@ -115,13 +115,13 @@ def ask_for_passphrase(*, is_new: bool) -> str:
 
 
 def ask_to_confirm(why: TooltrayError) -> str:
-    """Asks for the passphrase that confirms what a command allows, without echo, at the terminal that the command runs in.
+    """Asks at the command's terminal, without echo, for the passphrase that confirms what a command allows.
 
     Args:
-        why: what it is needed for; raised where no person can be asked.
+        why: why it is needed; raised if no person can be asked.
 
     Raises:
-        TooltrayError: no person is there, or nothing was typed.
+        TooltrayError: no person can be asked, or nothing was typed.
     """
     if not is_person_there():
         raise why
@@ -130,7 +130,7 @@ def ask_to_confirm(why: TooltrayError) -> str:
 
 
 def ask_for_new_passphrase() -> str:
-    """Asks twice for the passphrase that is going to confirm what commands allow.
+    """Asks twice for a new passphrase, which will confirm what commands allow.
 
     Raises:
         TooltrayError: the two differ, or nothing was typed.
@@ -164,7 +164,7 @@ def _hidden(question: str, wanted: str) -> str:
     """Returns what the user types without echo.
 
     Args:
-        wanted: what is asked for, for the error.
+        wanted: the name of the value, for the error.
 
     Raises:
         TooltrayError: the user has ended the input (Ctrl-D).
@@ -172,7 +172,7 @@ def _hidden(question: str, wanted: str) -> str:
     try:
         return getpass.getpass(question)
     except EOFError:
-        print(file=sys.stderr)  # the cursor is still behind the question
+        print(file=sys.stderr)  # the cursor is still on the question's line
         raise TooltrayError(tr("No {wanted} was given", wanted=wanted)) from None
 
 

@@ -1,6 +1,7 @@
 """Runs a command line's words and returns an exit code.
 
-The caller passes in what opens the desktop, since this package never imports Qt. A command's module is imported when a line names it.
+The caller passes in the function that opens the desktop, since this package never imports Qt. A command's module is imported when a line
+names it.
 
 Exit codes: 0 done; 1 it failed, and standard error has the reason; 2 wrong usage; 3 another hub runs; 130 Ctrl-C; 143 SIGTERM.
 """
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tooltray.foundation.home.home import Home
 
 WRONG_USAGE = 2
-ENGLISH_ALONE = {"--version", "--stdio"}  # the first has no text, and is quick; the second's text goes to an AI client
+ENGLISH_ALONE = {"--version", "--stdio"}  # the first prints no text, and must be quick; the second's text is for an AI client
 
 
 class OpenDesktop(Protocol):
@@ -43,7 +44,7 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
 
     Args:
         argv: the words after the program's name.
-        open_desktop: what a line without a command runs.
+        open_desktop: called for a line without a command.
         environ: where the home, the execution id and the display are looked up.
 
     Returns:

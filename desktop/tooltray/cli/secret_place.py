@@ -28,20 +28,20 @@ class SecretPlace:
         self._check: Callable[[], None] = self._first_check
 
     def ask(self, names: Sequence[str], *, from_stdin: bool = False) -> dict[str, str]:
-        """Asks for secrets (see `ask_for_secrets`) once it is certain that they can be kept.
+        """Asks for secrets (see `ask_for_secrets`) after checking that they can be stored.
 
         Raises:
-            TooltrayError: they cannot, or a value is missing.
+            TooltrayError: they cannot be stored, or a value is missing.
         """
         if names:
             self.check()
         return ask_for_secrets(names, from_stdin=from_stdin)  # no lock is held while the user types
 
     def check(self) -> None:
-        """Checks once for all secrets of a command that they can be kept: a locked keyring shows one prompt.
+        """Checks once for all secrets of a command that they can be stored: a locked keyring shows one prompt.
 
         Raises:
-            TooltrayError: secrets cannot be kept; the error gives the reason.
+            TooltrayError: secrets cannot be stored; the error gives the reason.
         """
         self._check()
 
@@ -55,7 +55,7 @@ class SecretPlace:
             raise
 
     def run(self, action: Callable[[Hub], T]) -> T:
-        """Runs an action that touches secrets; where the encrypted file is locked, asks for its passphrase and runs the action again.
+        """Runs an action that touches secrets; if the encrypted file is locked, asks for its passphrase and runs the action again.
 
         The error of a running hub describes how to unlock it. No lock is held while the user types.
         """

@@ -37,8 +37,8 @@ logger = logging.getLogger(__name__)
 
 EXIT_CODES = {"stdin": 0, "stop": 0, "hand_over": 0, "idle": 0, "replaced": REPLACED, "sigint": 130, "sigterm": 143}  # anything else is 1
 REPLACE_TIMEOUT_S = END_TIMEOUT_S + 10.0  # one full handover, and another of a hub that a bridge started in between
-RETRY_EVERY_S = 0.05  # while the lock is held by a hub that does not listen (yet, or any more)
-MAX_LINE_BYTES = 64 * 1024 * 1024  # as for any AI client
+RETRY_EVERY_S = 0.05  # seconds between tries while a hub that does not listen (yet, or any more) holds the lock
+MAX_LINE_BYTES = 64 * 1024 * 1024  # as for all AI clients
 _SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup", "SIGBREAK": "sigterm"}  # the last one is Windows' Ctrl-Break
 
 
@@ -58,7 +58,7 @@ class Serving(msgspec.Struct, frozen=True):
     """How a hub is to be run.
 
     Attributes:
-        is_stdio: one AI client is served on standard input and output; its end is the hub's end.
+        is_stdio: one AI client is served on standard input and output; when it disconnects, the hub ends.
         server: with `is_stdio`, the only server to publish.
         is_replacing: a hub that runs already is asked to hand over.
         is_announced: prints what runs.
@@ -138,12 +138,12 @@ def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
             return runner.run(_run_until_stopped(serving, make_engine))
     except HubRunning as error:
         code, said = HUB_RUNNING, _hub_running(error, serving.home)
-    except HubFailed as error:  # an AI client on standard input has its answer
+    except HubFailed as error:  # an AI client on standard input has got its answer
         complain(error.problem, as_json=False)
         return FAILED
     except TooltrayError as error:
         code, said = FAILED, error
-    except Exception as error:  # a bug before the hub's log was there, or after its end
+    except Exception as error:  # a bug before the hub's log was open, or after it was closed
         _record(serving, error)
         message = f"{type(error).__name__}: {error}"
         code, said = FAILED, TooltrayError(tr("the hub has failed"), message, tr("The log says where it happened."))
@@ -170,7 +170,7 @@ def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
 
 
 async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
-    stops: list[str] = []  # why, in the order of the signals; the engine may not be there yet
+    stops: list[str] = []  # the reasons, in the order of the signals; the engine may not exist yet
     engines: list[HubEngine] = []
 
     def on_signal(reason: str) -> None:
@@ -208,7 +208,7 @@ async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngi
 async def _started(serving: Serving, make_engine: Callable[[], HubEngine]) -> HubEngine:
     """Starts an engine.
 
-    Where another hub runs and is to be replaced, asks it to leave first, and repeats that if another one starts in between. A command that
+    Where another hub runs and is to be replaced, asks it to leave first, and repeats that if another hub starts in between. A command that
     holds the lock while no hub runs is waited for.
 
     Raises:
@@ -273,7 +273,7 @@ def _signals_to(handler: Callable[[str], None]) -> Iterator[None]:
     """Calls the handler in the loop with the name of each signal that asks to end, on every platform."""
     loop = asyncio.get_running_loop()
     known = {int(getattr(signal, name)): reason for name, reason in _SIGNALS.items() if hasattr(signal, name)}
-    numbers = {number: reason for number, reason in known.items() if signal.getsignal(number) is not signal.SIG_IGN}  # nohup's wish
+    numbers = {number: reason for number, reason in known.items() if signal.getsignal(number) is not signal.SIG_IGN}  # as by nohup
     before = {number: signal.getsignal(number) for number in numbers}
     for number in numbers:
         signal.signal(number, lambda number, _: loop.call_soon_threadsafe(handler, numbers[number]))
@@ -285,12 +285,11 @@ def _signals_to(handler: Callable[[str], None]) -> Iterator[None]:
 
 
 def announce(serving: Serving, also: Iterable[str] = ()) -> None:
-    """Prints what runs and what to paste into an AI client: on standard output, or, where that belongs to the AI client, on standard error.
-
-    On standard error only for a terminal: otherwise it is JSON Lines, and stays that.
+    """Prints the running hub's facts and the entry for AI clients: on standard output, or, if that belongs to an AI client, on standard
+    error. On standard error only for a terminal: otherwise it contains only JSON Lines.
 
     Args:
-        also: more lines, about what this hub serves besides.
+        also: more lines, about other endpoints of this hub.
     """
     if serving.is_stdio and not sys.stderr.isatty():
         return
@@ -306,7 +305,7 @@ def announce(serving: Serving, also: Iterable[str] = ()) -> None:
     ]
     try:
         print("\n".join(lines), file=sys.stderr if serving.is_stdio else sys.stdout, flush=True)
-    except OSError:  # it has no reader; that is no reason to end
+    except OSError:  # no reader is left; the hub continues
         if not serving.is_stdio:
             silence_stdout()
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ENDS = (".", "!", "?", ":", "。", "？", "！", "：")
-FIRST_WIDE = 0x2E80  # characters from here on are of scripts that have a full stop of their own, and no space after it
+FIRST_WIDE = 0x2E80  # characters from here on belong to scripts with their own full stop, and no space after it
 
 
 class Speech:
@@ -56,7 +56,7 @@ def say(text: str) -> str:
     The texts of a running hub are plain text, and are recognised by their words.
     """
     catalogue = _SPEECH.catalogue
-    template: str | None = getattr(text, "template", None)  # of a Phrase, whose module is not worth its import here
+    template: str | None = getattr(text, "template", None)  # of a Phrase, whose module is not imported here, as it takes time
     if template is None:
         return catalogue.recognised(text)
     fields: Mapping[str, object] = getattr(text, "fields", {})

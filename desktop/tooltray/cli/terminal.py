@@ -25,7 +25,7 @@ T = TypeVar("T")
 _ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x1b\x07\x9c]{0,4096}(?:\x1b\\|\x07|\x9c)|\x1b[ -/]*[0-~]|\x9b[0-?]*[ -/]*[@-~]",
 )
-# C0 without tab and newline, DEL, C1, and the marks that turn the direction of text around (they make one name look like another)
+# C0 without tab and newline, DEL, C1, and the marks that reverse the direction of text (they make one name look like another)
 _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -47,9 +47,9 @@ _COUNTED = {
     "token": (Phrase("1 token"), Phrase("{count} tokens", count="{count}")),
     "value": (Phrase("1 value"), Phrase("{count} values", count="{count}")),
 }
-NOT_KNOWN = "?"  # instead of a number that is not known; never 0, and never the sign for none
+NOT_KNOWN = "?"  # for an unknown number; neither 0 nor the sign for none
 LAST_DAY = 10**10  # unix seconds; the calendar ends there
-_LEAST_LAST_COLUMN = 20  # narrower, and a wrapped line reads better than a cut one
+_LEAST_LAST_COLUMN = 20  # columns; in narrower terminals a wrapped line reads better than a cut one
 
 
 def clean(text: str) -> str:
@@ -64,7 +64,7 @@ def clean_line(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """Returns the columns that a line takes in a terminal: two for East Asian wide characters, none for combining marks."""
+    """Returns the columns that a line takes in a terminal: two for East Asian wide characters, zero for combining marks."""
     if text.isascii():
         return len(text)
     return sum(_character_width(each) for each in text)
@@ -77,7 +77,7 @@ def _character_width(character: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """Returns the start of a line that fits into so many columns, with an ellipsis where something is missing."""
+    """Returns the start of a line that fits into so many columns, with an ellipsis if a part is missing."""
     if width(text) <= columns:
         return text
     kept, used = [], 1  # the ellipsis takes one
@@ -111,7 +111,9 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def to_json(value: object, *, indent: int | None = 2) -> str:
-    """Returns JSON that users can read and that is safe in a terminal: what `json` leaves raw and a terminal acts on is escaped."""
+    """Returns JSON that users can read and that is safe in a terminal: characters that terminals act on are escaped even if `json` would
+    not escape them.
+    """
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _NOT_FOR_TERMINALS_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
@@ -156,7 +158,7 @@ def print_error(problem: Problem, *, as_json: bool) -> None:
 
 
 def print_note(text: str) -> None:
-    """Prints what the user should know beside the result; on standard error, to keep it out of pipes."""
+    """Prints a note to the user beside the result; on standard error, to keep it out of pipes."""
     print(clean_line(say(text)), file=sys.stderr)
 
 

@@ -29,7 +29,7 @@ class UnstartedHub(Hub):
 
         Args:
             release: frees the lock; called by `close`.
-            is_at_terminal: a person has typed the command there.
+            is_at_terminal: a user has typed the command at a terminal.
         """
         self._release, self._runner = release, asyncio.Runner()
         self._parts = UnstartedParts(home, print_note)
@@ -48,7 +48,7 @@ class UnstartedHub(Hub):
             return self._runner.run(verb, context=contextvars.copy_context())
 
     def close(self) -> None:
-        """Frees the lock, also where something before that fails. May be called once."""
+        """Frees the lock, even if closing the parts fails. May be called once."""
         try:
             self._runner.run(self._parts.close())
             self._runner.close()

@@ -1,5 +1,5 @@
-"""What the user allows: approvals of calls, tokens, skills, and the confirmation of what a command or a program wants to allow.
+"""The user's consent: approvals of calls, tokens, skills, and confirmations of requests by commands and programs.
 
-Begin with `approvals.approvals`, which decides about a call, and `askers`, which confirm what verbs ask by
+Begin with `approvals.approvals`, which decides about a call, and `askers`, which confirm requests of verbs by
 `foundation.confirmation.confirm_widening`.
 """

@@ -1,8 +1,9 @@
-"""Who asks a hub, and how the user confirms it: in the window itself; a command in the window, by a passphrase or at a terminal.
+"""The askers of a hub, and how the user confirms their requests: actions in the window by themselves; commands in the window, by a
+passphrase or at a terminal.
 
-Where a desktop runs, commands are confirmed in its window. Else, where the user has set a passphrase, by that. Else at the terminal: a
-command there counts as typed by the user, as far as that can be known (a program can open a terminal of its own). Each decision is in the
-audit trail before it takes effect.
+Where a desktop runs, commands are confirmed in its window. Otherwise they are confirmed by the passphrase, if the user has set one, else at
+the terminal: a command there counts as typed by the user, although a program can open a terminal of its own. Each decision is in the audit
+trail before it takes effect.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from tooltray.foundation.tasks import finish_in_thread
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 
 WINDOW, BY_PASSPHRASE, TERMINAL, SCRIPT = "window", "passphrase", "terminal", "script"
-GONE = "gone"  # who asked did not wait for the answer
+GONE = "gone"  # the asker did not wait for the answer
 
 
 class Consent:
@@ -35,7 +36,7 @@ class Consent:
         """
         Args:
             known_programs: gives the names of AI clients by their programs' names; blocks.
-            confirmations: None: no hub runs whose window could be asked.
+            confirmations: None: no hub runs, so no window can ask.
         """
         self.trail, self.passphrase, self.confirmations = trail, passphrase, confirmations
         self._known_programs = known_programs
@@ -54,8 +55,8 @@ class Consent:
         """Returns the asker of a command, or of another program with the user's rights.
 
         Args:
-            pid: of its process; 0: the system does not tell.
-            is_at_terminal: it says that a person has typed it at a terminal.
+            pid: of its process; 0 if the system does not report it.
+            is_at_terminal: the command claims that a user typed it at a terminal.
         """
         return CommandAsker(self, pid=pid, is_at_terminal=is_at_terminal)
 
@@ -75,7 +76,7 @@ class Consent:
 
 
 class WindowAsker(Person):
-    """The user at the window, which shows what it is about before it calls a verb that widens something."""
+    """The user at the window, which shows the details before it calls a verb that widens something."""
 
     is_window = True
 
@@ -94,13 +95,13 @@ class CommandAsker(Person):
     """One connection of a command.
 
     Attributes:
-        tell: called with the seconds that there are for an answer, when a person is asked.
-        type_passphrase: asks for the passphrase where the command runs in this process; blocks. None: it comes by `unlock`.
+        tell: called with the number of seconds that the user has for an answer, when the user is asked.
+        type_passphrase: asks for the passphrase if the command runs in this process; blocks. None: the passphrase is given to `unlock`.
     """
 
     def __init__(self, consent: Consent, *, pid: int, is_at_terminal: bool) -> None:
         self._consent, self._pid, self._is_at_terminal = consent, pid, is_at_terminal
-        self._unlocked = ""  # the mark of the passphrase that was given
+        self._unlocked = ""  # the mark of the passphrase that was given: see Passphrase.mark
         self.tell: Callable[[float], None] = lambda seconds: None
         self.type_passphrase: Callable[[], str] | None = None
 
@@ -111,10 +112,10 @@ class CommandAsker(Person):
         self.tell(seconds)
 
     async def unlock(self, passphrase: str) -> None:
-        """Takes the passphrase; it confirms what this connection asks for from now on.
+        """Accepts the passphrase, which then confirms all later requests of this connection.
 
         Raises:
-            TooltrayError: none is set, or it is another one.
+            TooltrayError: no passphrase is set, or this one is wrong.
         """
         if not self._consent.passphrase.is_set:
             raise Denied(Phrase("No passphrase is set"), hint=Phrase("Set one with: tooltray passphrase set"))
@@ -133,7 +134,7 @@ class CommandAsker(Person):
         await self._consent.trail.note(decision_of(wish, "narrowed", TERMINAL if self._is_at_terminal else SCRIPT, origin=origin))
 
     async def _confirmed(self, wish: Wish, origin: Origin) -> str:
-        """Returns by which way the user has confirmed it."""
+        """Returns the way in which the user confirmed a request."""
         if self._consent.has_window:
             await self._ask_window(wish, origin)
             return WINDOW
@@ -176,5 +177,5 @@ class CommandAsker(Person):
 
 
 def decision_of(wish: Wish, answer: str, way: str, *, who: str = "", origin: Origin | None = None) -> Decision:
-    """Returns what the audit trail has of a wish: nothing of its arguments."""
+    """Returns the audit trail's entry about a request, without the request's arguments."""
     return Decision(wish.what, answer, way, who, str(origin or ""), wish.verb, wish.about)

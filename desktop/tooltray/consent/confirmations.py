@@ -1,4 +1,4 @@
-"""What commands want to allow, and the user confirms in the window: only the window shows it and answers."""
+"""Requests of commands to allow something, which the user confirms in the window: only the window shows and answers them."""
 
 import json
 import time
@@ -18,11 +18,11 @@ from tooltray.foundation.phrases import Phrase, plain_text
 from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.protocol.deadlines import DeadlineWheel
 
-WAIT_S = 120.0  # as a tool call waits for its answer
-REFUSED_FOR_S = 60.0  # the same request is refused without a question for so long after a no
-MOST_WAITING = 8  # more are not answered with care
+WAIT_S = 120.0  # as long as a tool call waits for its answer
+REFUSED_FOR_S = 60.0  # for so long after a refusal the same request is refused without a question
+MOST_WAITING = 8  # users would not read more with care
 MOST_REFUSED = 64
-MOST_FACTS, LONGEST_FACT = 24, 1500  # what a person reads before an answer; characters
+MOST_FACTS, LONGEST_FACT = 24, 1500  # characters; users read no more before an answer
 ID_BYTES = 8
 YES, NO, LATE = "yes", "no", "late"
 
@@ -30,7 +30,7 @@ Key = tuple[str, str, str]
 
 
 class _Request(msgspec.Struct):
-    """What commands ask for, and how many of them wait."""
+    """A request, and how many commands wait for its answer."""
 
     key: Key
     waiting: int = 1
@@ -40,33 +40,33 @@ WISH: Kind[_Request, ConfirmationSnapshot] = Kind(WAIT_S, ID_BYTES, Confirmation
 
 
 class Confirmations:
-    """The wishes of commands in the inbox. Belongs to the engine's loop."""
+    """The requests of commands in the inbox. Belongs to the engine's loop."""
 
     def __init__(self, *, inbox: Inbox, bus: EventBus, deadlines: DeadlineWheel, has_window: bool, masked: Callable[[str], str]) -> None:
         """
         Args:
             has_window: this hub is a desktop's.
-            masked: takes known secrets out of what is shown.
+            masked: removes known secrets from shown texts.
         """
         self._inbox, self._bus, self._masked = inbox, bus, masked
         self.has_window = has_window
         self._refused = Remembered(deadlines, for_s=REFUSED_FOR_S, most=MOST_REFUSED)
 
     def waiting(self) -> list[ConfirmationSnapshot]:
-        """Returns what can be confirmed, the oldest first."""
+        """Returns the requests that can be confirmed, the oldest first."""
         return [each.view for each in self._inbox.of(WISH) if each.is_open]
 
     async def ask(self, wish: Wish, origin: Origin, on_asked: Callable[[float], None]) -> str:
         """Asks in the window.
 
         Args:
-            on_asked: called with the seconds that there are for an answer, once it waits there.
+            on_asked: called with the number of seconds that the user has for an answer, once the request waits in the window.
 
         Returns:
             YES, NO or LATE.
 
         Raises:
-            Denied: it cannot be asked there now; says why.
+            Denied: the window cannot ask now; the error has the reason.
         """
         if not self._bus.is_heard(ConfirmationAsked):
             reason = Phrase("the window of Tooltray is not there yet, or is going")
@@ -82,7 +82,7 @@ class Confirmations:
                 self._inbox.close(question)
 
     def answer(self, id: str, is_yes: bool) -> None:
-        """Takes the user's answer.
+        """Records the user's answer.
 
         Raises:
             NotFound: it waits no longer.
@@ -96,16 +96,16 @@ class Confirmations:
         key = question.subject.key
         self._refused.add(key)
         for other in self._inbox.of(WISH):
-            if other.subject.key == key:  # from wherever it is asked; an approval is only for the origin that was shown
+            if other.subject.key == key:  # a refusal is for requests from any origin; an approval is only for the origin that was shown
                 other.end(NO)
 
     def _question(self, wish: Wish, origin: Origin) -> Question[_Request, ConfirmationSnapshot]:
-        """Joins the question that waits already about the same thing from the same place, or opens one."""
+        """Joins a waiting question about the same request from the same origin, or opens one."""
         key = _key(wish)
         if key in self._refused:
             reason = Phrase("you said no to the same in Tooltray's window a moment ago")
             raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Ask again in a minute"))
-        digest = key, tuple(process.pid for process in origin.processes[1:])  # the command itself is another process each time
+        digest = key, tuple(process.pid for process in origin.processes[1:])  # the command itself is a new process each time
         if same := self._inbox.same(WISH, digest):
             self._count(same, 1)
             return same
@@ -138,7 +138,7 @@ def _key(wish: Wish) -> Key:
 
 
 def _facts(wish: Wish, masked: Callable[[str], str]) -> Iterator[tuple[str, str]]:
-    """Yields what it is about first, then the other arguments of the command that are not empty."""
+    """Yields the subject of the request first, then the other arguments of the command that are not empty."""
     first = {**wish.about, **wish.shown}
     others = {name: value for name, value in wish.arguments.items() if name not in first}
     pairs = [*first.items(), *((name, _text(value)) for name, value in others.items() if value not in (None, "", [], {}))]

@@ -1,4 +1,4 @@
-"""One JSON file of the home with what the user has decided, or has to decide: the store of grants, skills, proposals, tokens and trust.
+"""A JSON file of the home with the user's decisions, or what waits for them: the store of grants, skills, proposals, tokens and trust.
 
 A file that cannot be read counts as an empty one, so that nothing is allowed by it.
 """
@@ -17,7 +17,7 @@ from tooltray.foundation.phrases import Phrase
 T = TypeVar("T", bound=msgspec.Struct)
 UnixTime = Annotated[float, msgspec.Meta(ge=0, lt=LAST_TIME_S)]
 Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+\Z")]
-"""Members of kept files; another time or text was not written by Tooltray, and the file cannot be read."""
+"""Types of members in such files. Tooltray writes no other times and texts, so a file with others cannot be read."""
 NOTHING_CHANGED = Phrase("Nothing has changed.")
 
 
@@ -25,7 +25,7 @@ class KeptFile(Generic[T]):
     """The file of one home. The constructor and `write` block on the disk; one write at a time.
 
     Attributes:
-        content: what was read or written last.
+        content: the content as last read or written.
         problem: why the file could not be read; a damaged one is set aside first.
     """
 
@@ -33,15 +33,15 @@ class KeptFile(Generic[T]):
         """
         Args:
             kind: of the content; it can be made without arguments.
-            most_bytes: a larger file is not ours.
+            most_bytes: a larger file was not written by Tooltray.
             unread: title of the problem of a file that cannot be read.
-            remedy: what the user can do where a damaged file was set aside.
+            remedy: what the user can do if a damaged file was set aside.
             unsaved: title of the error of a failed write.
         """
         self._path, self._unsaved = path, unsaved
         self.content: T = kind()
         self.problem: Problem | None = None
-        self._is_unread = False  # the file is there, and its content is unknown
+        self._is_unread = False  # the file exists, but its content is unknown
         try:
             self.content = msgspec.convert(json.loads(read_own(path, most_bytes)), type=kind)
         except FileNotFoundError:

@@ -1,7 +1,7 @@
 """The passphrase that confirms what commands want to allow, where no window can be asked.
 
-The home has a salted slow hash of it. A wrong one costs a try; after `FREE_TRIES` of them in a row each further one has to wait, longer
-each time, and a restart changes nothing.
+The home has a salted slow hash of it. Each wrong passphrase costs a try. After `FREE_TRIES` wrong ones in a row every further try has to
+wait, longer each time, even after a restart.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 SHORTEST = 8  # characters
 LONGEST = 1024
 FREE_TRIES = 5
-FIRST_WAIT_S, LONGEST_WAIT_S = 30.0, 3600.0  # doubled with each wrong one: a guesser gets about thirty tries a day
+FIRST_WAIT_S, LONGEST_WAIT_S = 30.0, 3600.0  # seconds, doubled with each wrong try: a guesser gets about thirty tries a day
 COST, BLOCK, PARALLEL = 2**15, 8, 1  # of scrypt: 32 MiB, a tenth of a second
 MOST_MEMORY_BYTES = 64 * 2**20
 SALT_BYTES = 16
@@ -39,7 +39,7 @@ class _Kept(msgspec.Struct, rename="camel"):
 
     Attributes:
         wrong: how many were wrong in a row.
-        not_before: no further one is looked at until then; unix seconds.
+        not_before: until then every passphrase is refused unchecked; unix seconds.
     """
 
     salt: Hex
@@ -57,13 +57,13 @@ class Passphrase:
         """
         Args:
             now: unix seconds.
-            cost: of the hash of a new one, a power of two.
+            cost: of the hash of a new passphrase, a power of two.
         """
         self._path, self._now, self._cost = path, now, cost
 
     @property
     def is_set(self) -> bool:
-        """True also for a damaged file, which opens nothing."""
+        """Whether a passphrase is set; True also for a damaged file, with which no passphrase is right."""
         return os.path.lexists(self._path)
 
     def state(self) -> PassphraseState:
@@ -77,7 +77,7 @@ class Passphrase:
         return PassphraseState(True, max(FREE_TRIES - kept.wrong, 0), self._waits_s(kept))
 
     def set(self, passphrase: str) -> None:
-        """Replaces the passphrase; the caller has seen to it that the user wants that.
+        """Replaces the passphrase; the caller has made sure that the user wants that.
 
         Raises:
             TooltrayError: it is too short or too long, or cannot be written.
@@ -91,7 +91,7 @@ class Passphrase:
     def remove(self) -> None:
         """
         Raises:
-            TooltrayError: it cannot be removed.
+            TooltrayError: the passphrase's file cannot be removed.
         """
         try:
             self._path.unlink(missing_ok=True)
@@ -99,7 +99,7 @@ class Passphrase:
             raise _unusable(self._path, error.strerror or str(error)) from None
 
     def mark(self) -> str:
-        """Returns what differs once another one is set.
+        """Returns the salt, a mark that changes when another passphrase is set.
 
         Raises:
             TooltrayError: the file cannot be read.
@@ -107,10 +107,10 @@ class Passphrase:
         return self._read().salt
 
     def check(self, given: str) -> str:
-        """Compares what was typed; returns the mark of the passphrase.
+        """Compares a typed passphrase with the stored one; returns the `mark` of the stored one.
 
         Raises:
-            Denied: it is another one, or too many were wrong; says when there may be a further try.
+            Denied: the passphrase is wrong, or too many were wrong; the error says when the next try is possible.
             TooltrayError: the file cannot be read or written.
         """
         kept = self._read()
@@ -125,7 +125,7 @@ class Passphrase:
         raise Denied(Phrase("This is not the passphrase"), _tries_left(left), WHERE_TO_LOOK)
 
     def _waits_s(self, kept: _Kept) -> float:
-        """Returns the seconds until the next try; a clock that was set back does not make them more than they may be."""
+        """Returns the seconds until the next try, bounded in case the clock was set back."""
         return min(max(kept.not_before - self._now(), 0.0), LONGEST_WAIT_S)
 
     def _read(self) -> _Kept:

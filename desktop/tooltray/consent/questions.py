@@ -1,8 +1,8 @@
-"""The inbox: everything that waits for the user's answer for a time, whatever it is about.
+"""The inbox: everything that waits for the user's answer for a limited time.
 
-A kind of question has its own time to wait and its own events, by which it is announced; what an answer then does is decided by its own
-class (PendingApprovals, Confirmations, Elicitations). What waits without an end (projects' own files, proposals of programs, changed
-definitions) is worked out from files, and is not here.
+Each kind of question has its own time limit and its own events; its own class (PendingApprovals, Confirmations, Elicitations) decides what
+an answer does. Decisions without a time limit (projects' own files, proposals of programs, changed definitions) are derived from files and
+are not in the inbox.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Kind(Generic[S, V]):
-    """What questions of one kind have in common; `S` is their subject, `V` what the user reads.
+    """The common properties of questions of one kind; `S` is the type of their subject, `V` of the view that the user reads.
 
     Attributes:
         wait_s: for how long the user may answer.
@@ -45,10 +45,10 @@ class Question(Generic[S, V]):
     """One question to the user.
 
     Attributes:
-        digest: the same for everything that one answer covers.
+        digest: equal for questions that one answer covers.
         view: what the user reads.
         answer: of the user, or EXPIRED, WITHDRAWN, or another reason why the user gave no answer.
-        answered_by: who gave the answer, in the words of the question's own class; empty: none was given.
+        answered_by: who gave the answer, in the words of the question's own class; empty without an answer.
         asked_at: unix seconds.
         is_being_answered: an answer is being written to the disk, so the time does not run out meanwhile.
         is_overdue: its time has passed meanwhile.
@@ -74,7 +74,7 @@ class Question(Generic[S, V]):
         return self._loop.time() - self._opened_at
 
     def end(self, answer: str) -> None:
-        """Sets the answer; the first one counts."""
+        """Sets the answer; later ones are ignored."""
         if self.is_open:
             self.answer.set_result(answer)
 
@@ -109,10 +109,10 @@ class Inbox:
         return next((each for each in self.of(kind) if each.digest == digest and each.is_open), None)
 
     def open(self, kind: Kind[S, V], subject: S, digest: Hashable, make_view: Callable[[str, float], V]) -> Question[S, V]:
-        """Opens a question and publishes that.
+        """Opens a question and publishes its event.
 
         Args:
-            make_view: makes what the user reads, of the question's id and its end in unix seconds.
+            make_view: makes the view that the user reads from the question's id and its end in unix seconds.
         """
         question = Question(kind, subject, digest, make_view)
         self._questions[question.id] = question
@@ -121,19 +121,19 @@ class Inbox:
         return question
 
     def publish(self, question: Question[S, V]) -> None:
-        """Publishes a question, which may read otherwise than before."""
+        """Publishes a question whose text may have changed."""
         if question.kind.opened:
             self._bus.publish(question.kind.opened(question.view))
 
     def close(self, question: Question[S, V]) -> None:
-        """Removes a question that was waited for, however it has ended; without an answer it is withdrawn."""
+        """Removes a question that an opener waited for; without an answer it counts as withdrawn."""
         self.drop(question)
         question.end(WITHDRAWN)
         if question.kind.closed:
             self._bus.publish(question.kind.closed(question.id))
 
     def drop(self, question: Question[S, V]) -> None:
-        """Removes a question without an end, as where another one takes its place."""
+        """Removes a question that has not ended, for example because another one replaces it."""
         question.deadline.cancel()
         self._questions.pop(question.id, None)
 
@@ -144,7 +144,7 @@ class Inbox:
 
 
 class Remembered:
-    """Keys that are known for a time; of too many the oldest are dropped."""
+    """Keys that are remembered for a time; if there are too many, the oldest are dropped."""
 
     def __init__(self, deadlines: DeadlineWheel, *, for_s: float, most: int) -> None:
         self._deadlines, self._for_s, self._most = deadlines, for_s, most

@@ -15,7 +15,7 @@ import msgspec
 
 PROC = Path("/proc")
 PAGE_BYTES = mmap.PAGESIZE
-PS_WAIT_S = 2.0  # it takes 10 ms; a computer that hangs shows no figure
+PS_WAIT_S = 2.0  # `ps` takes 10 ms; on a hanging computer the memory is not shown
 
 
 class Process(msgspec.Struct, frozen=True):
@@ -89,7 +89,7 @@ def _with_started(pids: Collection[int]) -> Iterator[int]:
 
 
 def _started(pid: int) -> list[int]:
-    """Returns the children that a process's threads started; empty where the kernel does not report them, and for an ended process."""
+    """Returns the children that a process's threads started; empty if the kernel does not report them, or if the process has ended."""
     found: list[int] = []
     for file in (PROC / str(pid) / "task").glob("*/children"):
         with suppress(OSError):
@@ -100,5 +100,5 @@ def _started(pid: int) -> list[int]:
 def _resident(folder: Path) -> int:
     try:
         return int((folder / "statm").read_text().split()[1]) * PAGE_BYTES
-    except (OSError, IndexError):  # it has just ended
+    except (OSError, IndexError):  # the process has just ended
         return 0

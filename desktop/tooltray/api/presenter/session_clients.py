@@ -50,7 +50,7 @@ class SessionClients:
         return self._introduction.of(state)
 
     def capabilities(self, session: Session, era: Era, server: str | None) -> Declarations:
-        """Returns what a session's servers, or its only server, declare besides what the hub does itself, as far as it is known now."""
+        """Returns the capabilities that a session's servers declare besides the hub's own, as far as they are known now."""
         return self._introduction.capabilities(session, era, server)
 
     def profile_refusal(self, name: str) -> str:
@@ -58,6 +58,6 @@ class SessionClients:
         return self._profiles.refusal(name)
 
     async def end_session(self, session: Session) -> None:
-        """Ends what was done only for an AI client that left for good."""
+        """Ends everything that was done only for an AI client that does not return."""
         self._notifications.end_session(session)
         await self._servers.end_session(session)

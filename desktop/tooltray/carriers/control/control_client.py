@@ -1,6 +1,6 @@
 """A connection to the running hub's control channel: one call at a time, blocking, standard library only.
 
-It knows the form of requests and replies, and not the meaning of any verb. Cheap to import; no Qt, no asyncio.
+It knows the form of requests and replies, but no verb. Cheap to import; no Qt, no asyncio.
 """
 
 import contextlib
@@ -26,24 +26,24 @@ else:
     from tooltray.carriers.control import local_posix as local
 
 CONNECT_TIMEOUT_S = 5.0  # a hub accepts within milliseconds, also while its servers start
-CALL_TIMEOUT_S = 30.0  # for verbs that touch memory and settings; what waits for a server or a person is given more
+CALL_TIMEOUT_S = 30.0  # for verbs that touch memory and settings; calls that wait for a server or the user get more
 END_TIMEOUT_S = 30.0  # the hub lets calls finish for at most 10 s and then stops its servers, bounded too
 _CHUNK_BYTES = 1 << 18
-_KEPT_EVENTS = 1000  # that arrived during calls and were not read yet
+_KEPT_EVENTS = 1000  # events that arrived during calls and were not read yet
 TOOLTRAY_ERROR, METHOD_NOT_FOUND = -32000, -32601
 WAITS, PASSPHRASE = "waits_for_person", "passphrase"  # as control_session has them
-REPLY_AFTER_WAIT_S = 5.0  # for the hub's answer, once the person's time is over
+REPLY_AFTER_WAIT_S = 5.0  # for the hub's answer, after the user's time has passed
 
 
 class HubLost(TooltrayError):
-    """The end of the connection; for `hub/stop` and `hub/hand_over` that is as good as an answer."""
+    """An error: the connection has ended; for `hub/stop` and `hub/hand_over` this counts as an answer."""
 
     def __init__(self) -> None:
         super().__init__("The hub ended before it answered", "", "Try again; if it happens again, the hub's log says why")
 
 
 class HubSilent(TooltrayError):
-    """The lack of an answer in time. The connection cannot be used any more."""
+    """An error: no answer came in time. The connection cannot be used any more."""
 
     def __init__(self, method: str, timeout_s: float) -> None:
         super().__init__(
@@ -56,7 +56,7 @@ class Hub(Protocol):
 
     @property
     def is_running(self) -> bool:
-        """Reports whether servers run behind it."""
+        """Reports whether this is a running hub."""
 
     def call(self, method: str, /, *, timeout_s: float | None = CALL_TIMEOUT_S, **params: Any) -> Any:
         """Calls a verb of McpPresenter, or one of `hub/...`, and returns its result as plain JSON values.
@@ -93,20 +93,20 @@ class ControlClient:
 
         Args:
             with_events: whether the hub also sends its events, for `events`.
-            is_at_terminal: a person typed the command at a terminal; otherwise nothing is widened (see confirmation).
+            is_at_terminal: a user typed the command at a terminal; otherwise nothing is widened (see confirmation).
 
         Returns:
-            The connection, or None where no hub runs (a socket that a killed hub left behind counts as no hub).
+            The connection; None if no hub runs, even if a killed hub has left its socket behind.
 
         Raises:
-            TooltrayError: there is a socket, and it cannot be used.
+            TooltrayError: the socket exists, but cannot be used.
         """
         channel = next(filter(None, map(_open, control_endpoints(home))), None)
         if channel is None:
             return None
         try:
             return cls(channel, with_events=with_events, is_at_terminal=is_at_terminal)
-        except HubLost:  # it ended in this moment
+        except HubLost:  # the hub ended in this moment
             channel.close()
             return None
 
@@ -114,7 +114,7 @@ class ControlClient:
         """Calls a method and returns its result.
 
         Args:
-            timeout_s: how long to wait for the answer; None waits for good.
+            timeout_s: how long to wait for the answer; None waits without a limit.
 
         Raises:
             HubLost: the hub ended first.
@@ -151,18 +151,18 @@ class ControlClient:
             The pid that it had.
 
         Raises:
-            TooltrayError: it refuses, or it is still there after `END_TIMEOUT_S`.
+            TooltrayError: it refuses, or still runs after `END_TIMEOUT_S`.
         """
         return self._end_by("hub/stop")
 
     def hand_over(self) -> int:
-        """Asks the hub to finish its calls and to leave, and waits until its process, and with it its lock, is gone.
+        """Asks the hub to finish its calls and to leave, and waits until its process has ended and freed the lock.
 
         Returns:
             The pid that it had.
 
         Raises:
-            TooltrayError: it refuses, or it is still there after `END_TIMEOUT_S`.
+            TooltrayError: it refuses, or still runs after `END_TIMEOUT_S`.
         """
         return self._end_by("hub/hand_over")
 
@@ -244,7 +244,7 @@ class ControlClient:
 
 
 def _open(path: Path) -> local.Channel | None:
-    """Connects to a socket of this user's; returns None where no hub listens.
+    """Connects to a socket of this user; returns None if no hub listens.
 
     Raises:
         TooltrayError: it cannot be used.

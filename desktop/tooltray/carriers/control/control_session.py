@@ -25,7 +25,7 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 
 logger = logging.getLogger(__name__)
-PASSPHRASE = "passphrase"  # the kind of a refusal that a passphrase would help
+PASSPHRASE = "passphrase"  # the kind of a refusal that a passphrase would avoid
 WAITS = "waits_for_person"
 
 
@@ -87,7 +87,7 @@ class ControlSession:
                 unsubscribe()
 
     def tell_of_wait(self, seconds: float) -> None:
-        """Notifies the command that a person is asked in the window, and has so many seconds for an answer."""
+        """Notifies the command that the user is asked in the window, and of the seconds that the user has for an answer."""
         self.dispatcher.send_notification(WAITS, dump({"seconds": seconds}))
 
     async def _answer(self, request: Envelope) -> Envelope:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Channel = socket.socket
 CHANNEL = "socket"
 _NOBODY_LISTENS = {errno.ENOENT, errno.ENOTDIR, errno.ECONNREFUSED}  # refused: the file of a hub that was killed
-_POLL_EVERY_S = 0.05  # where the system cannot report a process's end
+_POLL_EVERY_S = 0.05  # for systems that cannot report a process's end
 _UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
 
 
@@ -26,10 +26,10 @@ def connect(path: Path, timeout_s: float) -> Channel | None:
     """Connects to a socket of the hub.
 
     Returns:
-        The connection, or None where no hub listens.
+        The connection; None if no hub listens.
 
     Raises:
-        OSError: something is there and cannot be used.
+        OSError: the socket exists, but cannot be used.
     """
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     channel.settimeout(timeout_s)

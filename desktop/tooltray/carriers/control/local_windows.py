@@ -48,7 +48,7 @@ class Channel:
     def sendall(self, data: bytes) -> None:
         """
         Raises:
-            TimeoutError: the hub did not take all of it in time.
+            TimeoutError: the hub did not accept all data in time.
             OSError: the hub is gone, or this was shut down.
         """
         with self._lock:
@@ -92,10 +92,10 @@ def connect(path: Path, timeout_s: float) -> Channel | None:
     """Connects to a pipe of the hub.
 
     Returns:
-        The connection, or None where no hub listens.
+        The connection; None if no hub listens.
 
     Raises:
-        OSError: something is there and cannot be used.
+        OSError: the pipe exists, but cannot be used.
     """
     try:
         return Channel(pipes.connect(str(path), timeout_s))

@@ -1,7 +1,7 @@
-"""The types of what the API's verbs return, for callers that get it as JSON from the control channel.
+"""The types of the results of the API's verbs, for callers that get results as JSON from the control channel.
 
-The types are named in resources/verbs.json, which is made from the verbs' own annotations (scripts/verb_table.py): the classes that have
-those import the engine, which takes longer than most commands.
+The types are named in resources/verbs.json, which is made from the verbs' own annotations (scripts/verb_table.py): importing the classes
+with the verbs imports the engine, which takes longer than most commands.
 """
 
 import importlib
@@ -48,10 +48,10 @@ def result_type(verb: str) -> Any:
 
 
 def typed_result(verb: str, value: object) -> Any:
-    """Converts a verb's JSON to what the verb returned.
+    """Converts a verb's JSON to the type that the verb returned.
 
     Raises:
-        TooltrayError: it is something else, as from a hub of a much older version.
+        TooltrayError: the JSON does not fit the type, as from a hub of a much older version.
     """
     try:
         return msgspec.convert(value, result_type(verb))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CALL_TIMEOUT_S = 30.0  # a user waits in a chat; the hub itself would wait for minutes
-LIST_TIMEOUT_S = 60.0  # a hub may have to be started, and it waits for servers that were never listed
+LIST_TIMEOUT_S = 60.0  # a hub may have to be started first, and then waits for servers that were never listed
 SDK = "copilot"
 
 
@@ -63,7 +63,7 @@ async def copilot_tools(
         home: of the hub; None: TOOLTRAY_HOME, or the user's own.
         servers: only the tools of these.
         timeout_s: seconds after which a call is abandoned.
-        may_start: whether a hub is started where none runs, now and when a tool is called; it leaves again when no AI client uses it.
+        may_start: whether a hub is started where none runs, now and when a tool is called; such a hub ends when no AI client uses it.
 
     Raises:
         TooltrayError: github-copilot-sdk is not installed, no hub runs and none can be started, or a server is unknown.

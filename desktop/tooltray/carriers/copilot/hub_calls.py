@@ -31,14 +31,14 @@ else:
     from tooltray.carriers.control import local_posix as local
 
 CALL_ID = 1  # the id of the only call of a connection
-MESSAGE_CHARACTERS = 500  # of the reason why no hub could be started
+MESSAGE_CHARACTERS = 500  # characters of the reason why no hub could be started
 _NO_HUB = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)  # refused: a hub that was killed left its socket
 Message = dict[str, Any]
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class HubCalls:
-    """A caller of the hub's API. May be used by any number of tasks, in any event loop."""
+    """A caller of the hub's API, for any number of tasks in any event loop."""
 
     def __init__(self, home: Home, *, may_start: bool) -> None:
         """
@@ -50,7 +50,8 @@ class HubCalls:
     def within(self, timeout_s: float) -> Api:
         """Returns the hub's API, whose verbs are called only with keywords. A cancelled call is cancelled in the hub, too.
 
-        Each verb also raises HubLost where the hub ends before it replies, HubSilent, and TooltrayError where no hub runs.
+        Each verb also raises HubLost if the hub ends before it replies, HubSilent if it does not reply in time, and TooltrayError if no hub
+        runs.
 
         Args:
             timeout_s: seconds for one call with everything, including the start of a hub.

@@ -16,7 +16,7 @@ from tooltray.carriers.http_server.strangers import Strangers
 from tooltray.foundation.tasks import TaskKeeper
 
 logger = logging.getLogger(__name__)
-AT_ONCE = 64  # connections accepted in one iteration of the loop, so that calls go on in between
+AT_ONCE = 64  # connections accepted in one iteration of the loop, so that calls continue in between
 NO_DESCRIPTOR = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 PAUSE_S = 0.1  # before the next attempt if even the reserved descriptor could not be reopened
 HEARD_BYTES = 65536  # read from a rejected peer: TCP would reset the connection and drop our message if data stayed unread
@@ -40,7 +40,7 @@ class Acceptor:
             place: the bound socket; `close` closes it.
             make_protocol: makes the protocol of each connection.
             too_many: the message for rejected peers.
-            strangers: counts the connections; None where all peers are known.
+            strangers: counts the connections; None if all peers are known.
             kept: descriptors that are kept for this place: all but one serve peers when no other is left.
         """
         self._strangers, self._kept = strangers, kept

@@ -76,7 +76,7 @@ def is_compressed(request: web.Request) -> bool:
 
 
 def check_accept(request: web.Request) -> None:
-    """Checks that the client accepts JSON and event streams: which one it gets is only known while the request is answered.
+    """Checks that the client accepts JSON and event streams, since the form of the answer is not known before.
 
     Raises:
         Refused: it does not accept both.

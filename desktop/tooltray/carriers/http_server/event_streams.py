@@ -112,7 +112,7 @@ class EventQueue:
         return self._waiting[0] if self.is_ended and len(self._waiting) == 1 else None
 
     async def news(self, *, within_s: float | None) -> bool:
-        """Waits for an event or the end of the stream, at most `within_s` seconds (None: no limit); returns whether one has come."""
+        """Waits for an event or the end of the stream, at most `within_s` seconds (None: no limit); returns whether one of them came."""
         if self._waiting or self.is_ended:
             return True
         self._has_news.clear()
@@ -137,7 +137,7 @@ class EventQueue:
 
     def written(self, event: Event) -> None:
         """Removes the oldest waiting event, which was written."""
-        if self._waiting and self._waiting[0] is event:  # it was not discarded meanwhile
+        if self._waiting and self._waiting[0] is event:  # the event was not discarded meanwhile
             self._waiting.popleft()
             self._pressure.take(event.size)
         event.is_written = True

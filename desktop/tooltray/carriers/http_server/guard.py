@@ -21,7 +21,7 @@ STAND_ONCE = (
     "Origin",
     "Authorization",
     "Sec-Fetch-Site",
-)  # if repeated, programs disagree on which one counts
+)  # if repeated, programs disagree on which one is valid
 OWN_PAGES = frozenset({"same-origin", "none"})
 """Allowed values of `Sec-Fetch-Site`, which browsers send: our own page, or a person who typed the address."""
 JSON_TYPE, EVENTS_TYPE = "application/json", "text/event-stream"

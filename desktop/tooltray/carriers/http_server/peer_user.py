@@ -1,4 +1,4 @@
-"""Looks up which user of this computer has the other end of a TCP connection. Linux only; elsewhere the user is unknown.
+"""Looks up the user of this computer at the other end of a TCP connection. Linux only; elsewhere the user is unknown.
 
 `sock_diag(7)` finds one socket by its addresses, in some microseconds however many there are; `/proc/net/tcp` would list them all.
 """

@@ -55,7 +55,7 @@ class HttpPlace(Generic[Wanted, App]):
     """An address that is opened, moved and closed. Belongs to the engine's loop. Changes hold its `lock`, so that one follows another.
 
     Attributes:
-        wanted: what was wanted last, even if it could not be opened; None for nothing.
+        wanted: the last wanted state, even if it could not be opened; None if nothing is to be open.
         app: the application that is open now; None if nothing is open.
         base_url: its URL without a path; empty if nothing is open.
         problem: why the wanted address could not be opened.
@@ -73,7 +73,7 @@ class HttpPlace(Generic[Wanted, App]):
     ) -> None:
         """
         Args:
-            address: returns the address for what is wanted; raises TooltrayError if it must not be opened.
+            address: returns the address for a wanted state; raises TooltrayError if it must not be opened.
             make_app: makes the application for the bound port.
             cannot_open: turns the failure into an error for users, with a hint.
             on_leaving: called after `stop_taking` and before `close` of the application.
@@ -88,7 +88,7 @@ class HttpPlace(Generic[Wanted, App]):
         self.is_closed = self._is_ending = False
 
     def is_as(self, wanted: Wanted | None, *, is_retry: bool = False) -> bool:
-        """Reports whether there is nothing to do for what is wanted now.
+        """Reports whether the place is already in the wanted state.
 
         Args:
             is_retry: whether to try again what failed before; another program may have freed the port.
@@ -96,7 +96,7 @@ class HttpPlace(Generic[Wanted, App]):
         return self.is_closed or (wanted == self.wanted and not (is_retry and self.problem))
 
     async def move(self, wanted: Wanted | None) -> None:
-        """Closes what is open and opens what is wanted; a failure is stored in `problem` and published."""
+        """Closes the open address and opens the wanted one; a failure is stored in `problem` and published."""
         self.wanted, self.problem = wanted, None
         await self._leave()
         if wanted is None:
@@ -146,7 +146,7 @@ class HttpPlace(Generic[Wanted, App]):
                 await app.stop_taking()
                 if self._on_leaving:
                     await self._on_leaving(app)
-            finally:  # nothing refers to it any more
+            finally:  # no other code refers to the application any more
                 await app.close()
 
 

@@ -49,7 +49,7 @@ class HttpSite:
         """Serves on a bound socket."""
         await self._runner.setup()
         assert self._runner.server
-        if sys.platform == "win32":  # which has handles for all, and a loop that cannot wait for a socket to be ready
+        if sys.platform == "win32":  # Windows has enough handles, and its loop cannot wait until a socket is ready
             self._acceptor = await asyncio.get_running_loop().create_server(self._runner.server, sock=place, backlog=BACKLOG)
         else:
             self._acceptor = Acceptor(place, self._runner.server, backlog=BACKLOG, too_many=_TOO_MANY, strangers=self._strangers)

@@ -1,6 +1,7 @@
 """Limits connections that have shown no token yet to a share of the descriptors, so that they take no descriptor of others.
 
-Within the share each user of this computer counts apart, and each host: one that fills the share displaces only its own connections.
+Within the share each user of this computer and each host is counted separately: one that fills the share displaces only its own
+connections.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ class _Stranger:
 
     Attributes:
         came: seconds of the loop's clock.
-        peer: the other end, as far as it is known: the address, or a user's number once the share was full.
+        peer: the other end, as far as known: the address, or the user's number once the share was full.
     """
 
     def __init__(self, came: float, transport: asyncio.BaseTransport) -> None:
@@ -44,7 +45,7 @@ class Strangers:
         """
         Args:
             most_files: descriptors that this process may have open; 0: the system's limit.
-            user_of: returns which user of this computer a peer is, by the addresses of both ends; None: it is not known.
+            user_of: returns the user of this computer who is the peer, by the addresses of both ends; None if unknown.
         """
         self._user_of = user_of
         files = most_files or _most_files()
@@ -66,7 +67,7 @@ class Strangers:
 
     def add(self, transport: asyncio.BaseTransport) -> None:
         """Counts a new connection. One beyond the share ends the oldest of the user or host with the most."""
-        if transport in self._known:  # its request has come with it
+        if transport in self._known:  # its request arrived together with it
             return
         if self.count >= self.most:
             for stranger in self._strangers.values():
@@ -83,7 +84,7 @@ class Strangers:
             self._known.add(transport)
 
     def close(self) -> None:
-        """Ends the connections that have shown nothing."""
+        """Ends the connections that have shown no token."""
         if self._timer:
             self._timer.cancel()
         for each in list(self._strangers):

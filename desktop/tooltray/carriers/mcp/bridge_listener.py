@@ -39,8 +39,7 @@ class Listener:
 
     def open(self, path: Path) -> None:
         """
-        Raises:
-            OSError: it cannot be opened.
+        Raises: OSError: the socket cannot be opened.
         """
         self._acceptor = local_endpoint.accept_at(path, lambda: _Guest(self), too_many=_TOO_MANY, kept=KEPT if self.only == CONTROL else 1)
 

@@ -1,6 +1,7 @@
 """Notifies one AI client of the changes it wants to hear of: never before its first answer, and not too often.
 
-Legacy clients get the notifications of their era; modern ones get what they opened a `subscriptions/listen` for, marked with its id.
+Legacy clients get the notifications of their era; modern ones get the notifications that their `subscriptions/listen` requests, marked with
+its id.
 """
 
 import asyncio
@@ -73,11 +74,11 @@ class Listening:
             on_tools_told: called when the client was notified that its tools have changed.
         """
         self._dispatcher, self._on_tools_told = dispatcher, on_tools_told
-        self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: what is wanted, its `_meta`, the id
+        self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: the wanted notifications, its `_meta`, the id
         self._early: dict[bytes, deque[tuple[str, Raw]]] = {}  # by the request's id: sent before it was acknowledged
-        self._news: dict[str, set[str]] = {}  # what is to be notified, and which of its lists the client has not requested since
-        self._changes: dict[str, int] = {}  # by notification
-        self._updates: dict[str, Raw] = {}  # of resources, for later if a client does not read
+        self._news: dict[str, set[str]] = {}  # notifications to send, and those sent whose list the client has not requested since
+        self._changes: dict[str, int] = {}  # number of changes by notification
+        self._updates: dict[str, Raw] = {}  # updates of resources, kept while the client does not read
         self._telling: asyncio.TimerHandle | None = None
         self.is_legacy = False  # the client has sent `notifications/initialized`
         self.has_answered = False  # a notification before the first reply breaks some clients
@@ -88,7 +89,7 @@ class Listening:
         """Begins one stream of notifications; sends its acknowledgement first, as the specification requires.
 
         Args:
-            of_extensions: what servers report besides.
+            of_extensions: the acknowledged members for servers' extensions.
         """
         meta = dump({SUBSCRIPTION_ID_KEY: id})
         told: dict[str, object] = {**of_extensions, **wanted.acknowledged()}
@@ -114,16 +115,15 @@ class Listening:
             self._dispatcher.send_notification(method, _with_subscription(params, meta), about=id)
 
     def changes(self, method: str) -> int:
-        """Returns how often the list that a request asks for has changed by now."""
+        """Returns how often the requested list has changed until now."""
         return self._changes.get(LISTS.get(method, ""), 0)
 
     def seen(self, method: str, changes: int) -> None:
         """Marks the list that the client has requested as seen: earlier changes are not notified.
 
         Args:
-            changes: of the list, when the client requested it; later changes may not be in the answer, except in the first answer of all,
-                which
-                waits for what it lists.
+            changes: of the list, when the client requested it; later changes may not be in the answer, except in the very first answer,
+                which waits for its servers.
         """
         if self.has_answered and self.changes(method) != changes:
             return
@@ -149,7 +149,7 @@ class Listening:
         """Notifies the client of a change of a resource that it subscribed to.
 
         Args:
-            uri: what the client subscribed to.
+            uri: the URI that the client subscribed to.
             params: of the notification, with the URI that the client knows.
         """
         if self._dispatcher.is_congested:

@@ -53,9 +53,9 @@ from tooltray.servers.upstream.mcp_client import McpClient
 ROOTS_CHANGED = "notifications/roots/list_changed"
 NOTHING_KNOWN = KnownLimits()
 ORDER = AnswerOrder(holds_back=frozenset({"initialize"}), stays_open=frozenset({"subscriptions/listen"}), is_paced=True)
-OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
+OPENING_WAIT_S = 5.0  # for one server's own greeting; clients wait little longer for a handshake
 LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
-# never by a server, also where a session has but one
+# never answered by a server, even if the session has only one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
 
 
@@ -65,7 +65,7 @@ class SessionTerms(msgspec.Struct, frozen=True):
     Attributes:
         server: only this server's tools, under their own names; None: the tools of all servers.
         refusal: why this client cannot be served; every request is answered with it.
-        must_find: not every session may have the server; the first request waits until it is known whether the client's project has it.
+        must_find: not every session may have the server; the first request waits until the servers of the client's project are known.
         is_lasting: False for a single request without a connection.
         client: the name of its token; several sessions may belong to one client.
         held: its calls that wait for an answer, if they outlive this session; None: the session's own.
@@ -126,7 +126,7 @@ class ClientSession:
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
         self.dispatcher.note_refusal = self._note_refusal
-        if not terms.is_lasting:  # there is no bridge that repeats the request to the next hub
+        if not terms.is_lasting:  # no bridge repeats the request to the next hub
             self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
 
@@ -146,13 +146,13 @@ class ClientSession:
             await self._tasks.close()
             await self._clients.end_session(self)
 
-    # what servers want of the client (Session)
+    # requests and notifications of servers for the client (Session)
 
     def can_answer(self, method: str) -> bool:
         return CAPABILITY_FOR[method] in opened(self.capabilities)
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
-        await self._is_initialized.wait()  # an earlier request may be refused by the client
+        await self._is_initialized.wait()  # the client may refuse an earlier request
         return await self.dispatcher.call(method, params, about=about)
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
@@ -233,7 +233,7 @@ class ClientSession:
             if bytes(head.meta.capabilities) != self._declared:
                 self._declare(head.meta.capabilities)
             self.state.shows_views = self._shows_views  # another connection of the same client may have declared otherwise
-            if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
+            if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # no `initialize` named it
                 self._call_client(eras.read_client_info(request.params))
         return Exchange(request, head, self, self._held, self._server, self._client)
 
@@ -261,7 +261,7 @@ class ClientSession:
         version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         server = await self._open_server(Era.LEGACY)
         if server and server.owner is self and server.era is Era.LEGACY:
-            version = server.greeting.version  # it was asked for the client's
+            version = server.greeting.version  # started with the client's own request
         self.dispatcher.takes_batches = version == BATCH_VERSION
         return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
 

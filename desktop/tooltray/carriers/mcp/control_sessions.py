@@ -1,4 +1,4 @@
-"""Sessions of commands and of other starts of the program, over the control socket. The module knows nothing of AI clients."""
+"""Sessions of commands and of second starts of the program, over the control socket. The module knows nothing of AI clients."""
 
 import asyncio
 

@@ -14,7 +14,7 @@ class Doors:
     def __init__(self, *, home: Home, sessions: Sessions, http: HttpListener, served: ServedListener) -> None:
         """
         Args:
-            home: where the local sockets are to be.
+            home: the place of the local sockets.
         """
         self.sessions, self.http, self.served = sessions, http, served
         self._home = home
@@ -30,7 +30,7 @@ class Doors:
         await self.served.start()
 
     async def _open_sockets(self) -> None:
-        """Opens the control socket first: a command that finds the other one then need not look again.
+        """Opens the control socket first: a command that finds the other socket then finds this one, too.
 
         The other socket serves commands, too, since versions without a control socket know no other; see control/endpoints.py.
         """

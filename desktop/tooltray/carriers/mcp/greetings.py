@@ -1,6 +1,6 @@
 """The greetings for AI clients that open a connection: the hub's, or the one server's, in the client's era.
 
-A server's own greeting is passed on unchanged, except for what the hub does itself: it notifies every change of a list.
+A server's own greeting is passed on unchanged, except that it declares the hub's own notifications of changed lists.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
     "completions": {},
     "logging": {},
 }
-_OF_LEGACY = {"protocolVersion"}  # which mean nothing in the other era
+_OF_LEGACY = {"protocolVersion"}  # these have no meaning in the other era
 _OF_MODERN = {"resultType", "supportedVersions", "ttlMs", "cacheScope"}
 
 
@@ -31,8 +31,8 @@ def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] 
     """Returns the hub's greeting, which also covers servers that are added later.
 
     Args:
-        instructions: of all servers together; empty for a server that did not answer in time.
-        capabilities: what servers declare besides what the hub does itself: `extensions`, `experimental`, `tasks`.
+        instructions: of all servers together; servers that did not answer in time have no part in it.
+        capabilities: the servers' capabilities besides the hub's own: `extensions`, `experimental`, `tasks`.
     """
     members = {"capabilities": dump({**OWN_CAPABILITIES, **(capabilities or {})}), "serverInfo": dump(SERVER_INFO)}
     if instructions:
@@ -41,9 +41,8 @@ def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] 
 
 
 def of_server(greeting: Greeting, era: Era) -> Raw:
-    """Returns one server's greeting for a client of an era, without the version that a legacy client is answered with.
-
-    For the other era it has everything that has a meaning there, and all unknown members.
+    """Returns one server's greeting for a client of an era, without the protocol version for a legacy client. A greeting for the other era
+    has all members that have a meaning there, and all unknown ones.
     """
     members = opened(greeting.result)
     members["capabilities"] = _capabilities(members.get("capabilities", NOTHING), era)
@@ -65,7 +64,7 @@ def _modern(members: dict[str, Raw]) -> Raw:
 
 
 def _capabilities(capabilities: Raw, era: Era) -> Raw:
-    """Returns capabilities without those that a client would reject the greeting for, and with the list changes that the hub notifies."""
+    """Returns capabilities without those for which a client would reject the greeting, and with the list changes that the hub notifies."""
     offered = _members(capabilities)
     for name in [name for name in BEYOND if name in offered and not _is_object(offered[name])]:
         del offered[name]

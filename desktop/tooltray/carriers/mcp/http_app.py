@@ -64,7 +64,9 @@ class HttpApp:
         await self._site.stop_taking()
 
     async def end_of(self, owner: str | None, reason: str, *, grace_s: float) -> None:
-        """Ends what one client, or all, have open: requests in flight may finish within `grace_s`, then they are answered with `reason`."""
+        """Ends the requests and sessions of one client, or of all: requests in flight may finish within `grace_s`, then they are answered
+        with `reason`.
+        """
         parts = (self._streamable, self._modern, self._sse)
         dispatchers = [dispatcher for part in parts for dispatcher in part.dispatchers(owner)]
         await asyncio.gather(*(dispatcher.close(reason, grace_s=grace_s) for dispatcher in dispatchers))

@@ -34,7 +34,7 @@ from tooltray.protocol.routing_headers import (
     written,
 )
 
-NAME_IS_REQUIRED = frozenset({"tools/call", "prompts/get", "resources/read"})  # extensions may leave it out
+NAME_IS_REQUIRED = frozenset({"tools/call", "prompts/get", "resources/read"})  # extensions may omit this header
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.0+)?")  # of an integer; some programs write 42 as 42.0
 
 
@@ -46,7 +46,7 @@ class Headers(Protocol):
 
 
 def fault_of(request: Envelope, head: Head | None, headers: Headers) -> Envelope | None:
-    """Returns the error of a request whose envelope lacks something, or whose headers contradict its body; the first that is found."""
+    """Returns the first error of a request whose envelope is incomplete, or whose headers contradict its body."""
     for name in (VERSION_HEADER, METHOD_HEADER, NAME_HEADER):
         if len(headers.getall(name, ())) > 1:
             return _mismatch(f"{name} header appears more than once")
@@ -95,7 +95,7 @@ def _fault_at(path: tuple[str, ...], header: str, arguments: Any, headers: Heade
     expected, where = written(value), ".".join(path)
     if len(given) > 1:
         return f"{name} header appears more than once"
-    if expected is None:  # no argument, or one that no header can repeat
+    if expected is None:  # a missing argument, or one that no header can repeat
         return f"{name} header is given, and the argument {where!r} is not" if given else ""
     if not given:
         return f"{name} header is missing, and the argument {where!r} is given"

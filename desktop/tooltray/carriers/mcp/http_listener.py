@@ -41,10 +41,10 @@ END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 
 
 class EndpointTokens(msgspec.Struct, frozen=True):
-    """The tokens of AI clients, of other programs over REST, and of programs that a person trusts with more.
+    """The tokens of AI clients, of other programs over REST, and of programs that the user trusts with more.
 
     Attributes:
-        trail: records what those decide.
+        trail: records the decisions of trusted programs.
     """
 
     clients: ClientTokens
@@ -100,7 +100,7 @@ class HttpListener:
         return self._place.base_url or None
 
     async def follow(self, *, is_retry: bool = False) -> None:
-        """Applies the settings completely, even if the caller is cancelled, who may be connected to the address that closes.
+        """Applies the settings completely, even if the caller is cancelled, as when it is connected to the closing address.
 
         Args:
             is_retry: also tries what has just failed; another program may have freed the port.
@@ -115,19 +115,19 @@ class HttpListener:
                 self._bus.publish(HttpAddressChanged())
 
     async def forget_client(self, name: str) -> None:
-        """Ends what a client has open, whose token is not valid any more."""
+        """Ends the requests and sessions of a client with an invalidated token."""
         if held := self._held.pop(name, None):
             held.close()
         if self._place.app:
             await self._place.app.end_of(name, TOKEN_GONE, grace_s=0)
 
     def forget_programs(self) -> None:
-        """Ends what programs have open with the previous token of the REST interface."""
+        """Ends programs' open requests with the previous token of the REST interface."""
         if self._events:
             self._events.end_streams()
 
     async def stop_taking(self) -> None:
-        """Accepts no new clients; what is open continues."""
+        """Accepts no new clients; open connections continue."""
         await self._place.stop_taking()
 
     async def close(self) -> None:
@@ -158,7 +158,7 @@ class HttpListener:
             self._events.end()
 
     async def _leave(self, app: "HttpApp") -> None:
-        """Ends what is open; nothing new is accepted any more."""
+        """Ends open requests and sessions, and accepts no new ones."""
         self.forget_programs()
         await app.end_of(None, MOVED, grace_s=END_GRACE_S)
         held, self._held = self._held, {}
@@ -211,7 +211,7 @@ class HttpListener:
 def _address(settings: HttpSettings) -> HostAndPort:
     """
     Raises:
-        TooltrayError: it would be open to everyone without a token.
+        TooltrayError: the address would be open to everyone without a token.
     """
     if not settings.require_token and not is_loopback(settings.host):
         title = Phrase("the HTTP endpoint is not opened")

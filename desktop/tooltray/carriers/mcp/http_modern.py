@@ -26,11 +26,11 @@ from tooltray.protocol.routing_headers import VERSION_HEADER
 from tooltray.servers.relay.held_calls import HeldCalls
 
 MAX_EXCHANGES = 1024  # requests of modern clients being answered at once
-MAX_OF_ONE = 512  # of these, of one client: what it leaves open does not keep others from calling
+MAX_OF_ONE = 512  # of these, for one client: its open requests do not keep others from calling
 MAX_LISTENING = 256  # of these, notification streams, which stay open: they do not block the client's own calls
 LISTEN = "subscriptions/listen"
 METHODS = "POST"
-# the HTTP status of a reply that is an error and comes alone, by the error's code; 200 for every other
+# the HTTP status of a response with only an error, by the error's code; 200 for all other responses
 STATUS_OF: Mapping[int, int] = MappingProxyType(
     {
         PARSE_ERROR: 400,
@@ -69,14 +69,14 @@ class ModernHttp:
     def __init__(
         self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, nobody: str = ""
     ) -> None:
-        """Serves requests without a token as the client that the last argument names; empty: each of them is a client of its own.
+        """Serves requests without a token as the client that the last argument names; if it is empty, each request has a client of its own.
 
         Args:
             held_calls_of: returns a client's held calls, by the name of its token.
         """
         self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
-        self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
-        self._open: Counter[tuple[str, bool]] = Counter()  # how many by whose they are, and whether they are streams of news
+        self._exchanges: dict[Dispatcher, str] = {}  # with their owners
+        self._open: Counter[tuple[str, bool]] = Counter()  # number of requests by owner, and by whether they are streams of notifications
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
         """Returns the dispatchers of one owner's requests, or all."""
@@ -90,7 +90,7 @@ class ModernHttp:
         check_accept(request)
         begun = self._begin(request, await read_message(request), owner, server)
         if begun is None:
-            return web.Response(status=202)  # a notification; this version has none that a server could use
+            return web.Response(status=202)  # a notification; this version has no notification for servers
         dispatcher, queue, kind = begun
         self._exchanges[dispatcher] = owner
         self._open[kind] += 1
@@ -161,7 +161,7 @@ class ModernHttp:
         if fault := fault_of(asked, eras.read_head(asked.params), request.headers):
             return fault
         if asked.method == "initialize":
-            return failure(METHOD_NOT_FOUND, "Method not found", asked.method)  # other versions begin with it, this one has none
+            return failure(METHOD_NOT_FOUND, "Method not found", asked.method)  # modern clients do not initialize
         if asked.method == "tools/call":
             return argument_fault(asked, request.headers, lambda name: self._tool_schema(name, server))
         return None

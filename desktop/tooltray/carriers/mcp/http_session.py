@@ -1,4 +1,4 @@
-"""One legacy client's session over streamable HTTP: which message goes into which response, and what is kept for a client that comes back.
+"""One legacy client's session over streamable HTTP: sorts messages into responses, and keeps messages for a client that reconnects.
 
 The session is the channel of a dispatcher; it knows no HTTP library. Each POST of a request has a stream, and stream 0 has the messages
 that belong to no request: the client reads it by a GET. A stream outlives its response: the request continues when its client has
@@ -16,11 +16,11 @@ import msgspec
 from tooltray.carriers.http_server.event_streams import Event, EventQueue, Flow, Pressure
 from tooltray.protocol.channels import MessageChannel, Outgoing
 
-KEPT_BYTES = 2**20  # of each session for a client that comes back; the newest message is kept whatever its size, until it is written
-KEEPING_BYTES = 512  # what keeping a message costs besides its text
+KEPT_BYTES = 2**20  # bytes kept in each session for a client that reconnects; the newest message is kept at any size, until it is written
+KEEPING_BYTES = 512  # bytes that keeping a message costs besides its text
 MAX_STREAMS = 1024  # requests of one session that wait at once; a client with more is faulty
-BATCH_VERSION = "2025-03-26"  # the only one with batches
-PRIMED_VERSION = "2025-11-25"  # from which on a stream begins with an event that only has an id
+BATCH_VERSION = "2025-03-26"  # the only version with batches
+PRIMED_VERSION = "2025-11-25"  # from this version on, a stream begins with an event that only has an id
 CLIENT_GONE = "the AI client is gone"
 
 Cut = Callable[[], object] | None
@@ -52,7 +52,7 @@ class Stream:
     def __init__(self, number: int, keys: Sequence[bytes] = ()) -> None:
         self.number, self.keys = number, keys
         self.is_complete = self.is_resumable = False
-        self.kept_count = 0  # of its events, how many could still be sent again
+        self.kept_count = 0  # number of its events that can still be sent again
         self.queue: EventQueue | None = None
 
 
@@ -83,12 +83,12 @@ class HttpSession:
         self._by_key: dict[bytes, Stream] = {}
         self._kept: deque[tuple[Stream, Event]] = deque()
         self._kept_bytes = self._last_stream = self._last_event = 0
-        self._initialize = b""  # its id, while it is not answered
+        self._initialize = b""  # the id of `initialize`, while it is not answered
         self._keeping = dispatcher.unsent.all.of(is_server=False)
         self._keeping.ends.add(self._drop_kept)
         dispatcher.attach_messages(self)
 
-    # what the dispatcher calls
+    # methods for the dispatcher
 
     def send(self, message: Outgoing) -> None:
         is_reply = not message.method
@@ -116,7 +116,7 @@ class HttpSession:
             self._complete(stream)
         self._on_closed(self)
 
-    # what the endpoint calls
+    # methods for the endpoint
 
     @property
     def is_idle(self) -> bool:
@@ -155,7 +155,9 @@ class HttpSession:
         return stream
 
     def make_resumable(self, stream: Stream) -> str:
-        """Keeps what a stream does not write from now on, since its response carries ids; returns the id to send before the first event."""
+        """Keeps a stream's unwritten messages from now on, since its response carries ids; returns the id to send before the first
+        event.
+        """
         stream.is_resumable = True
         for event in stream.queue.waiting if stream.queue else ():
             self._keep(stream, event)
@@ -184,9 +186,9 @@ class HttpSession:
         return self._standing
 
     def left(self, stream: Stream, queue: EventQueue) -> None:
-        """Detaches a stream from its response, which has ended; the client may come back for unread messages."""
+        """Detaches a stream from its response, which has ended; the client may reconnect for unread messages."""
         queue.discard()
-        if stream.queue is queue:  # and not already that of another response
+        if stream.queue is queue:  # and the queue does not belong to another response
             stream.queue = None
         if not stream.is_resumable:
             self._forget(stream)
@@ -207,7 +209,7 @@ class HttpSession:
             return
         self._initialize = b""
         with contextlib.suppress(ValueError):
-            self.version = msgspec.json.decode(message.payload, type=_Initialized).version or self.version  # an error has none
+            self.version = msgspec.json.decode(message.payload, type=_Initialized).version or self.version  # an error has no version
 
     def _complete(self, stream: Stream) -> None:
         stream.is_complete = True
@@ -218,7 +220,7 @@ class HttpSession:
 
     def _reopen(self, stream: Stream, is_wanted: Callable[[Event], bool], cut: Cut) -> None:
         if stream.queue:
-            stream.queue.discard()  # the earlier response belongs to a dead connection, or one that this replaces
+            stream.queue.discard()  # the earlier response belongs to a dead connection, or to one that this response replaces
         stream.queue = EventQueue(self._pressure, self._on_written, cut=cut)
         for kept, event in self._kept:
             if kept is stream and is_wanted(event):
@@ -238,7 +240,7 @@ class HttpSession:
         self._keeping.hold(self._kept_bytes)
 
     def _drop_kept(self) -> None:
-        """Drops the kept messages: a client that comes back misses them."""
+        """Drops the kept messages: a client that reconnects misses them."""
         while self._kept:
             self._drop_oldest()
         self._keeping.hold(0)

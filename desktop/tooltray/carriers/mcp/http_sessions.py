@@ -14,7 +14,7 @@ from tooltray.servers.relay.held_calls import HeldCalls
 
 MAX_SESSIONS = 1000
 IDLE_EXPIRY_S = 1800.0  # killed clients do not end their sessions
-SESSION_ID_BYTES = 24  # it identifies the client beside its token, and must not be guessable
+SESSION_ID_BYTES = 24  # besides its token, the id identifies the client, so it must not be guessable
 EXPIRED = "the session was not used for long"
 
 
@@ -40,7 +40,7 @@ class HttpSessions:
     ) -> None:
         self._opens, self._deadlines = opens, deadlines
         self._max_sessions, self._idle_expiry_s = max_sessions, idle_expiry_s
-        self._sessions: OrderedDict[str, HttpSession] = OrderedDict()  # the one used last is the last
+        self._sessions: OrderedDict[str, HttpSession] = OrderedDict()  # the most recently used one is last
         self._expiries: dict[str, Deadline] = {}
 
     def __len__(self) -> int:
@@ -72,8 +72,8 @@ class HttpSessions:
             self._expiries[session.id].restart()
 
     def end(self, session: HttpSession, reason: str = CLIENT_GONE) -> None:
-        session.dispatcher.connection_lost(reason)  # closes the session's streams, and takes it out of here
-        session.close()  # where the dispatcher was closed before
+        session.dispatcher.connection_lost(reason)  # closes the session's streams, and removes the session
+        session.close()  # if the dispatcher was closed before
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
         """Returns the dispatchers of one owner's sessions, or all; a session ends with its dispatcher."""

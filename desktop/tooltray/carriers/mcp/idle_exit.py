@@ -1,4 +1,4 @@
-"""Ends an unused hub: some time after its last AI client has left, or after its start if none comes."""
+"""Ends an unused hub: some time after its last AI client has left, or after its start if no client connects."""
 
 import asyncio
 from collections.abc import Callable

@@ -2,8 +2,8 @@
 
 The module knows no server; a server's own time-outs are not changed by these notifications.
 
-The values of progress must rise. The hub's are a hair above the last one that the client has seen, so that a server which reports
-nothing for minutes and then 0.1 of 1 is still passed on unchanged; only a value that the hub's has overtaken is raised by that hair.
+The values of progress must rise. The hub's own values are minimally above the last value that the client has seen, so a server's next
+value, for example 0.1 of 1 after minutes, can still be passed on unchanged; only a server's value that the hub has overtaken is raised.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ from tooltray.protocol.sessions.client_limits import ClientLimits
 from tooltray.protocol.sessions.exchange import Exchange
 
 PROGRESS = "notifications/progress"
-PART_OF_PATIENCE = 0.75  # of a client's limit; a message needs a moment, and clients count from before the hub has the call
-AT_PERSON_S = 15.0  # a person may take minutes; the shortest clocks of clients that start again with progress are 30 s and more
+PART_OF_PATIENCE = 0.75  # of a client's limit: messages need a moment, and clients start to count before the hub has the call
+AT_PERSON_S = 15.0  # users may take minutes; the shortest time-outs of clients that progress resets are 30 s or more
 LEAST_S = 1.0  # a limit of zero must not spin the timer
-HAIR = 1e-6  # how far the hub's values are above the last; no server counts so finely
+HAIR = 1e-6  # how much the hub's values exceed the last one; no server counts so finely
 STILL_RUNNING, STARTING = "Still running", "The server is still starting"
 WAITS_FOR_TURN = "Waiting for its turn: {before} of the server's calls are before it"
 WAITS_FOR_PERSON = "Waiting for a person to answer or to allow this call"
@@ -44,13 +44,13 @@ class LiveCall:
     def __init__(self, exchange: Exchange, patience_s: float, deadlines: DeadlineWheel, tell: Callable[[Raw, Raw], None]) -> None:
         """
         Args:
-            patience_s: how long the client may hear nothing.
+            patience_s: how long the client may get no notification.
             tell: takes the params of a progress notification, and the id of the request.
         """
         self._exchange, self._patience_s, self._deadlines, self._tell = exchange, patience_s, deadlines, tell
         self._began_at = self._heard_at = asyncio.get_running_loop().time()
         self._last = NOTHING  # the server's latest progress, not decoded until the hub has to send its own
-        self._theirs: float | None = None  # the server's value, where it was decoded
+        self._theirs: float | None = None  # the server's last decoded value
         self._said: float | None = None  # the highest value that the hub has made
         self._deadline: Deadline = deadlines.add(min(patience_s, AT_PERSON_S), self._look)
 
@@ -63,7 +63,7 @@ class LiveCall:
         if self._said is None or (news := _read(params)) is None:
             return params
         before, self._theirs = self._theirs, news.progress
-        if news.progress > self._said or (before is not None and news.progress <= before):  # it rises above the hub's; or it never rose
+        if news.progress > self._said or (before is not None and news.progress <= before):  # above the hub's value; or never rising
             return params
         self._said = _above(self._said)
         return eras.with_members(params, progress=dump(self._said))
@@ -129,7 +129,7 @@ def _above(value: float) -> float:
 
 
 def _read(params: Raw) -> _Progress | None:
-    """Decodes progress params; None: they are not ours to judge."""
+    """Decodes progress params; None if they are invalid."""
     try:
         return msgspec.json.decode(params, type=_Progress)
     except (ValueError, RecursionError):

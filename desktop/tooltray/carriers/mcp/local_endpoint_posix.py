@@ -9,11 +9,11 @@ from pathlib import Path
 from tooltray.carriers.http_server.acceptor import Acceptor
 
 LocalAcceptor = Acceptor
-BACKLOG = 1024  # a hundred AI clients may come back in the same moment, after a restart
+BACKLOG = 1024  # a hundred AI clients may reconnect at the same moment after a restart
 
 
 def remove_stale(path: Path) -> None:
-    """Removes what a killed hub has left. The caller must hold the home's lock. Blocks on the disk."""
+    """Removes the socket that a killed hub has left. The caller must hold the home's lock. Blocks on the disk."""
     path.unlink(missing_ok=True)
 
 
@@ -32,7 +32,7 @@ def accept_at(path: Path, make_protocol: Callable[[], asyncio.BaseProtocol], *, 
 
 def _bind(path: Path) -> socket.socket:
     place = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)  # no moment in which others could connect
+    before = os.umask(0o177)  # so that other users cannot connect even for a moment
     try:
         place.bind(os.fspath(path))
     except OSError:

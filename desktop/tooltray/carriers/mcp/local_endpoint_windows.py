@@ -15,8 +15,8 @@ from tooltray.foundation.platform.win32 import pipes
 assert sys.platform == "win32"
 
 logger = logging.getLogger(__name__)
-WAITING_ENDS = 8  # at which a peer can connect in the same moment; one that finds none waits for the next
-PAUSE_S = 0.1  # before the next attempt, where Windows makes no end
+WAITING_ENDS = 8  # free pipes, for peers that connect at the same moment; further peers wait
+PAUSE_S = 0.1  # before the next attempt, if Windows cannot make a pipe
 
 
 class LocalAcceptor:
@@ -57,7 +57,7 @@ class LocalAcceptor:
         if end is None or self._is_closed:  # closed meanwhile
             return
         self._wait_for_next()
-        if future.cancelled() or future.exception():  # it has gone in the same moment
+        if future.cancelled() or future.exception():  # the peer disconnected in the same moment
             end.close()
             return
         self._loop._make_duplex_pipe_transport(end, self._make_protocol())  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ _UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
 
 
 def peer_of(transport: asyncio.BaseTransport) -> tuple[int, bool]:
-    """Returns the other end's process, 0 where the system does not report it, and whether it is this user's as far as that is known."""
+    """Returns the peer's process, 0 if the system does not report it, and whether it belongs to this user, as far as known."""
     connection: socket.socket = transport.get_extra_info("socket")
     if not hasattr(socket, "SO_PEERCRED"):
         return _pid_of_mac(connection), True
@@ -24,12 +24,14 @@ def peer_of(transport: asyncio.BaseTransport) -> tuple[int, bool]:
 def _pid_of_mac(connection: socket.socket) -> int:
     try:
         return connection.getsockopt(SOL_LOCAL, LOCAL_PEERPID)
-    except OSError:  # it has just ended
+    except OSError:  # the process has just ended
         return 0
 
 
 def leaders_of(pid: int) -> frozenset[int]:
-    """Returns what may have started a process: the leader of its session; each server leads a session, which its children share."""
+    """Returns the processes that may have started a process: the leader of its session; each server leads a session, which its children
+    share.
+    """
     try:
         return frozenset((os.getsid(pid),))
     except OSError:

@@ -11,10 +11,10 @@ HAS_HALVES = False  # a peer that has closed its pipe is gone
 
 
 def peer_of(transport: asyncio.BaseTransport) -> tuple[int, bool]:
-    """Returns the other end's process, 0 where the system does not report it, and whether it is this user's."""
+    """Returns the peer's process, 0 if the system does not report it, and whether it belongs to this user."""
     return pipes.peer_of(transport.get_extra_info("pipe").handle)
 
 
 def leaders_of(pid: int) -> frozenset[int]:
-    """Returns what may have started a process: the process itself, its parent, and so on."""
+    """Returns the processes that may have started a process: itself, its parent, and so on."""
     return processes.line_of(pid)

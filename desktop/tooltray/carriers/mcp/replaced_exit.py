@@ -15,7 +15,7 @@ class ReplacedExit:
             is_replaced: whether the program was replaced; blocks on the disk.
             may_end: whether this process may be restarted now: no window is open.
             is_busy: whether an AI client waits for something.
-            count: of requests answered so far; an unchanged count means that no client sent a request.
+            count: returns the number of requests answered so far; an unchanged number means that no client sent a request.
         """
         self._is_replaced, self._may_end, self._is_busy, self._count = is_replaced, may_end, is_busy, count
 

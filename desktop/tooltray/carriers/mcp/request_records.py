@@ -1,7 +1,7 @@
 """Records requests and their answers in the structured log: names, types and sizes; never values.
 
-A line costs a call what a tenth of its own work costs. So only references are noted at first, and both lines of a call are made in the
-loop's next turn after its reply, when no client waits for them; the lines of a longer call are made within WRITTEN_AFTER_S.
+Writing a line costs a tenth of a call's own work. So only references are noted at first, and both lines of a call are written in the loop's
+next turn after its reply, when no client waits for them; the lines of a longer call are written within WRITTEN_AFTER_S.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from msgspec import Raw
 from tooltray.protocol.envelope import Envelope
 from tooltray.records.activity.structured_log import StructuredLog
 
-WRITTEN_AFTER_S = 0.02  # at the latest; what a hub that is killed may not have written
+WRITTEN_AFTER_S = 0.02  # at the latest; a killed hub loses the lines of this time
 
 
 class _Error(msgspec.Struct):
@@ -28,11 +28,11 @@ class Recorder:
     def __init__(self, log: StructuredLog, client: str) -> None:
         self._log = log
         self.client = client
-        self._notes: list[tuple[Any, ...]] = []  # a method and its arguments each, in the order of what happened
+        self._notes: list[tuple[Any, ...]] = []  # pairs of a method and its arguments, in order
         self._is_scheduled = self._is_timed = False
 
     def received(self, request: Envelope) -> float:
-        """Returns what `answered` needs."""
+        """Records a request; returns the arguments for `answered`."""
         self._notes.append((self._log.request_received, self.client, bytes(request.id), request.method, request.params, time.time()))
         if not self._is_timed:  # for a call that takes long
             self._is_timed = True

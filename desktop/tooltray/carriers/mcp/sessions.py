@@ -1,4 +1,4 @@
-"""All sessions of the hub: makes one for each connection, counts them, ends them together."""
+"""All sessions of the hub: makes a session for each connection, counts them, ends them together."""
 
 import asyncio
 import itertools
@@ -58,7 +58,7 @@ class Sessions:
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
         self._clients: set[ClientSession] = set()
-        self._finished_requests = 0  # of sessions that have ended, and without one
+        self._finished_requests = 0  # requests of ended sessions, and requests without a session
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
@@ -82,7 +82,7 @@ class Sessions:
     def _open(self, terms: SessionTerms, *, folder: str = "", profile: str = "", key: Hashable = None) -> ClientSession:
         """Args:
         folder, profile: see SessionState.
-        key: identifies the client's next connection, which continues with this one's state; None: nothing is continued.
+        key: identifies the client's next connection, which continues with this one's state; None: the state ends with the session.
         """
         number = next(self._numbers)
         is_passing = not (terms.is_lasting or terms.client or key)
@@ -106,7 +106,7 @@ class Sessions:
         return session
 
     def note_refusal(self, id: Raw, refusal: Envelope) -> None:
-        """Records and counts an error over HTTP that no session has given."""
+        """Records and counts an error over HTTP outside of sessions."""
         Recorder(self._log, "http").refused(id, refusal)
         self._finished_requests += 1
 
@@ -150,8 +150,8 @@ class Sessions:
             case _ if method in STATUS_NEWS:
                 pass  # of a task, which belongs to one client
             case _ if self._notifications.listens.extensions.has(client, params):
-                pass  # it goes to the client whose listen it is
-            case _ if method != ACKNOWLEDGED:  # of the hub's own listens
+                pass  # it is for the client with this listen
+            case _ if method != ACKNOWLEDGED:  # a notification of the hub's own listens
                 self._pass_other(server, client, method, eras.without_subscription_id(params))
 
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
@@ -186,7 +186,9 @@ class Sessions:
                 session.listening.updated(asked, params if known == uri else eras.with_members(params, uri=dump(known)))
 
     def _pass_completion(self, server: str, client: McpClient, params: Raw) -> None:
-        """Passes a completion to the client that was sent to the page, also after it has reconnected; otherwise to the instance's owner."""
+        """Passes the completion of a URL elicitation to the client that got the page's URL, even after it has reconnected; otherwise to the
+        instance's owner.
+        """
         asked = client.url_questions.ended(params) or client.owner
         if asked is None:
             return
@@ -200,14 +202,14 @@ class Sessions:
         return uri if session.server else self._servers.published_uri(server, uri)
 
     def _concerned(self, server: str, client: McpClient) -> list[ClientSession]:
-        """Returns the instance's owner; for a shared instance the sessions that have only this server, or it together with all others."""
+        """Returns the instance's owner; for a shared instance, the sessions that have only this server or all servers."""
         if client.owner is not None:
             return [session for session in self._reaching(server, self._clients) if session is client.owner]
         concerned = (session for session in self._clients if session.server in (None, server))
         return [session for session in self._reaching(server, concerned) if self._servers.serves(client, session)]
 
     def _reaching(self, server: str, sessions: Iterable[ClientSession]) -> list[ClientSession]:
-        """Returns the sessions whose profile has a server: its messages are for no other."""
+        """Returns the sessions whose profile includes a server; others do not get its messages."""
         return [session for session in sessions if self._notifications.reaches(session, server)]
 
     async def close(self, reason: str, *, grace_s: float) -> None:
@@ -241,5 +243,5 @@ class Sessions:
         return self._presenter.session_clients.profile_refusal(hello.profile)
 
     def _leads_back(self, pid: int) -> bool:
-        """Reports whether a bridge runs inside one of our own servers."""
+        """Reports whether a bridge was started by one of the hub's own servers."""
         return bool(pid) and not leaders_of(pid).isdisjoint(self._servers.server_pids)

@@ -1,7 +1,7 @@
 """One AI client on this process's own stdin and stdout (`tooltray serve --stdio`).
 
 Standard input may be a pipe, a terminal or a file; a blocking reader in a thread handles all three, and does not change the mode of the
-descriptors, which others share.
+descriptors, which other processes share.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ HIGH_WATER_BYTES, LOW_WATER_BYTES = 1 << 20, 1 << 18  # of replies that the clie
 
 
 async def serve(dispatcher: RawDispatcher, *, stdin: int = 0, stdout: int = 1, grace_s: float = GRACE_AFTER_EOF_S) -> None:
-    """Carries bytes until the client closes its side or stops reading ours.
+    """Carries bytes until the client closes its side or stops reading.
 
     Args:
         grace_s: how long calls in flight may run after the client has closed its side, and how long it then gets to read.
@@ -103,7 +103,7 @@ class _Writer(threading.Thread):
         self._dispatcher.unsent.hold(0)
 
     def _give_up(self) -> None:
-        """Closes this channel: too much waits for clients that do not read, and most of it here."""
+        """Closes this channel: too much waits for clients that do not read, and most of that waits here."""
         self.discard()
         self._dispatcher.connection_lost("the AI client does not read")
 
@@ -125,7 +125,7 @@ class _Writer(threading.Thread):
             self._has_left(len(part))
 
     def _next(self) -> bytes | memoryview | None:
-        """Returns what is to be written next; None at the end."""
+        """Returns the data to write next; None at the end."""
         with self._changed:
             while not self._waiting and not self._is_closing:
                 self._changed.wait()
@@ -155,7 +155,7 @@ def _read(stdin: int) -> bytes:
     while True:
         try:
             return os.read(stdin, CHUNK_BYTES)
-        except BlockingIOError:  # another process that shares the descriptor has changed its mode
+        except BlockingIOError:  # another process that shares the descriptor changed its mode
             select.select([stdin], [], [])
         except OSError:
             return b""
@@ -175,7 +175,7 @@ def _write(stdout: int, data: bytes | memoryview) -> bool:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: object) -> bool:
-    """Calls a function in the loop's thread; returns False where the loop has ended."""
+    """Calls a function in the loop's thread; returns False if the loop has ended."""
     try:
         loop.call_soon_threadsafe(callback, *arguments)
     except RuntimeError:

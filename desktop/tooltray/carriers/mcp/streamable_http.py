@@ -33,8 +33,8 @@ from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.routing_headers import VERSION_HEADER
 
 SESSION_HEADER, LAST_EVENT_HEADER = "Mcp-Session-Id", "Last-Event-ID"
-JSON_ONLY_WITHIN_S = 0.1  # after which a client that can resume gets the id for it; nearly all calls are answered sooner
-RETRY_MS = 1000  # after which a client whose stream has ended comes back
+JSON_ONLY_WITHIN_S = 0.1  # then a client that can resume gets an id to resume from; nearly all calls are answered sooner
+RETRY_MS = 1000  # then a client whose stream has ended reconnects
 METHODS = "GET, POST, DELETE"
 
 
@@ -93,7 +93,7 @@ class StreamableHttp:
     async def get(self, request: web.Request, owner: str, server: str | None) -> web.StreamResponse:
         """
         Raises:
-            Refused: it requests no stream of a session.
+            Refused: the request is not for a stream of a session.
         """
         if not accepted(request.headers.get("Accept"))[1]:
             raise Refused(406, "a client must accept text/event-stream")
@@ -175,12 +175,12 @@ class StreamableHttp:
             session.left(stream, queue)
             self._sessions.touch(session)
             if posted.is_initialize and not session.version:
-                self._sessions.end(session)  # it has never begun
+                self._sessions.end(session)  # the stream has never begun
 
     async def _stream(self, request: web.Request, session: HttpSession, stream: Stream, last_id: str) -> web.StreamResponse:
         """
         Args:
-            last_id: the id that the client would resume from if it came back at once; empty where it would begin again.
+            last_id: the id from which the client would resume if it reconnected now; empty if it would begin again.
         """
         queue = stream.queue
         assert queue is not None
@@ -208,7 +208,7 @@ def read_posted(body: bytearray) -> Posted:
                 _note(posted, _read(text))
             except MalformedFrame as error:
                 fault = error
-        if fault and not posted.requests:  # else the session answers what is no message of a batch, together with the requests
+        if fault and not posted.requests:  # otherwise the session answers the invalid members of a batch together with the requests
             raise fault
     except MalformedFrame as error:
         raise unreadable(error) from None
@@ -242,4 +242,4 @@ def _note(posted: Posted, message: Envelope) -> None:
         try:
             posted.cancelled.append(bytes(opened(message.params)["requestId"]))
         except (ValueError, KeyError):
-            pass  # it cancels nothing
+            pass  # it cancels no request

@@ -48,7 +48,7 @@ class _Account:
             self._pace.slow_down()
         while self._waiting and self._running < (1 if is_congested else self._pace.max_in_flight):
             turn = self._waiting.popleft()
-            if not turn.done():  # its caller has not gone in this moment
+            if not turn.done():  # the waiting caller has not disconnected in this moment
                 self._running += 1
                 turn.set_result(None)
         if self._waiting:
@@ -80,7 +80,7 @@ class Deliveries:
         return account
 
     async def send(self, request: web.Request, name: str, response: web.Response) -> web.StreamResponse:
-        """Sends a response whose body is large; returns one that aiohttp is to send as it is.
+        """Sends a response with a large body; returns the response for aiohttp, which sends small ones itself.
 
         Args:
             name: of the program's token.

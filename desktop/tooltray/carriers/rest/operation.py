@@ -51,7 +51,9 @@ class Call(msgspec.Struct):
         return await self.presenter.verbs[self.operation.name](**self.arguments)
 
     async def needs_trust(self) -> bool:
-        """Reports whether a program needs a trusted token for this call, besides what the verb itself has a person confirm."""
+        """Reports whether a program needs a trusted token for this call, besides the confirmation by a person that the verb itself
+        requires.
+        """
         operation = self.operation
         if operation.options.trusted is None:
             return False
@@ -71,7 +73,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
         summary: what it does, in a few words; if empty, the first paragraph of the verb's docstring.
         status: status of a success; 204 has no body.
         whole: the argument that is the whole body.
-        run: runs the operation, if that is more than calling the verb.
+        run: runs the operation, if that does more than call the verb.
         asks: the signature to use, if `run` takes or returns something else than the verb; also its docstring, if it has one.
         page_key: returns the key of a list's member; if set, the operation has `limit` and `cursor`.
         body_schema: schema of the body with `$defs`, if its type is not precise enough.
@@ -105,7 +107,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_paced(self) -> bool:
-        """Reports whether servers may have to work for the operation, so that of many at once some wait."""
+        """Reports whether servers may have to work for the operation, so that some of many simultaneous calls wait."""
         return self.needed_scope == "call"
 
     @property

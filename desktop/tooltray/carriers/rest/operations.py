@@ -46,7 +46,7 @@ async def _settings(call: Call) -> SettingsDocument:
 
 
 RUNS: dict[str, Run] = {"set_http_enabled": _set_http, "change_settings": _change_settings, "get_settings": _settings}
-"""What is more than calling the verb."""
+"""Operations that do more than call their verb."""
 
 
 @cache

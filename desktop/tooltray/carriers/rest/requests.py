@@ -28,7 +28,7 @@ MAX_QUERY_FIELDS = 50
 MAX_INTEGER = 2**63 - 1  # the range that every server can handle
 PAGING = ("limit", "cursor")
 MOST = 500
-KEY_CHARACTERS = 16  # of a digest; a cursor is no secret, only short
+KEY_CHARACTERS = 16  # characters of a digest; a cursor is not secret, only short
 
 T = TypeVar("T")
 
@@ -219,7 +219,7 @@ def _start(items: Sequence[T], cursor: str, key: Callable[[T], str]) -> int:
     except (ValueError, binascii.Error):
         raise Failed(422, "The query cannot be used", "this cursor is none that was given here") from None
     found = (index + 1 for index, item in enumerate(items) if _digest(key(item)) == digest)
-    return next(found, max(position - 1, 0))  # the member is gone, so the next one has moved up
+    return next(found, max(position - 1, 0))  # the member was removed, so the next one has moved up
 
 
 def _cursor(position: int, key: str) -> str:

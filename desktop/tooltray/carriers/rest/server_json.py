@@ -42,7 +42,7 @@ _SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
 FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias or name,))}
 
 
-# as they are seen
+# returned servers
 
 
 class ServerView(ServerSnapshot, frozen=True):
@@ -89,7 +89,7 @@ def view(server: ServerSnapshot, tools: Iterable[ToolSnapshot]) -> ServerView:
     return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=tuple(tools))
 
 
-# as they are sent
+# entries from callers
 
 
 def entry_schema(**members: JsonObject) -> JsonObject:
@@ -124,7 +124,7 @@ def read_given(given: Entry, name: str) -> JsonObject:
     check_name(name, BUILTIN_NAMES)
     try:
         read_given_entry(name, entry)
-    except TooltrayError as error:  # its hint is for people who edit a file
+    except TooltrayError as error:  # its hint is for users who edit a file
         raise Failed(422, error.problem.title, error.problem.message, WHAT_IT_TAKES) from None
     return entry
 

@@ -29,7 +29,7 @@ PROPOSED = "proposal"  # see ServerSnapshot.origin
 
 
 class Asks(Protocol):
-    """The types that operations take and return where these differ from the verb's."""
+    """The types that operations take and return if these differ from the verb's."""
 
     async def one(self, name: str) -> ServerView:
         """Returns one server."""
@@ -163,4 +163,4 @@ OPERATIONS = (
     Operation("GET", f"{ONE}/tools", ToolsApi.get_tools, page_key=_tool_name),
 )
 WITHOUT_ANOTHER = {each.name for each in OPERATIONS} - {HubApi.get_snapshot.__name__, ToolsApi.get_tools.__name__}
-"""The verbs that have no other path: these here keep secrets out of entries, and wait for nothing."""
+"""The verbs that have only the paths of this module, which keep secrets out of entries and do not wait."""

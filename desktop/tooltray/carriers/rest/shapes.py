@@ -1,4 +1,4 @@
-"""Converts our structs to JSON with camelCase members, and to types from which msgspec generates schemas.
+"""Converts Tooltray's structs to JSON with camelCase members, and to types from which msgspec generates schemas.
 
 `encoded` and `mirror` follow the same rules, so that a result always matches its schema: all members of a struct are present, in
 camelCase; the keys of mappings stay unchanged.

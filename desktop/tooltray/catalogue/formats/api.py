@@ -76,7 +76,7 @@ class FormatsApi:
         """Converts a tool call of OpenAI's API, of either kind, into the arguments of `run_tool_call`.
 
         Raises:
-            TooltrayError: it is not a call, names no tool of Tooltray, or its arguments are not a JSON object; says where.
+            TooltrayError: it is not a call, names no tool of Tooltray, or its arguments are not a JSON object; the error has the place.
         """
         return await self._call_of("openai_responses" if call.get("type") == "function_call" else "openai_chat", call)
 

@@ -14,7 +14,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.calls import MCPToolCall
 
-MAX_DEPTH = 100  # arguments are flat; deeper values were not written by hand
+MAX_DEPTH = 100  # levels; arguments are flat, and models do not write deeper values
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -39,7 +39,7 @@ class NotMeant(Exception):
 
 def read(text: str) -> object:
     """Returns the value that a text means: trailing commas, single quotes, Python's True, False and None, and brackets that are missing at
-    the end are mended. A text or a number at a torn end is not: something was lost.
+    the end are mended. A text or a number that is cut off at the end is not mended: its rest is lost.
 
     Raises:
         NotMeant: the meaning is not certain.
@@ -100,7 +100,7 @@ class _Reader:
             self._refuse("it is nested too deeply")
 
     def _has_more(self, end: str, *, is_first: bool) -> bool:
-        """Steps over a comma or the closing bracket, which may be missing where the text ends after a whole value."""
+        """Steps over a comma or the closing bracket, which may be missing if the text ends after a whole value."""
         if not is_first and self._next() == ",":
             self._at += 1
             if not self._next():
@@ -150,7 +150,7 @@ def _requoted(found: re.Match[str]) -> str:
     return {'"': '\\"', "\\'": "'"}.get(found[0], found[0])
 
 
-MADE_UP = "tooltray-"  # begins the ids of calls whose provider gave none
+MADE_UP = "tooltray-"  # the prefix of ids for calls without an id
 MAX_ENCODINGS = 3  # JSON within a JSON text within ...; some models encode once too often
 
 _FENCED = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)

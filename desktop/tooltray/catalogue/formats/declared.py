@@ -77,7 +77,7 @@ def _one_of(base: Schema, branches: Sequence[Schema]) -> JsonObject:
     if names:
         found["required"] = names
     if "additionalProperties" not in base and any("additionalProperties" not in branch for branch in branches):
-        found.pop("additionalProperties", None)  # a branch takes more than the others
+        found.pop("additionalProperties", None)  # a branch accepts further arguments
     return _with_branches_described(found, branches, [[name for name in group if name not in names] for group in needed])
 
 
@@ -133,7 +133,7 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 def declared(definitions: Iterable[Mapping[str, object]], *, tools: NameRule, arguments: NameRule) -> list[Declared]:
-    """Converts definitions; of two with the same name the first one counts.
+    """Converts definitions; of two with the same name the first one is used.
 
     Args:
         tools, arguments: the names that the provider accepts for tools and for their arguments.

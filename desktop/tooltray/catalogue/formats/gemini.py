@@ -76,9 +76,9 @@ def _media(media: Media) -> JsonObject | None:
 
 
 MAX_TURNS = 2  # how often a definition may occur within itself
-MAX_DEPTH = 32  # of the expanded schema; models lose the thread long before
+MAX_DEPTH = 32  # levels of the expanded schema; models are confused long before
 MAX_WRITTEN = 10_000  # schemas of one tool; alternatives within alternatives multiply
-MAX_REFERRED = 4000  # of these that replace references: definitions that use each other twice grow without end
+MAX_REFERRED = 4000  # schemas that replace references, of one tool: definitions that use each other twice grow without end
 
 _COUNTS = {
     "string": ("minLength", "maxLength"),
@@ -139,7 +139,7 @@ class _Writer:
         return depth > MAX_DEPTH or self._written > MAX_WRITTEN or (bool(within) and self._referred > MAX_REFERRED)
 
     def _typed(self, schema: Schema, is_nullable: bool, within: tuple[str, ...], depth: int) -> JsonObject:
-        """Writes a schema of one type; or one that turns out to have several after all."""
+        """Writes a schema of one type; also one whose values turn out to have several types."""
         kind = schema.get("type")
         if schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"} or not isinstance(kind, str):
             return _nullable(self.write(schema, within, depth + 1), is_nullable)
@@ -177,7 +177,7 @@ class _Writer:
 
 
 def _branches(schema: Schema) -> tuple[list[Schema], bool]:
-    """Returns the alternatives of a schema, each of one type where that is known, and whether null is one of them."""
+    """Returns the alternatives of a schema, each of one type if the type is known, and whether null is one of them."""
     key = next((key for key in ("anyOf", "oneOf") if key in schema), None)
     if key:
         base = {name: value for name, value in schema.items() if name != key}
@@ -200,7 +200,7 @@ def _without_null(branches: list[Schema], base: Schema) -> tuple[list[Schema], b
     is_nullable = len(kept) < len(branches) or base.get("nullable") is True
     if not kept:
         return [{**base, "type": "null"} if branches else base], False
-    if all(set(each) <= {"required"} for each in kept):  # an object of which one or the other part is needed
+    if all(set(each) <= {"required"} for each in kept):  # an object that needs one of several parts
         words = "; or ".join(" and ".join(required(each)) for each in kept)
         return [both(base, {"description": f"One of these is needed: {words}."})], is_nullable
     if len(kept) > 1 and isinstance(one := either(kept), Mapping) and one.keys() != {"anyOf"}:
@@ -266,7 +266,9 @@ def _whole_limits(schema: Schema) -> JsonObject:
 
 
 def _nullable(schema: Schema, is_nullable: bool) -> JsonObject:
-    """Returns a schema that also allows null; where it has branches, in each branch, since `anyOf` allows no other member beside it."""
+    """Returns a schema that also allows null; in a schema with branches each branch does, since `anyOf` allows no other member beside
+    it.
+    """
     if not is_nullable:
         return dict(schema)
     if "anyOf" in schema:
@@ -344,7 +346,7 @@ def _described(schema: Schema) -> Iterator[str]:
     """Yields lines with the keywords that `Schema` has no field for."""
     kind = schema.get("type")
     values = entries(schema, "enum")
-    if values and (kind != "string" or "" in values):  # the API refuses an empty text among them, and lists of anything but texts
+    if values and (kind != "string" or "" in values):  # the API refuses lists with an empty text, and lists of other values than texts
         yield f"One of: {', '.join(short_json(value) for value in values)}"
     if "format" in schema and not values and schema["format"] not in FORMATS.get(str(kind), ()):
         yield f"Format: {schema['format']}"

@@ -1,7 +1,7 @@
 """JSON schemas: reads their members, follows references inside them, and merges two into one. A member of a type that its keyword does not
 allow counts as absent. Only references within the same schema are followed; nothing is ever fetched. A merged schema never refuses a value
-that the originals accept together: `both` is for two that hold together (allOf), `either` for alternatives (anyOf). Where two keywords
-cannot be merged, the first one counts; the server validates the arguments in any case.
+that the originals accept together: `both` is for two that hold together (allOf), `either` for alternatives (anyOf). If two keywords cannot
+be merged, the first one is used; the server validates the arguments in any case.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -138,7 +138,7 @@ def _properties(first: object, second: object) -> object:
 
 def _common_types(first: object, second: object) -> object:
     """Returns the types in both; an integer is a number, too. Without a common type no value would be valid, so the first schema's types
-    count.
+    are used.
     """
     ours, others = (value if isinstance(value, list) else [value] for value in (first, second))
     kept = [each for each in ours if each in others or (each == "integer" and "number" in others)]

@@ -26,7 +26,7 @@ class NameRule(msgspec.Struct, frozen=True):
     Attributes:
         pattern: matches a whole name; it must allow letters, digits and `_` after a letter.
         longest: in characters.
-        stand_in: begins a name whose own beginning cannot be kept.
+        stand_in: the prefix of names whose own beginning is not allowed.
     """
 
     pattern: re.Pattern[str]
@@ -91,7 +91,7 @@ Tool = tuple[str, str]
 """A server's name and the server's own name for the tool."""
 
 PREFIX = "mcp"
-MAX_LENGTH = 64  # of OpenAI's and Anthropic's function names, whichever model a session uses
+MAX_LENGTH = 64  # characters of function names for OpenAI and Anthropic: a session may use either
 HASH_DIGITS = 8
 
 _OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)

@@ -1,4 +1,4 @@
-"""The API about the tools that AI clients see: their sessions, how tools are shown, profiles, and what definitions cost."""
+"""The API about the tools that AI clients see: sessions, modes, profiles, and the costs of definitions."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -32,13 +32,13 @@ RuleWords = Callable[[CallRule], str]
 
 
 def _leaves_a_profile(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
-    """Requires a trusted token where a kind of AI client has a profile and would get another one, or none."""
+    """Requires a trusted token if a kind of AI client has a profile that would be replaced or removed."""
     known = part._config.settings.publish.clients.get(arguments["client"])
     return known is not None and known.profile not in (None, arguments.get("profile", ""))
 
 
 def _shows_more(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
-    """Requires a trusted token where an existing profile would get more servers or tools."""
+    """Requires a trusted token if an existing profile would get more servers or tools."""
     before = part._config.settings.profiles.get(arguments["name"])
     return before is not None and profile_widens(before, arguments["profile"])
 
@@ -203,11 +203,11 @@ class ViewsApi:
             await self._config.change_server(server or "", result_limit=tokens)
 
     async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
-        """Returns what the definitions of tools cost in a model's context, in total and as they are shown.
+        """Returns the costs of tools' definitions in a model's context, in total and as they are shown.
 
         Args:
             client: at the start of a session of this kind of AI client; None: of an unknown client.
-            session: as they are shown to this session now; then `client` does not count.
+            session: as they are shown to this session now; `client` is then ignored.
 
         Raises:
             NotFound: the session does not exist.

@@ -1,5 +1,5 @@
-"""What servers say of themselves in their greetings: `instructions`, and capabilities beyond what the hub does itself. Both are saved over
-restarts of the hub, as kinds of the catalogue, so they are known of servers that do not run. Also the hub's own `instructions` for AI
+"""The texts and declarations in servers' greetings: `instructions`, and capabilities that the hub does not have itself. Both are saved over
+restarts of the hub, as kinds of the catalogue, so they are known even if a server does not run. Also the hub's own `instructions` for AI
 clients.
 """
 
@@ -34,8 +34,8 @@ MOST_NAMED = 100  # servers; their names alone are another 1 to 2 kB
 ELLIPSIS = "…"
 INDENT = "  "
 INSTRUCTIONS = "instructions"  # of the catalogue
-KEPT_BYTES = 2 * OWN_WORDS_BYTES  # a secret that is cut in two here is beyond what is ever shown
-READ_CHARACTERS = 65_536  # of a text without measure; secrets are looked for in these
+KEPT_BYTES = 2 * OWN_WORDS_BYTES  # a secret that is cut in two here is after the shown part
+READ_CHARACTERS = 65_536  # characters of an overlong text that are searched for secrets
 
 
 class Introduced(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +44,7 @@ class Introduced(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         servers: names, in the order of the text.
         on_demand: the servers whose tools are listed after activation, with the names of the tools that activate them.
-        find, call: the names of the tools that find and call others; empty where they are not listed.
+        find, call: the names of the tools that find and call others; empty if they are not listed.
         is_search: no tools of servers are listed.
         about: the hub's own tools that describe servers.
     """
@@ -90,7 +90,7 @@ def _blocks(said: Mapping[str, str]) -> list[str]:
 
 
 def shared_out(texts: Mapping[str, str], room_bytes: int = OWN_WORDS_BYTES) -> dict[str, str]:
-    """Cuts each text to a fair share of the room: what short texts do not need goes to the long ones. Texts that would be empty are left
+    """Cuts each text to a fair share of the room: long texts get the room that short ones leave. Texts that would be empty are left
     out.
     """
     sizes = {name: len(_encoded(text)) for name, text in texts.items()}
@@ -154,14 +154,14 @@ class ServerInstructions:
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     def of(self, server: ManagedServer) -> str:
-        """Returns a server's instructions, as far as they are known for its present configuration; empty if it has none."""
+        """Returns a server's known instructions for its present configuration; empty if it has none."""
         config_hash, text = self._said.get(server.name, ("", ""))
         return self._mask(text) if config_hash == server.config_hash else ""
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         server, client = event.server, event.client
         if client is not server.first.client:
-            return  # of one session, or for the other era
+            return  # an instance of one session, or for the other era
         said = self._mask((client.greeting.instructions or "")[:READ_CHARACTERS])
         text = shortened(said.strip(), KEPT_BYTES)
         if self._said.get(server.name, (server.config_hash, "")) != (server.config_hash, text):
@@ -183,7 +183,7 @@ class ServerDeclarations:
 
     def __init__(self, *, servers: ServerManager, catalogues: CatalogueStore, bus: EventBus, spawn: Spawn) -> None:
         self._servers, self._catalogues, self._bus, self._spawn = servers, catalogues, bus, spawn
-        self._kept: dict[str, tuple[str, dict[str, Declarations]]] = {}  # by server: its configuration, and what it declared by era
+        self._kept: dict[str, tuple[str, dict[str, Declarations]]] = {}  # by server: its configuration, and its declarations by era
         self._of_clients: WeakKeyDictionary[McpClient, Declarations] = WeakKeyDictionary()
         self._saving = asyncio.Lock()
 
@@ -199,7 +199,7 @@ class ServerDeclarations:
         self._bus.subscribe(ServersConfigured, self._on_servers_configured)
 
     def of(self, server: ManagedServer, era: Era, session: Session | None = None) -> Declarations:
-        """Returns what a server declares to clients of an era: as it runs now, else as it was last known.
+        """Returns a server's declarations to clients of an era: from its running instance, else the last known ones.
 
         Args:
             session: the session whose instance is meant; None: the shared one.
@@ -211,7 +211,7 @@ class ServerDeclarations:
         return known[era.value] if era.value in known else next(iter(known.values()), {})
 
     def of_client(self, client: McpClient) -> Declarations:
-        """Returns what a server has declared on one connection."""
+        """Returns a server's declarations on one connection."""
         if client not in self._of_clients:
             self._of_clients[client] = _read(client.greeting.capabilities)
         return self._of_clients[client]
@@ -232,12 +232,12 @@ class ServerDeclarations:
         before = eras if config_hash == server.config_hash else {}
         if before.get(era) == now or not (before or now):
             return
-        others = {} if era in before else before  # the program has changed; its other era has to be seen again
+        others = {} if era in before else before  # the program has changed; the other era is unknown again
         self._kept[server.name] = known = server.config_hash, {**others, era: now}
         self._spawn(self._save(server.name, *known), name=f"keep what '{server.name}' declares")
 
     async def _save(self, server: str, config_hash: str, eras: dict[str, Declarations]) -> None:
-        async with self._saving:  # of two that save, the later one writes last
+        async with self._saving:  # saves are written in their order
             await finish_in_thread(self._catalogues.save, server, config_hash, [dump(eras)], kind=CAPABILITIES)
 
     def _on_servers_configured(self, event: ServersConfigured) -> None:
@@ -254,7 +254,9 @@ def _read(capabilities: object) -> Declarations:
 
 
 def _objects_alone(value: object) -> dict[str, object]:
-    """Keeps only objects: all members of the `tasks` capability are objects, on each level; AI clients refuse a greeting with any other."""
+    """Drops all members that are not objects, at each level: the `tasks` capability has only objects, and AI clients refuse a greeting with
+    other values.
+    """
     members = value if isinstance(value, dict) else {}
     return {name: _objects_alone(each) for name, each in members.items() if isinstance(each, dict)}
 

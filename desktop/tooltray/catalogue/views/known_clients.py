@@ -1,6 +1,6 @@
-"""The kinds of AI clients: what is known of them, which were seen, and the settings of each; also how long names of tools may be for a
+"""The kinds of AI clients: the known facts about them, which were seen, and the settings of each; also how long names of tools may be for a
 session, and how many tokens of a result it gets at once. The facts come from `resources/client-profiles.json`, which holds what was
-measured, documented or reported, and nothing guessed. What is observed of a connected client counts before these facts.
+measured, documented or reported, and nothing guessed. Observations of a connected client replace these facts.
 """
 
 from collections.abc import Iterator, Mapping
@@ -76,7 +76,7 @@ class _File(msgspec.Struct):
     clients: tuple[ClientProfile, ...]
 
 
-MOST_SEEN = 200  # kinds; a client that changes its name each time fills no list
+MOST_SEEN = 200  # kinds, bounded because of clients that change their names each time
 NO_SETTINGS = ClientSettings()
 TEXT = "text"
 
@@ -99,7 +99,7 @@ class KnownClients:
     def __init__(self, *, config: McpConfHelper, servers: ServerManager, profiles: ClientProfiles, client_limits: KnownLimits) -> None:
         self._config, self._servers, self._profiles, self._limits = config, servers, profiles, client_limits
         self._seen: dict[str, None] = {}
-        self._chosen: dict[str, ClientSettings] = {}  # by client: what was found in the settings examined
+        self._chosen: dict[str, ClientSettings] = {}  # by client: its settings, found in the examined ones
         self._examined: Settings | None = None
 
     def saw(self, client: str) -> None:
@@ -148,7 +148,7 @@ class KnownClients:
             if self.profile(name) is None:
                 yield name
 
-    # what a session's client gets
+    # terms for a session's client
 
     def list_terms(self, state: SessionState) -> ListTerms:
         """Returns the facts about a session's client that decide its list of tools."""
@@ -161,9 +161,8 @@ class KnownClients:
         return 0 if state.server else self._limits.limits_of(state.client).tool_name
 
     def result_terms(self, route: Route, state: SessionState) -> ResultTerms | None:
-        """Returns the terms for the result of one tool; None: it is unchanged. The smaller limit of the client's and the tool's counts.
-
-        Built-in servers have no limit, nor do calls by views of the server or by the user.
+        """Returns the terms for the result of one tool; None if it stays unchanged. Of the client's and the tool's limit the smaller one is
+        used. Results of built-in servers have no limit, nor do results for views of the server or for the user.
         """
         if route.result_limit is None and not self._config.settings.publish.clients:  # no limit at all: each call skips the rest
             return None
@@ -185,7 +184,7 @@ class KnownClients:
     def cuts_results_of(self, route: Route, state: SessionState) -> bool:
         """Reports whether a tool is listed to a session without the schema of its results: a cut result does not satisfy the schema.
 
-        Where a view shows the results, they keep their structured content.
+        Results that a view shows keep their structured content.
         """
         terms = self.result_terms(route, state)
         may_lack = terms is not None and (terms.tokens is not None or terms.reads == TEXT)

@@ -39,7 +39,7 @@ _WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}
 
 
 class ActivationAnswer:
-    """The answer to an activation: all that its server offers to the session. Has no state of its own."""
+    """The answer to an activation: everything that its server offers to the session. Has no state of its own."""
 
     def __init__(
         self,
@@ -100,7 +100,8 @@ class Activation:
         """Starts a server and waits until it has listed; returns the answer to its activation.
 
         Raises:
-            TooltrayError: the server does not exist, does not run, or has not listed its tools in time; says why and what to do.
+            TooltrayError: the server does not exist, does not run, or has not listed its tools in time; the error has the reason and the
+                remedy.
         """
         if self._is_paused():
             raise TooltrayError(str(load(paused().error)["message"]))

@@ -1,5 +1,5 @@
-"""The hub's tools about other tools: their descriptions, arguments and results. Knows no session; gets the names under which they are
-listed.
+"""The hub's tools about other tools: their descriptions, arguments and results. The module knows no session, and gets the names under which
+the tools are listed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 FIND, CALL, READ = "find_tools", "call_tool", "read_result"
 ACTIVATE = "activate_"  # before the name of a server
-MOST_NAMED = 5  # tools in the description of a server; all of them would cost the tokens that they are to save
+MOST_NAMED = 5  # tools in the description of a server; listing all would cost the tokens that activation saves
 NOTHING_FOUND = (
     "No tool has these words. Say in other or fewer ones what is to be done and with what, such as 'read file', in English too. An empty "
     "query gives the first tools by name."
@@ -79,7 +79,7 @@ class LazyServer(msgspec.Struct, frozen=True):
         title: of the server, for a sentence.
         offers: what the server offers, as a sentence; may be empty.
         tools: their names; None while they are not known.
-        counts: how many other things it has, by the singular word for each kind.
+        counts: the number of its prompts and resources, by the singular word for each kind.
     """
 
     title: str
@@ -168,7 +168,7 @@ def read_search(params: Raw) -> tuple[str, int]:
 
 
 def inner_call(request: Envelope) -> Envelope:
-    """Returns the inner call of a call of `call_tool`; everything around the arguments is unchanged.
+    """Returns the inner call of a call of `call_tool`; other members are unchanged.
 
     Raises:
         TooltrayError: the call names no tool, or its arguments are not an object; in words for a model.
@@ -224,7 +224,7 @@ def refusal(error: TooltrayError, era: Era) -> Envelope:
     """Returns the failed result of a tool of Tooltray's own.
 
     Args:
-        error: the reason and what to do, all of it written for models: they read the hint, too.
+        error: the reason and what to do, written for models, which also read the hint.
     """
     return _result(dump({"content": [{"type": "text", "text": str(error)}], "isError": True}), era)
 

@@ -40,7 +40,7 @@ class Shown(msgspec.Struct, frozen=True):
     Attributes:
         mode: "everything", "lazy" or "search".
         reason: why, in words for a user; a Phrase.
-        lazy_by_default: what counts for a server without a choice of its own; None: no server is lazy.
+        lazy_by_default: the default for a server without its own setting; None: no server is lazy.
         is_automatic: the decision also depends on the present tools.
     """
 
@@ -61,13 +61,13 @@ class _Key(msgspec.Struct, frozen=True):
 
 
 class SessionView(msgspec.Struct, frozen=True):
-    """What one session sees.
+    """The view of one session: what is listed to it.
 
     Attributes:
         is_search: tools of servers are found only by search.
         profile: the name of its profile; empty: no profile.
         included: the contents of the profile, to detect changes.
-        lazy: the servers that show one tool until they are activated, and beside the others from then on.
+        lazy: the servers that show one tool until they are activated, and all their tools from then on.
         hidden: the lazy servers that are not activated.
         has_search: the tools that find and call others are listed.
         own: the servers that it has because of its project.
@@ -136,7 +136,7 @@ class Modes:
     # views of sessions
 
     def view(self, state: SessionState) -> SessionView:
-        """Returns what a session sees now."""
+        """Returns a session's present view."""
         profile, terms = self._profiles.of(state), self._clients.list_terms(state)
         view = SessionView(
             profile=profile,
@@ -177,7 +177,7 @@ class Modes:
         return self._of_key(self._key(state))
 
     def is_lazy(self, state: SessionState, server: MCPServerConfig) -> bool:
-        """Reports whether a session sees a server's tools only after it has activated it; False where the mode is not "lazy"."""
+        """Reports whether a session sees a server's tools only after it has activated it; False if the mode is not "lazy"."""
         return _is_lazy(server, self._of_key(self._key(state)).lazy_by_default)
 
     def obeys_changes(self, state: SessionState) -> bool | None:
@@ -212,7 +212,7 @@ class Modes:
             state.listed_mode = shown.mode
 
     def summary(self, state: SessionState) -> str:
-        """Describes which tools a session's client gets and about how many tokens they cost; a Phrase, empty if there are no tools."""
+        """Describes a session's tools and their approximate tokens; a Phrase, empty without tools."""
         key = self._key(state)
         shown, (known, cost) = self._of_key(key), self._size(key)
         count, tokens = f"{known:,}", f"{cost:,}"
@@ -230,7 +230,7 @@ class Modes:
             )
         return Phrase("AI clients search the tools ({count}, about {tokens} tokens).", count=count, tokens=tokens)
 
-    # what the settings hide
+    # tools that the settings hide
 
     def is_plain(self, state: SessionState) -> bool:
         """Reports whether the settings hide no tool from calls of a session: such calls skip the other checks."""
@@ -249,7 +249,7 @@ class Modes:
         modes = (_mode_for_all(settings), *(each.mode for each in publish.clients.values()))
         has_modes = any(mode not in (None, EVERYTHING) for mode in modes)
         self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
-        is_automatic = _mode_for_all(settings) == "automatic"  # it changes only lists, and no call
+        is_automatic = _mode_for_all(settings) == "automatic"  # this mode changes lists, not calls
         self._is_plain = (is_automatic or not self._may_hide) and not publish.clients and self._visibility.is_plain
 
     # names of clients
@@ -383,7 +383,7 @@ def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
 
 
 def _by_servers(names: list[str], profile: str) -> Shown:
-    """Returns what is shown if the user has chosen no mode. `names`: of the lazy servers."""
+    """Returns how tools are shown if the user has chosen no mode. `names`: of the lazy servers."""
     if not names and profile:
         return Shown("everything", Phrase("all that is in the profile '{profile}'", profile=profile))
     if not names:

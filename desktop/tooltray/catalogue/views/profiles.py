@@ -1,4 +1,4 @@
-"""Named sets of servers and tools, and how single tools are shown."""
+"""Profiles: named sets of servers and tools; and overrides of single tools."""
 
 from collections.abc import Hashable, Iterator, Mapping
 
@@ -26,7 +26,7 @@ class Profiles:
     """The profiles in the settings. Belongs to the engine's loop.
 
     Attributes:
-        visibility: the servers that exist for a session, whatever its profile has.
+        visibility: the servers that exist for a session, regardless of its profile.
     """
 
     def __init__(self, *, config: McpConfHelper, clients: KnownClients, tools: ToolManager, visibility: Visibility) -> None:

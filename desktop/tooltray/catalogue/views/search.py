@@ -35,15 +35,15 @@ _UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _PART = re.compile(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25, the usual values
-NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # what one word counts in each
-BEGINNING = 0.5  # what a word counts that only begins with the query's word
-RELATED = 0.3  # what a word of much the same meaning counts
+NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # the weight of a word in each field
+BEGINNING = 0.5  # the weight of a word that only begins with the query's word
+RELATED = 0.3  # the weight of a word of much the same meaning
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
 MAX_TEXT = 2000  # characters of a description that are searched; a tool's purpose comes first
-MOST_INDEXES = 64  # two for all servers together, and one for each server that sessions have alone
-MAX_WORDS = 32  # of a query; a model that sends a page of text is served by its beginning
-MAX_QUERY = 2000  # characters that are looked at; far more than so many words have
+MOST_INDEXES = 64  # two for all servers together, and one for each server that a session has as its only one
+MAX_WORDS = 32  # words of a query; of a long text only the beginning is searched
+MAX_QUERY = 2000  # characters of a query that are read; far more than so many words have
 _STOP_WORDS = """
 a about all am an and any are as at be by can could d do does don for from get has have how i if in into is it its let like ll m make me my
 need of on or our please re s should so some something somewhere t that the their them there these this those to tool tools use used using
@@ -156,7 +156,7 @@ class ToolIndex:
         self._query_words = query_words or QueryWords()
         self._names: list[str] = []
         self._lengths: list[float] = []
-        self._found: dict[str, dict[int, float]] = {}  # by word: its places, and how much it counts there
+        self._found: dict[str, dict[int, float]] = {}  # by word: its places, and its weight there
         for place, text in enumerate(texts):
             weights = _weights(text)
             self._names.append(text.name)
@@ -167,7 +167,7 @@ class ToolIndex:
         self._mean = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
 
     def find(self, query: str, limit: int, *, among: Callable[[int], bool] = lambda place: True) -> list[int]:
-        """Returns the places of the best tools, the best first; where the query holds no word, of the first ones by name.
+        """Returns the places of the best tools, the best first; if the query has no word, the first tools by name.
 
         Args:
             among: whether a place may be in the answer.
@@ -228,7 +228,7 @@ class ToolSearch:
         return [self._tools.in_room(entries[place], self._clients.list_terms(state)) for place in places]
 
     async def _index(self, entries: Sequence[Entry], key: tuple[str | None, bool]) -> ToolIndex:
-        async with self._lock:  # many that search at once wait for one index
+        async with self._lock:  # simultaneous searches wait for one index
             kept = self._indexes.pop(key, None)
             if kept is None or kept[0] is not entries:
                 kept = entries, await finish_in_thread(_index_of, entries, self._query_words)

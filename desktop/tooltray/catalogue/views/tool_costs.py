@@ -25,7 +25,7 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.builtin.hub_server import NAME as HUB
 
 MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
-SKILL = "skill:"  # begins the key of a skill among those that are counted; no name of a tool has a colon
+SKILL = "skill:"  # the prefix of a skill's key among the counted texts; no name of a tool has a colon
 ACTIVATE = "activate_"  # before the name of a server: the tool that represents its tools
 
 Count = Callable[[Sequence[str]], list[int] | None]
@@ -47,7 +47,7 @@ class ToolCosting:
         Args:
             listing: the result of `tools/list` for a session.
             sees: whether a server exists for a session.
-            skill_texts: what a client that knows skills gives its model about each skill of a server.
+            skill_texts: returns the texts about a server's skills that clients with support for skills show their models.
             count: see token_counts.counted; blocks.
         """
         self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count
@@ -55,7 +55,7 @@ class ToolCosting:
         self._lock = asyncio.Lock()
 
     async def costs(self, state: SessionState) -> ToolCosts:
-        """Answers ViewsApi.get_tool_costs. `state`: of an existing session, or of one that is yet to come."""
+        """Answers ViewsApi.get_tool_costs. `state`: of an existing session, or of a future one."""
         listing = await self._listing(state)
         seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
         published = [each for each in await self._tools.published(state.server) if each[1].server in seen and _is_for_models(each[1])]
@@ -85,7 +85,7 @@ class ToolCosting:
         more: dict[str, int] = {}
         for name in extra:
             server = self._owner(name)
-            if server == HUB:  # represents no other tools, so it is one of the hub's
+            if server == HUB:  # it represents no other tools, so it is a tool of the hub
                 tools.setdefault(HUB, []).append(ToolCost(name, counts[name], True))
             else:
                 more[server] = more.get(server, 0) + counts[name]

@@ -1,4 +1,4 @@
-"""What one session sees of everything that is offered: lazy servers as one tool each until they are activated, the servers and tools of its
+"""The selection of all offers that one session sees: lazy servers as one tool each until they are activated, the servers and tools of its
 profile, and the tools that find and call others. Sessions are notified when what they see changes.
 """
 
@@ -31,7 +31,7 @@ MOST_KEPT = 64  # listings; sessions that activate one server after the other ha
 
 
 _Key = tuple[SessionView, str | None, str, Era]
-"""What sessions that share a listing have in common: view, server, client where that counts, era."""
+"""The common facts of sessions that share a listing: view, server, client if it matters, era."""
 
 
 class _Kept(NamedTuple):
@@ -87,7 +87,7 @@ class ViewLists:
         return listing
 
     def _keep(self, key: _Key, made: _Kept) -> None:
-        """Keeps a listing, and drops the oldest where there are too many."""
+        """Caches a listing, and drops the oldest one if there are too many."""
         self._listings.pop(key, None)
         self._listings[key] = made
         if len(self._listings) > MOST_KEPT:
@@ -150,7 +150,7 @@ class ViewLists:
         )
 
 
-CALLS_WITHOUT_LISTING = 3  # of a client that was notified of changed tools; one that lists again does so sooner
+CALLS_WITHOUT_LISTING = 3  # seconds after a notification of changed tools; clients that list again do so sooner
 EVERY_LIST = tuple(dict.fromkeys(kind.changed for kind in (TOOLS, *KINDS)))
 
 Tell = Callable[[str], None]
@@ -175,7 +175,7 @@ class Views:
         self._modes, self._lists = modes, lists
         self.is_plain = modes.is_plain  # used with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
-        self._seen: dict[str, SessionView] = {}  # the view of which followers were last notified
+        self._seen: dict[str, SessionView] = {}  # the view that followers were last notified of
         self._have_listed: set[str] = set()  # ids of sessions with followers
         for kind in (ServersConfigured, ModesChanged):
             bus.subscribe(kind, lambda event: self.invalidate())
@@ -204,7 +204,7 @@ class Views:
             state.listed_views = self._tools.view_servers
         if state.id in self._followers:
             self._have_listed.add(state.id)
-        if len(followers := self._followers.get(state.id, {})) > 1:  # only one of its connections knows now
+        if len(followers := self._followers.get(state.id, {})) > 1:  # only one of its connections has the new list
             self._tell_if_changed(state)
         elif followers:
             self._seen[state.id] = view
@@ -255,7 +255,7 @@ class Views:
 
     # notifications
     def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
-        """Calls `tell` whenever what a session sees has changed for this session only; returns a function that ends this."""
+        """Calls `tell` whenever a session's view has changed for this session only; returns a function that ends this."""
         self._followers.setdefault(state.id, {})[tell] = state
         self._seen.setdefault(state.id, self._modes.view(state))
 

@@ -74,7 +74,7 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def activity(args: argparse.Namespace, home: Home) -> int:
-    """Runs what the first word names."""
+    """Runs the subcommand that the first word names."""
     if args.follow:
         return _follow(args, home)
     match args.words:
@@ -136,11 +136,11 @@ def _what(entry: ActivityEntry) -> str:
     return where if entry.kind == "call" else f"{entry.kind} {where}".strip()
 
 
-# while it happens
+# following
 
 
 def _follow(args: argparse.Namespace, home: Home) -> int:
-    """Shows the last rows, and then each new one; ends when the hub does."""
+    """Shows the last rows, and then each new one; ends with the hub."""
     events = ControlClient.connect(home, with_events=True)
     if events is None:
         raise TooltrayError(tr("No hub is running"), tr("nothing happens that could be followed"), tr("Start one with: tooltray serve"))

@@ -1,7 +1,7 @@
-"""`tooltray approve ...` and `tooltray grants ...`: a person's consent to tool calls, where no window asks for it.
+"""`tooltray approve ...` and `tooltray grants ...`: a person's consent to tool calls without a window.
 
-Consent needs a terminal at both ends, where the person first reads what it is about: an AI client that starts the command itself must not
-allow its own calls.
+Consent needs a terminal for input and output, where the person first reads the details: an AI client that starts the command itself must
+not allow its own calls.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnaps
 from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
-DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
-SOON_S = 7 * 86_400.0  # if the end is sooner, the time left is shown
+DESCRIPTION_COLUMNS = 100  # characters of each tool's line; consent may cover dozens of tools
+SOON_S = 7 * 86_400.0  # for an earlier end, the time left is shown
 RULE = "rule"  # of `--rule`
 
 
@@ -290,9 +290,9 @@ def accept(args: argparse.Namespace, home: Home) -> int:
 
 
 def _disk_diff(hub: Hub, call: ApprovalSnapshot) -> Sequence[str]:
-    """Returns how a call would change the file on disk; only the diff of its arguments where that is unknown."""
+    """Returns how a call would change the file on disk; if that is unknown, only the diff of its arguments."""
     if call.diff:
-        with contextlib.suppress(TooltrayError):  # it was answered just now, or the hub is older
+        with contextlib.suppress(TooltrayError):  # the call was answered just now, or the hub is older
             return hub.ask(hub.api.approvals.get_approval_diff(id=call.id)) or call.diff
     return call.diff
 
@@ -367,7 +367,7 @@ def _ends(grant: GrantSnapshot) -> str:
 
 
 def _left(seconds: float) -> str:
-    """Formats the time left, rounded up, so that a grant that still counts never shows zero."""
+    """Formats the time left, rounded up, so that a valid grant never shows zero."""
     whole = max(1, math.ceil(seconds))
     for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
         if whole >= unit:

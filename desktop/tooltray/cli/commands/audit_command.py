@@ -1,4 +1,4 @@
-"""`tooltray audit`: who allowed what, when and how, and whether that record is complete.
+"""`tooltray audit`: shows the record of who allowed what, when and how, and checks that it is complete.
 
 Where no hub runs, the record is read from the home's files.
 """
@@ -15,7 +15,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.audit import AuditEntry
 
-PAGE = 1000  # decisions; a hub gives no more at once
+PAGE = 1000  # decisions; a hub returns no more at once
 READ_TIMEOUT_S = 60.0  # of some 30 MB on a slow disk
 ANSWERS = {
     "yes": Phrase("yes"),

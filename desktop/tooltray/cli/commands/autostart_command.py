@@ -27,7 +27,7 @@ def off(args: argparse.Namespace, home: Home) -> int:
 
 
 def status(args: argparse.Namespace, home: Home) -> int:
-    """Shows the system's state, which others may have changed."""
+    """Shows the system's state, which other programs may have changed."""
     is_on = start_at_login.is_on()
     line = tr("Tooltray starts when you log in.") if is_on else tr("Tooltray does not start when you log in.")
     return answer(args, {"on": is_on}, line)

@@ -113,7 +113,7 @@ def _change_row(change: ClientChange) -> list[str]:
     return [change.id, day(change.at), change.client, change.action, servers, _UNDO[change.undo], change.path]
 
 
-# which there are
+# listing clients
 
 
 def scan(args: argparse.Namespace, home: Home) -> int:
@@ -220,7 +220,7 @@ def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Corou
             return 0
         chosen = [edit for edit in edits if _is_chosen(edit, args)]
         made: list[ClientChange] = []
-        for edit in chosen:  # each separately: what a client writes meanwhile concerns only its own file
+        for edit in chosen:  # each separately: a client may write its own file meanwhile
             made += hub.ask(hub.api.ai_clients.apply_client_edits(edits={edit.id: edit.revision}), timeout_s=TIMEOUT_S)
     if not args.dry_run:
         _tell(made, is_json=args.json)

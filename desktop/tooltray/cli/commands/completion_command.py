@@ -1,6 +1,5 @@
-"""`tooltray completion`: shell completions of our commands, generated from the parser. The packages install the same.
-
-A completion contains all words, and starts no program of ours.
+"""`tooltray completion`: shell completions of the commands, generated from the parser. The packages install the same files. A completion
+contains all words, and does not start Tooltray.
 """
 
 import argparse

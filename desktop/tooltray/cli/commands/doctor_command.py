@@ -1,6 +1,5 @@
-"""`tooltray doctor`: diagnoses the hub and its servers: the facts, what is wrong, and what to do about it.
-
-A hub, started if none runs, diagnoses the servers. Everything else is checked without a hub: the doctor has to work when nothing else does.
+"""`tooltray doctor`: diagnoses the hub and its servers: facts, problems and remedies. A hub, started if none runs, diagnoses the servers.
+Everything else is checked without a hub, since the doctor has to work when a hub cannot start.
 """
 
 import argparse
@@ -71,7 +70,7 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
     """Diagnoses one server, or everything.
 
     Returns:
-        1 where something is wrong. A server that is still starting is not.
+        1 if there is a problem. A server that is still starting is not a problem.
     """
     if args.fix is not None:
         return _fix(args, home)
@@ -151,7 +150,9 @@ def _diagnose(hub: RunningHub, server: str | None) -> "list[Diagnosis]":
 
 
 def _confinement(hub: RunningHub, diagnosis: "Diagnosis") -> list[str]:
-    """Describes what confines a server's process, and what was refused to it; nothing for a remote server, or one in no settings."""
+    """Describes how a server's process is sandboxed, and what it was refused; empty for a remote server, or a server that is not in the
+    settings.
+    """
     if diagnosis.transport != "stdio":
         return []
     try:
@@ -201,7 +202,7 @@ def _checks_of_hub(hub: RunningHub, home: Home) -> Iterator[Check]:
 
 
 def _check_environment(hub: RunningHub) -> Check:
-    """Checks certificates, proxies and package indexes: what servers get, and what has changed since a server last worked."""
+    """Checks certificates, proxies and package indexes: the values that servers get, and changes since a server last worked."""
     environment = hub.ask(hub.api.hub.get_environment(), timeout_s=START_TIMEOUT_S)
     lines = [_variable_line(each) for each in environment.variables]
     lines += [_change_line(each) for each in environment.changes]
@@ -238,7 +239,7 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
 
 
 def _check_bridge(home: Home) -> Check:
-    """Checks the program that AI clients start, and writes it again if it is not as it should be."""
+    """Checks the program that AI clients start, and writes it again if it is wrong."""
     from tooltray.foundation.installs.bridge_entry import bridge_entry
     from tooltray.foundation.installs.installations import Installations
 
@@ -332,7 +333,7 @@ def _spared(processes: int) -> str:
 
 
 def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
-    """Yields what the user can do by hand, then what `--fix` does."""
+    """Yields the manual remedies, then the remedies that `--fix` applies."""
     for remedy in remedies:
         if not remedy.is_automatic:
             yield f"{remedy.title}: {remedy.value}" if remedy.value else remedy.title

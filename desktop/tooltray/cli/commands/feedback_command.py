@@ -1,4 +1,4 @@
-"""`tooltray feedback ...`: the reports of models that wait for the user, where no window shows them.
+"""`tooltray feedback ...`: the reports of models that wait for the user, for use without a window.
 
 Without a hub nothing waits, and the history is read from its files. Models write the reports: all of their text goes through `clean`.
 """
@@ -173,7 +173,7 @@ def _read(path: Path, most: int) -> bytes | None:
             raise TooltrayError(tr("A file cannot be read"), tr("{path}: it is no regular file", path=path), tr("Check its name"))
         with path.open("rb") as file:
             data = file.read(most + 1)
-    except (OSError, ValueError) as error:  # the second: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         raise TooltrayError(
             tr("A file cannot be read"), f"{path}: {getattr(error, 'strerror', None) or error}", tr("Check its name")
         ) from None

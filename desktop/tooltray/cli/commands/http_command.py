@@ -1,4 +1,4 @@
-"""`tooltray http ...`, `tooltray clients token`: who may connect over HTTP, AI clients and other programs, and by which tokens.
+"""`tooltray http ...`, `tooltray clients token`: HTTP access of AI clients and other programs, and their tokens.
 
 A command that makes a token prints only the token, for pipes; the token cannot be read again. A trusted one, with which a program may
 consent in a person's place, needs a terminal, as consent does.
@@ -149,7 +149,7 @@ def api_on(args: argparse.Namespace, home: Home) -> int:
     lines += _api_words(status, is_hub_running=is_running)
     if made:
         lines += [tr("The trusted token: {token}", token=made.token), *_made_words(made)]
-    lines = list(dict.fromkeys(lines))  # what a trusted token may is in both
+    lines = list(dict.fromkeys(lines))  # the permissions of a trusted token are in both
     return answer(args, as_json(status) | ({"token": made.token} if made else {}), *lines)
 
 

@@ -1,6 +1,6 @@
 """`tooltray import`: servers of AI clients, of a file or of a text; setup_command handles an exported set-up.
 
-A hub is started if none runs: a server leaves its client only when it has listed its tools here.
+A hub is started if none runs: a server is removed from its client only when it has listed its tools here.
 """
 
 import argparse
@@ -32,7 +32,7 @@ INDENT = "    "
 SIGNS = {"new": "+", "same": "=", "different": "~", "broken": "!"}
 
 Given = Mapping[str, object]
-"""What the verbs are given besides the choice: clients, or a text."""
+"""The arguments of the verbs besides the choice: clients, or a text."""
 
 
 def declare(parser: Usage) -> None:
@@ -128,7 +128,7 @@ def _text(source: str) -> str:
     return file.text.removeprefix("\ufeff")
 
 
-# what is chosen
+# the choice
 
 
 def _chosen(plan: ImportPlan, *, one_by_one: bool) -> list[ImportCandidate]:
@@ -155,8 +155,8 @@ def _question(chosen: Sequence[ImportCandidate], *, is_tidy: bool) -> str:
 
 
 def _all_values(chosen: Sequence[ImportCandidate], home: Home) -> tuple[dict[str, dict[str, str]], list[ImportedServer]]:
-    """Returns the values that the user types because no file has them, by the candidates' ids, and the servers with missing values: the
-    others are imported without them.
+    """Returns the values that the user types because no file has them, by the candidates' ids, and the servers with missing values, which
+    are not imported.
     """
     values, left_out, place = {}, [], SecretPlace(home)
     for each in (each for each in chosen if each.asks):
@@ -243,7 +243,7 @@ def _done_line(done: ImportedServer) -> str:
 
 @contextlib.contextmanager
 def _progress_shown(home: Home) -> Iterator[None]:
-    """Prints the progress of the import while inside, over a second connection; nothing where no terminal shows it."""
+    """Prints the progress of the import while inside, over a second connection; prints nothing without a terminal."""
     connection = ControlClient.connect(home, with_events=True) if sys.stderr.isatty() else None
     if connection is None:
         yield

@@ -51,7 +51,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
 
 
 def _hub(args: argparse.Namespace, home: Home) -> Hub:
-    """Returns a running hub if lines are followed: without one the command would hold the hub's lock all that time."""
+    """Returns a running hub if lines are followed: without a hub the command would hold the hub's lock all that time."""
     return started_hub(home) if args.follow else any_hub(home)
 
 

@@ -96,7 +96,7 @@ def _permissions(hub: Hub) -> list[ServerPermissions]:
 def _runs_freely(hub: Hub, server: str, tool: str) -> bool:
     """
     Raises:
-        TooltrayError: the tool is not known; consent would cover something that the person has not seen.
+        TooltrayError: the tool is unknown; consent would cover something that the person has not seen.
     """
     found = [each for of in _permissions(hub) if of.server == server for each in of.tools if each.tool == tool]
     if not found:

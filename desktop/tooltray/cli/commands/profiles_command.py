@@ -13,7 +13,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
 
 EVERY = "*"
-"""In the place of a server's name: all servers."""
+"""Means all servers if typed instead of a server's name."""
 
 
 def declare(parser: Usage) -> None:

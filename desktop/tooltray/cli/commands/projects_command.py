@@ -1,4 +1,4 @@
-"""`tooltray projects ...`: which folders may be projects, and the servers that start for them.
+"""`tooltray projects ...`: the folders that may be projects, and the servers that start for them.
 
 Listing, allowing and disallowing folders needs no hub.
 """

@@ -1,4 +1,4 @@
-"""`tooltray registry status|measure|set|clear|auto`: where npm packages of servers come from."""
+"""`tooltray registry status|measure|set|clear|auto`: the registry of servers' npm packages."""
 
 import argparse
 from collections.abc import Callable, Coroutine

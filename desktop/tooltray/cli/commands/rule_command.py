@@ -1,4 +1,4 @@
-"""`tooltray grants rule ...`: adds a rule on arguments, as JSON; its meaning and what it would have covered are shown before consent.
+"""`tooltray grants rule ...`: adds a rule on arguments, as JSON; its meaning and the recent calls that it covers are shown before consent.
 
 Like every consent it needs a terminal at both ends.
 """
@@ -43,7 +43,7 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
 def _read(text: str) -> dict[str, object]:
     """
     Raises:
-        TooltrayError: it is not a JSON object.
+        TooltrayError: the rule is not a JSON object.
     """
     try:
         rule = json.loads(text)

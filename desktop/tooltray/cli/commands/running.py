@@ -1,4 +1,4 @@
-"""`tooltray status`, `reload` and `stop`: shows what the running hub does, makes it read its files, or ends it.
+"""`tooltray status`, `reload` and `stop`: shows the state of the running hub, makes it read its files, or ends it.
 
 These commands never start a hub; `status` reports that none runs as a result, not as an error.
 """
@@ -30,7 +30,7 @@ from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
-STATUS_WITHIN_S = 1.2  # with the start of the command, that of a stopped hub answers within 2 s
+STATUS_WITHIN_S = 1.2  # including the start of the command, which answers within 2 s for a stopped hub
 READ_TIMEOUT_S = 60.0  # a file that is half written is read again; one on a slow disk takes its time
 NOT_RUNNING = 3  # the exit code of `status`, as init scripts have it (Linux Standard Base, "Init Script Actions")
 KEPT, WAITING = "keep", "wait"
@@ -73,12 +73,12 @@ def status(args: argparse.Namespace, home: Home) -> int:
 def _files(hub: RunningHub) -> list[ServerFileSnapshot]:
     try:
         return hub.ask(hub.api.files.get_server_files())
-    except TooltrayError:  # of an older hub, which has none but the settings
+    except TooltrayError:  # an older hub has only the settings
         return []
 
 
 def _file_lines(files: Sequence[ServerFileSnapshot]) -> Iterator[str]:
-    """Yields which servers of projects' own files wait for consent, and how to give it."""
+    """Yields the servers of projects' own files that wait for consent, and how to consent."""
     for file in files:
         if names := [entry.name for entry in file.entries if entry.state in _WAITS]:
             waiting = tr(
@@ -119,7 +119,7 @@ def _server_lines(server: ServerSnapshot) -> Iterator[str]:
         yield tr("{what} for your yes. Look with: tooltray trust", what=what)
     if server.origin == "proposal":
         return
-    if server.state in _IN_TROUBLE or (server.problem and server.state is ServerState.RUNNING):  # running: not all that it lists is offered
+    if server.state in _IN_TROUBLE or (server.problem and server.state is ServerState.RUNNING):  # running: a list is not fully offered
         yield in_one_line(server.state.value, problem_line(server.problem))
     elif server.state is ServerState.NEEDS_SIGN_IN:
         yield needs_sign_in(server.name)

@@ -149,7 +149,7 @@ def _choose_file(home: Home) -> None:
             raise
 
 
-# what no server uses
+# unused secrets
 
 
 def _remove_unused(args: argparse.Namespace, home: Home) -> int:
@@ -165,7 +165,7 @@ def _remove_unused(args: argparse.Namespace, home: Home) -> int:
 
 
 def _look(args: argparse.Namespace, hub: Hub) -> tuple[list[str], list[str]]:
-    """Returns the unused secrets, and with `--yes` those removed, in one go: a passphrase in the environment can be used once."""
+    """Returns the unused secrets, and with `--yes` the removed ones, in one step: a passphrase in the environment can be used only once."""
     unused = hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=KEYRING_TIMEOUT_S)
     if unused and not args.json:
         print(tr("No server that is known here uses:"), *(f"  {clean_line(name)}" for name in unused), sep="\n", flush=True)
@@ -176,11 +176,11 @@ def _remove(hub: Hub, names: list[str]) -> list[str]:
     return hub.ask(hub.api.secrets.remove_unused_secrets(names=names), timeout_s=KEYRING_TIMEOUT_S)
 
 
-# what is removed with a server
+# secrets that are removed with a server
 
 
 def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
-    """Asks the user to unlock the secrets, and removes those that a removal had to leave."""
+    """Asks the user to unlock the secrets, and removes the secrets that a removal had to leave."""
     names = [*removal.secrets, *filter(None, [removal.sign_in])]
     try:
         removed = with_secrets(home, partial(_remove, names=names))
@@ -191,14 +191,14 @@ def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
 
 
 def going(removal: ServerRemoval) -> list[str]:
-    """Describes in sentences what is removed with a server, and what stays."""
+    """Describes in sentences which secrets are removed with a server, and which stay."""
     lines = [tr("Its secret {name} is removed, too.", name=name) for name in removal.secrets]
     lines += [tr("Its sign-in ends.")] if removal.sign_in else []
     return [*lines, *_staying(removal)]
 
 
 def gone(removal: ServerRemoval) -> Iterator[str]:
-    """Yields what was removed with a server, and what stays, each sentence a line."""
+    """Yields sentences about the secrets that were removed with a server, and the ones that stay, one per line."""
     if problem := removal.problem:
         for name in removal.secrets:
             yield tr("Its secret {name} may still be stored", name=name)

@@ -18,7 +18,7 @@ from tooltray.foundation.programs import tooltray_command
 
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
 EXECUTION_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of each log record, and users grep for it
-BRIDGE_IDLE_EXIT_S = 900.0  # a hub that was not started by hand leaves 15 minutes after its last AI client
+BRIDGE_IDLE_EXIT_S = 900.0  # a hub that was not started by hand ends 15 minutes after its last AI client left
 
 
 def declare(parser: Usage) -> None:

@@ -8,7 +8,7 @@ from tooltray.cli.speech import tr
 from tooltray.foundation.errors import TooltrayError
 
 Override = dict[str, Any]
-"""As it stands in `toolOverrides`: `name`, `description`, `title`, `annotations`, `icons`."""
+"""An override as in `toolOverrides`: `name`, `description`, `title`, `annotations`, `icons`."""
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 _VALUES: Mapping[str, bool | None] = {"yes": True, "no": False, "own": None}

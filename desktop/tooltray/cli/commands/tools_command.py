@@ -16,7 +16,7 @@ from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
-COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted
+COUNT_TIMEOUT_S = 120.0  # as for listing; then 5,000 tools are counted
 TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
 
 
@@ -76,7 +76,7 @@ def call(args: argparse.Namespace, home: Home) -> int:
     """Calls a tool and prints its result.
 
     Returns:
-        1 where the tool reports that it failed.
+        1 if the tool reports a failure.
     """
     with started_hub(home) as hub:
         arguments = _arguments(hub, args)
@@ -101,7 +101,7 @@ def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, object]:
     """Parses one JSON object, or KEY=VALUE words.
 
     Raises:
-        TooltrayError: they are neither.
+        TooltrayError: the words are neither.
     """
     words: list[str] = args.arguments
     if len(words) == 1 and words[0].lstrip().startswith("{"):
@@ -167,7 +167,7 @@ def _size(base64_text: str) -> str:
     return count(len(base64_text) * 3 // 4 - base64_text.count("=", -2), "byte")
 
 
-# what they cost
+# costs
 
 
 def cost(args: argparse.Namespace, home: Home) -> int:

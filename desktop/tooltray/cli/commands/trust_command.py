@@ -1,7 +1,7 @@
 """`tooltray trust ...`: a person's consent to servers of a project's own file.
 
-Consent needs a terminal at both ends, as consent to tool calls does: an AI client that starts the command itself must not trust what it
-has written into a project.
+Consent needs a terminal for input and output, as for tool calls: an AI client that starts the command itself must not trust its own changes
+of a project.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:
-    """Lists what is trusted, revokes trust, refuses, or asks about a folder; the words decide which."""
+    """Lists trusted entries, revokes trust, refuses an entry, or asks about a folder; the words decide which."""
     words: Sequence[str] = args.words
     if words[:1] == ["refuse"]:
         return _refuse(args, home, words[1])
@@ -127,7 +127,7 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]
 
 def _tell_unusable(folder: str) -> int:
     """Prints the problems of unusable entries, which need no consent; returns how many."""
-    from tooltray.config.foreign_configs.reading import read_file  # takes longer to import than all else of this command
+    from tooltray.config.foreign_configs.reading import read_file  # importing it takes longer than the rest of this command
 
     problems = read_file(Path(folder, FILE_NAME), "mcp.json").problems
     for each in problems:

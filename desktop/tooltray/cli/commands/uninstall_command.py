@@ -1,6 +1,5 @@
-"""`tooltray uninstall`: removes what Tooltray has left on this machine, each thing after a confirmation.
-
-The program itself is removed by what has installed it: the user is shown how; the portable archive has a script for that.
+"""`tooltray uninstall`: removes Tooltray's data on this machine, step by step after confirmations. The program itself is removed by its
+installer, and the user is shown how; the portable archive has a script for that.
 """
 
 import argparse
@@ -49,7 +48,7 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
         steps.disconnect(home, edit)
     for kind, path in unreadable(look, kinds):
         steps.leave_to_person(kind.name, path)
-    if is_own := home == default_home():  # what belongs to the user and not to one of several homes
+    if is_own := home == default_home():  # data of the user, not of one of several homes
         steps.remove_start_at_login()
     if home.root.is_dir():
         steps.remove_secrets(home)
@@ -70,11 +69,13 @@ class _Steps:
         self.left: list[str] = []
         self.failed: list[str] = []
         self._is_program_gone = False
-        self._keeps_secrets = False  # servers that could not be put back need them
-        self._kept: list[str] = []  # files that are left because of what they lead to
+        self._keeps_secrets = False  # needed by servers that could not be put back
+        self._kept: list[str] = []  # files that stay because of their links' targets
 
     def stop_hub(self, home: Home) -> None:
-        """Stops the hub. Until the end no bridge starts one: an AI client may ask for something while its entry is still there."""
+        """Stops the hub. Until the uninstall ends, bridges start no hub, since an AI client may send requests while its entry still
+        exists.
+        """
         if hub := running_hub(home):
             if not confirmed(tr("Stop Tooltray, which is running?"), yes=self._yes):
                 hub.close()
@@ -88,7 +89,7 @@ class _Steps:
             deadline = time.monotonic() + START_WITHIN_S
             while not self._no_bridge_starts_one.try_take() and time.monotonic() < deadline:
                 time.sleep(RETRY_EVERY_S)
-            if hub := running_hub(home):  # which a bridge was starting
+            if hub := running_hub(home):  # a bridge was just starting it
                 _stopped(hub)
 
     def put_back(self, home: Home) -> None:
@@ -102,7 +103,7 @@ class _Steps:
             tr("Put {names} back into {files}, with the keys in plain text?", names=names, files=", ".join(sorted(files)))
         ) as is_wanted:
             if is_wanted:
-                self._keeps_secrets = True  # until all are back
+                self._keeps_secrets = True  # kept until all servers are back
                 with any_hub(home) as hub:
                     made = hub.ask(hub.api.ai_clients.put_back_moved_servers(), timeout_s=None)
                 if bad := next((each.problem for each in made if each.problem), None):
@@ -157,7 +158,7 @@ class _Steps:
             names = hub.ask(hub.api.secrets.get_secret_names()) if chosen_backend(home) in (None, "keyring") else []
         if not names:
             return
-        self._kept.append(SECRET_NAMES)  # their names are the only way to find them
+        self._kept.append(SECRET_NAMES)  # it has the names of the keyring's secrets, which cannot be found otherwise
         with self._step(
             tr("Forget {count} in the keyring ({names})?", count=count(len(names), "secret"), names=", ".join(names))
         ) as is_wanted:
@@ -179,14 +180,14 @@ class _Steps:
     def remove_data(self, home: Home) -> None:
         with self._step(tr("Delete settings, logs and tool lists in {root}?", root=home.root)) as is_wanted:
             if is_wanted:
-                with any_hub(home):  # under the lock: no hub starts in what is being deleted
-                    if sys.platform == "win32":  # where no file that is open can be removed
+                with any_hub(home):  # under the lock, so that no hub starts in a folder that is being deleted
+                    if sys.platform == "win32":  # Windows cannot remove open files
                         self._no_bridge_starts_one.release()
                     _delete(home, kept=self._kept)
                 if sys.platform == "win32":  # a lock that another process has taken meanwhile cannot be deleted
                     shutil.rmtree(home.run, ignore_errors=True)
-                for folder in (home.socket.parent, home.root):  # the first one is elsewhere where the home's path is long
-                    with contextlib.suppress(OSError):  # gone with the rest, or something else is in it
+                for folder in (home.socket.parent, home.root):  # for a long path of the home, the first folder is elsewhere
+                    with contextlib.suppress(OSError):  # already deleted, or it has other files
                         folder.rmdir()
                 kept = tr(", but for {kept}", kept=", ".join(self._kept)) if self._kept else ""
                 self._say(self.done, tr("{root} is empty of Tooltray{kept}", root=home.root, kept=kept))
@@ -238,7 +239,9 @@ def _stopped(hub: RunningHub) -> list[str]:
 
 
 def _own_url(home: Home) -> str | None:
-    """Returns the address in entries of AI clients that connect over HTTP, with the port of the settings; None if none was ever chosen."""
+    """Returns the address in entries of AI clients that connect over HTTP, with the port in the settings; None if no port was ever
+    chosen.
+    """
     try:
         port = json.loads(read_regular(home.settings))["publish"]["http"].get("port", DEFAULT_PORT)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -247,10 +250,10 @@ def _own_url(home: Home) -> str | None:
 
 
 def is_ours(name: str, names: Collection[str]) -> bool:
-    """Reports whether Tooltray made the file of this name in a home; backups, files set aside and what a killed writer left count, too.
+    """Reports whether Tooltray made the file of this name in a home; including backups, files set aside, and leftovers of a killed writer.
 
     Args:
-        names: of what we keep there.
+        names: of Tooltray's files there.
     """
     files = [each for each in names if "." in each]
     is_beside = any(name.startswith(f"{each}.") or name in (f"{each}-wal", f"{each}-shm") for each in files)  # the latter are SQLite's
@@ -258,7 +261,7 @@ def is_ours(name: str, names: Collection[str]) -> bool:
 
 
 def _leave_lock(home: Home) -> Callable[..., None]:
-    """Handles what `rmtree` could not delete: on Windows the lock, which we hold, and its folder are deleted last."""
+    """Handles files that `rmtree` could not delete: on Windows the lock, which this process holds, and its folder are deleted last."""
 
     def on_error(function: object, path: str, error: tuple[type[BaseException], BaseException, object]) -> None:
         if sys.platform != "win32" or Path(path) not in (home.lock, home.run):

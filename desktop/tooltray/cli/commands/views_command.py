@@ -15,7 +15,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 
 EVERY = "*"
-"""In the place of a client's or a server's name: all of them."""
+"""Means all clients or servers if typed instead of a name."""
 DEFAULT = "default"
 OVERRULED = Phrase(
     "It is of no effect while another mode is chosen for all AI clients. To take that back: tooltray clients mode '*' default"
@@ -42,7 +42,7 @@ def sessions(args: argparse.Namespace, home: Home) -> int:
 
 
 def mode(args: argparse.Namespace, home: Home) -> int:
-    """Changes how tools are shown to one kind of client, and which profile it gets; what is not given stays."""
+    """Changes how tools are shown to one kind of client, and its profile; options that are not given stay unchanged."""
     client = "" if args.client == EVERY else args.client
     profile = "" if args.no_profile else args.profile
     if args.mode is None and profile is None:
@@ -80,7 +80,7 @@ def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, p
             value=now.profile or tr("none"),
         )
         return clean_line(text)
-    if mode in (None, DEFAULT) and not profile:  # only these made it known, so it is in no list any more
+    if mode in (None, DEFAULT) and not profile:  # only these settings made the client known, so it is not listed any more
         return tr("Nothing is chosen for {client} any more: it sees what every other AI client does.", client=clean_line(client))
     return tr("Chosen for {client}.", client=clean_line(client) or tr("all AI clients that have no mode of their own"))
 
@@ -101,7 +101,7 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
 
 
 def override(args: argparse.Namespace, home: Home) -> int:
-    """Shows a tool under another name or description; what is not given stays."""
+    """Shows a tool under another name or description; options that are not given stay unchanged."""
     given = tool_overrides.given(args)
     if not args.clear and not given:
         raise TooltrayError(tr("There is nothing to change"), hint=tr("Give --name, --description, --title, --hint, --icon or --clear"))

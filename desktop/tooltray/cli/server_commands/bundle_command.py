@@ -25,7 +25,7 @@ from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.forms import FieldValue, FormField
 
 READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
-SHOWN_CHARACTERS = 16  # of a SHA-256, in a list
+SHOWN_CHARACTERS = 16  # characters of a SHA-256 in a list
 SOURCE = Phrase("a .mcpb or .dxt file, or its address")
 
 
@@ -188,7 +188,7 @@ def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer:
 
 
 def _lines(offer: BundleOffer) -> list[str]:
-    """Returns what a person should know before consenting."""
+    """Returns the facts that a person should know before consenting."""
     here = (
         tr(" (in the place of {here_version}, which is here as '{here}')", here_version=offer.here_version, here=offer.here)
         if offer.here

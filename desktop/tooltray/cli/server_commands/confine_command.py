@@ -10,7 +10,7 @@ from tooltray.cli.terminal import answer, clean_line
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
-NONE = "none"  # removes all that were named
+NONE = "none"  # removes all named files or hosts
 
 
 def confine(args: argparse.Namespace, home: Home) -> int:
@@ -49,7 +49,9 @@ def _changes(args: argparse.Namespace) -> bool:
 
 
 def confinement_lines(now: ConfinementSnapshot) -> list[str]:
-    """Describes it in full: its state, the named files and hosts, what this computer cannot do, and what was refused."""
+    """Describes a server's confinement in full: its state, the named files and hosts, missing support of this computer, and refused
+    access.
+    """
     lines = [confinement_words(now)]
     if now.files == "open":
         lines += [tr("  for when its files are confined again: {path}", path=clean_line(path)) for path in (*now.read, *now.write)]

@@ -41,9 +41,9 @@ from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServ
 from tooltray.foundation.snapshots.forms import FieldValue, FormField, NewServer
 from tooltray.foundation.snapshots.servers import ServerState
 
-FETCH_TIMEOUT_S = 930.0  # all of a registry, over a slow line
+FETCH_TIMEOUT_S = 930.0  # for a whole registry over a slow line
 BUNDLE = "mcpb"
-ASK_TIMEOUT_S = 60.0  # one server of it
+ASK_TIMEOUT_S = 60.0  # for one server of the registry
 Values = dict[str, FieldValue]
 HITS = 20
 

@@ -1,4 +1,4 @@
-"""`tooltray servers add`: makes an entry of the arguments, stores its secrets, writes it and starts the server."""
+"""`tooltray servers add`: makes an entry from the arguments, stores its secrets, writes the entry and starts the server."""
 
 import argparse
 import contextlib
@@ -138,7 +138,9 @@ def _started(hub: Hub, args: argparse.Namespace) -> _Added:
 
 
 def _found_at_terminal(args: argparse.Namespace, error: TooltrayError) -> str:
-    """Returns where this terminal finds a command that the hub does not, as in a virtual environment; empty: nowhere, or not requested."""
+    """Returns the path of a command that only this terminal finds, as in a virtual environment; empty if it is not found or not
+    requested.
+    """
     from tooltray.servers.launch.command_lookup import not_found_title
 
     if not args.command_line or args.project or args.inmemory or not is_person_there():
@@ -188,13 +190,13 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
 
 
 def _rules_so_far(hub: Hub, name: str) -> list[str]:
-    """Returns the rules of a server that is replaced: it may do no more than before without asking."""
+    """Returns the rules of a server that is replaced: the new one may run no further calls without asking."""
     entry = _entries(hub).get(name)
     return [auto_approve.READ] if entry is None else auto_approve.of_entry(entry)
 
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
-    """Returns the server of another name that runs the same program in the same way; empty without one."""
+    """Returns the name of another server that runs the same program in the same way; empty without one."""
     from tooltray.config.settings.given_entries import read_entry
     from tooltray.config.settings.server_config import config_hash
 
@@ -364,7 +366,9 @@ def _note_typed_secrets(args: argparse.Namespace) -> None:
 
 
 def note_secret_arguments(name: str, words: Sequence[str]) -> None:
-    """Prints a note about arguments that look like passwords or keys: they are no safer among the secrets while they are arguments."""
+    """Prints a note about arguments that look like passwords or keys: storing them as secrets would not help, since other programs can read
+    arguments.
+    """
     from tooltray.config.settings.secret_looks import HIDDEN, hidden_words
 
     shown = list(hidden_words(words))

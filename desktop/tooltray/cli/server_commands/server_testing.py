@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.edited_entries import ServerTest
 
 
 def try_out(args: argparse.Namespace, home: Home) -> int:
-    """Connects once to a server with its current settings; returns 1 where it does not work."""
+    """Connects once to a server with its current settings; returns 1 if it does not work."""
     with started_hub(home) as hub:
         note_start(args.name)
         found = hub.ask(hub.api.servers.test_server(test=uuid.uuid4().hex, name=args.name), timeout_s=START_TIMEOUT_S)

@@ -118,7 +118,7 @@ def restart(args: argparse.Namespace, home: Home) -> int:
 
 
 def stop(args: argparse.Namespace, home: Home) -> int:
-    """Stops a server. Where no hub runs none is started for that: the command only records that the server is not to start."""
+    """Stops a server. If no hub runs, none is started: the command only records that the server must not start."""
     with any_hub(home) as hub:
         hub.ask(hub.api.servers.stop_server(name=args.name), timeout_s=START_TIMEOUT_S)
         server = server_snapshot(hub, args.name)
@@ -162,10 +162,10 @@ def _print_lines(lines: list[str], *, as_json: bool) -> None:
 def new_lines(seen: list[str], lines: list[str]) -> list[str]:
     """Returns the lines added to a log of which only the last lines are kept: those after the longest overlap with the seen ones."""
     overlaps = (seen[dropped:] for dropped in range(len(seen) + 1))
-    return lines[len(next(overlap for overlap in overlaps if lines[: len(overlap)] == overlap)) :]  # the empty one always is
+    return lines[len(next(overlap for overlap in overlaps if lines[: len(overlap)] == overlap)) :]  # the empty overlap always matches
 
 
-# one server, for other commands too
+# functions for one server, also used by other commands
 
 
 def server_snapshot(hub: Hub, name: str) -> ServerSnapshot | None:
@@ -200,7 +200,7 @@ def tools_once_started(hub: Hub, name: str, *, is_again: bool = False) -> int | 
 
 
 def running_in_words(tools: int | None, *, is_again: bool = False) -> str:
-    """Describes a server that was started. `tools`: as of tools_once_started."""
+    """Describes a server that was started. `tools`: the result of tools_once_started."""
     if tools is None:
         return tr("is running again, but has not listed its tools yet") if is_again else tr("is running, but has not listed its tools yet")
     found = count(tools, "tool")
@@ -208,7 +208,7 @@ def running_in_words(tools: int | None, *, is_again: bool = False) -> str:
 
 
 def note_start(name: str) -> None:
-    """Prints a note, so that a user who waits for a download sees that something happens."""
+    """Prints a note, so that a user who waits for a download knows that the server is starting."""
     if sys.stderr.isatty():
         print_note(tr("Starting {name} ... (the first start of a server may download it)", name=name))
 
@@ -247,7 +247,7 @@ def _events(home: Home) -> ControlClient | None:
 
 def _show_progress(connection: ControlClient, name: str) -> None:
     shown = ""
-    with contextlib.suppress(TooltrayError, msgspec.ValidationError):  # the latter: from a hub of another version
+    with contextlib.suppress(TooltrayError, msgspec.ValidationError):  # the second error: from a hub of another version
         for kind, data in connection.events():
             server = msgspec.convert(data["server"], ServerSnapshot) if kind == "ServerChanged" else None
             words = _progress(server) if server and server.name == name else ""

@@ -1,4 +1,4 @@
-"""`tooltray servers`: its commands with their options. What they do is in other modules, each imported when it runs."""
+"""`tooltray servers`: its commands with their options. Their functions are in other modules, each imported when it is used."""
 
 import argparse
 
@@ -82,7 +82,7 @@ def _copied(args: argparse.Namespace, name: str) -> str:
 
 
 def _declare_showing(servers: Commands) -> None:
-    """Adds options for how AI clients get a server's tools: with or without asking, at once or on demand."""
+    """Adds options for approvals and listing of a server's tools for AI clients."""
     text = tr("choose which calls of a server go through unasked")
     unasked = command(servers, "approve", text, "commands.approve_command:server_rules", check=_check_server_rules, has_json=False)
     unasked.takes("name")
@@ -94,7 +94,7 @@ def _declare_showing(servers: Commands) -> None:
 
 
 def _declare_confining(servers: Commands) -> None:
-    """Adds options for what a server's process may reach."""
+    """Adds options for the files and hosts that a server's process may reach."""
     text = tr("choose which files and hosts a server may reach; without options: show it")
     confining = command(servers, "confine", text, "server_commands.confine_command:confine").takes("name")
     confining.add_argument("files", nargs="?", choices=("open", "own", "read"), help=tr("all files, its own, or its own without changes"))
@@ -154,7 +154,7 @@ def _check_set(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def _declare_source(add: Usage) -> None:
-    """Adds options for what a server is: a command with its variables, or an address and the way to authenticate there."""
+    """Adds options for a server's source: a command with its variables, or an address and the way to authenticate there."""
     add.repeats("--secret", "KEY", tr("an environment variable whose value is asked for and kept secret"), type=values.variable)
     text = tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --")
     add.takes("--inmemory", "ENTRY", text)
@@ -171,7 +171,7 @@ def _declare_source(add: Usage) -> None:
 
 
 def _declare_running(add: Usage) -> None:
-    """Adds options for where and when a server runs, and how it is shown."""
+    """Adds options for the place and time of a server's runs, and for its display."""
     add.add_argument("--isolation", choices=("shared", "session"), help=tr("one copy for all AI clients (the default), or one for each"))
     add.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
     add.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
@@ -232,7 +232,7 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
-    """Checks the options of a server inside Tooltray, which has no environment and folder of its own, and is in no project's file."""
+    """Checks the options of a server inside Tooltray, which has no environment or folder of its own, and cannot be in a project's file."""
     of_others = {"--url": args.url, "--secret": args.secret, "--env": args.env, "--cwd": args.cwd, "--project": args.project}
     of_others |= {"--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret, "--sse": args.sse}
     of_others |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}

@@ -1,4 +1,6 @@
-"""`tooltray servers watch`: runs a server unconfined for a while, and proposes the tightest profile for what it did."""
+"""`tooltray servers watch`: runs a server unconfined for a while, and proposes the tightest profile that would allow everything that the
+server did.
+"""
 
 import argparse
 import time
@@ -12,7 +14,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.watch import WatchProposal, WatchSnapshot, in_words, proposal_in_words
 
 LOOK_EVERY_S = 0.5
-LEAST_S = 0.05  # while a server is started again after its time, and no time is left
+LEAST_S = 0.05  # seconds between polls while no time is left and the server is restarted
 MOST_REFUSED = 20  # lines; the window shows more
 
 

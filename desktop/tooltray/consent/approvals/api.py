@@ -1,4 +1,4 @@
-"""The API about calls that wait for a person's consent, and about what was allowed."""
+"""The API about calls that wait for a person's consent, and about approvals."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tooltray.consent.approvals.permissions import DefinitionChanges, Permissions, RuleGrants, ToolGrants
 
 ASK = "ask"  # of a tool
-REFUSE = "refuse"  # the one answer that allows nothing
+REFUSE = "refuse"  # the only answer that allows nothing
 LASTED = Phrase("What was allowed for longer")
 
 
@@ -107,7 +107,7 @@ class ApprovalsApi:
 
         Args:
             kind: "tool", or "reads" (every tool of the server that reads).
-            tool: of the kind "tool": the server's own name.
+            tool: for the kind "tool": the server's own name of the tool.
             client: only for this AI client, as it names itself; empty: for all.
             expires_in_s: seconds; None: until it is revoked.
             until: "lock": until the screen locks, at the latest when Tooltray ends; empty: no such end.
@@ -193,15 +193,15 @@ class ApprovalsApi:
         return await self._grants.restore(id)
 
     async def get_permissions(self) -> list[ServerPermissions]:
-        """Returns what runs without asking, for each server and each of its tools, and why."""
+        """Returns for each server and each of its tools whether calls run without asking, and why."""
         return await self._permissions.all()
 
     async def set_tool_approval(self, server: str, tool: str, approval: str) -> None:
-        """Chooses whether one tool runs without asking, in whichever file its server's entry is.
+        """Chooses whether one tool runs without asking, in the file with its server's entry.
 
         Args:
             tool: the server's own name for it.
-            approval: "always" (it runs without asking), "ask" (it asks first, whatever its server's rules are, and its grants are revoked)
+            approval: "always" (it runs without asking), "ask" (it asks first, regardless of its server's rules, and its grants are revoked)
                 or "default" (by its server's rules).
 
         Raises:
@@ -217,7 +217,7 @@ class ApprovalsApi:
             await self._permissions.revoke_grants(server, tool)
 
     async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
-        """Chooses which calls of a server run without asking, in whichever file its entry is.
+        """Chooses which calls of a server run without asking, in the file with its entry.
 
         Args:
             rules: rules, and names of tools; empty: each call asks.
@@ -238,7 +238,7 @@ class ApprovalsApi:
         return self._changes.all()
 
     async def accept_tool_change(self, server: str, tool: str, kind: str = "tool", seen: str = "") -> None:
-        """Accepts a changed tool or skill that the user has reviewed: former approvals count for its present definition.
+        """Accepts a changed tool or skill that the user has reviewed: former approvals then cover its present definition.
 
         Args:
             tool: the server's own name for it; of a skill its URI.
@@ -255,7 +255,7 @@ class ApprovalsApi:
         await self._changes.accept(server, tool, kind, seen)
 
     def _call(self, id: str, answer: str) -> dict[str, object]:
-        """Returns a waiting call for the audit trail: its names, and in words the rule that it is answered with."""
+        """Returns a waiting call for the audit trail: its names, and a description of the rule in the answer."""
         call = self._approvals.question(id)
         if call is None:
             return {"call": id}
@@ -263,7 +263,7 @@ class ApprovalsApi:
         return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project, "rule": rule}
 
     def _rules(self, server: str) -> Sequence[str]:
-        """Returns the rules that count now; of an unknown server the widest ones, since changing its entry will fail."""
+        """Returns the valid rules of a server; for an unknown server the widest rules, since changing its entry will fail."""
         try:
             return self._permissions.rules(server)
         except NotFound:
@@ -278,7 +278,7 @@ async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: ob
 
 
 def _end_words(expires_in_s: float | None, until: str) -> dict[str, object]:
-    """Returns how long a grant lasts, also if it lasts for good: the user who is asked has to read it."""
+    """Returns how long a grant lasts, even if it never ends, since the user has to read it before consenting."""
     return {"expires_in_s": expires_in_s, "until": until or (TAKEN_BACK if expires_in_s is None else "")}
 
 

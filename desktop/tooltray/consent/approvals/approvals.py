@@ -1,4 +1,4 @@
-"""Decides whether a tool call runs, and who is asked if the settings do not decide: the only broker of approvals.
+"""Decides whether a tool call runs, and asks the user if the settings do not decide: the only broker of approvals.
 
 A call passes ApprovalRules, which has not allowed it; StandingGrants, with the user's earlier approvals; PendingApprovals, for an approval
 of this call only; then the user is asked, at the desktop or at the AI client, until there is an answer to the tool as it is. If no user can
@@ -55,8 +55,8 @@ from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 from tooltray.servers.relay.relay import paused
 
 CLIENT = "client"  # who answered a question, and in which way: a form of the AI client
-MOST_ROUNDS = 6  # of one call; a tool that has changed each time the user looks must not be called
-MOST_FORMS = 3  # of one question, where the answer cannot be written
+MOST_ROUNDS = 6  # questions about one call; a tool that changes before each answer must not be called
+MOST_FORMS = 3  # of one question, if the answer cannot be saved
 ELICITATION = "elicitation/create"
 APPROVED = success({})
 """The reply that means, by its identity, that the call is allowed."""
@@ -87,7 +87,7 @@ class Approvals:
     # a call
 
     async def refusal(self, route: Route, exchange: Exchange) -> Envelope | None:
-        """Returns the reply to a call that the rules do not allow, instead of its server's; None: the call may run.
+        """Returns the hub's own reply to a call that may not run; None if the call may run.
 
         The request is sent to the server exactly as it was shown to the user, and answers to our own questions are removed.
         """
@@ -135,8 +135,7 @@ class Approvals:
         return asked_call(route, decision, exchange, current, confirmed)
 
     async def _allowed(self, call: AskedCall, exchange: Exchange) -> tuple[bool, AskedCall]:
-        """Returns whether the user has allowed a call before, of the tool as its server defines it at this moment; and the call of that
-        tool.
+        """Returns whether an earlier approval covers a call of the tool as its server defines it now, and the call of that tool.
 
         Raises:
             TooltrayError: the tool is not offered any more, or its server does not run; the error has the reason.
@@ -209,7 +208,7 @@ class Approvals:
 
     async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> str:
         while same := self._pending.same(call):
-            if (answer := await same.wait()) not in (ONCE, WITHDRAWN):  # once is for one of them; the next of them asks again
+            if (answer := await same.wait()) not in (ONCE, WITHDRAWN):  # such an approval is for one of the equal calls
                 return answer
         if not self._pending.has_room(call.route.server):
             return TOO_MANY
@@ -316,7 +315,7 @@ def _is_users_own(exchange: Exchange) -> bool:
 
 
 def _first(head: Head) -> Head:
-    """Returns the head of a call that answers no question of ours: other answers allow nothing here."""
+    """Returns the head of a call without answers to our own questions: other answers allow nothing here."""
     return msgspec.structs.replace(head, request_state="", input_responses={})
 
 
@@ -351,7 +350,7 @@ A_CALL = Phrase("A call of a tool")
 class SeenDecisions:
     """The recorder of decisions that pass no asker: answers in an AI client's own form, refusals, and grants that have ended.
 
-    What lasts is recorded before it counts (see StandingGrants.record). Belongs to the engine's loop.
+    Lasting approvals are recorded before they take effect (see StandingGrants.record). Belongs to the engine's loop.
     """
 
     def __init__(self, *, trail: AuditTrail, grants: GrantBook, bus: EventBus, spawn: Spawn, now: Callable[[], float] = time.time) -> None:
@@ -365,7 +364,7 @@ class SeenDecisions:
         bus.subscribe(GrantsChanged, self._on_grants_changed)
 
     def start(self) -> None:
-        """Reads what is allowed now, against which ends are seen."""
+        """Reads the present grants, to notice later which have ended."""
         self._grants = _by_id(self._book.snapshots())
 
     def _on_happened(self, event: JournalEvent) -> None:

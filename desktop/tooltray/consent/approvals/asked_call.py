@@ -23,7 +23,7 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
 
-READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
+READ_BELOW_BYTES = 262_144  # of larger arguments only the beginning is shown: reading them would block the loop
 ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
 RULE = "rule"
 """The prefix of answers that make a rule on arguments: `rule-1` and so on."""
@@ -35,13 +35,13 @@ class AskedCall(msgspec.Struct, frozen=True):
     Attributes:
         route: the tool as it was defined when it was called.
         decision: why the rules do not allow it.
-        client: as it names itself.
-        arguments: as they came.
+        client: the client's own name.
+        arguments: unchanged, as JSON.
         digest: equal for equal arguments.
         project: the folder on which the session works, if that is known.
         params: of the `tools/call`.
-        current: the same tool as it is defined now, as far as that is known; None if it is not offered any more.
-        confirmed: the same as its server defines it now, started if need be; raises TooltrayError if the server does not answer.
+        current: the same tool as it is defined now, as far as known; None if the tool is not offered any more.
+        confirmed: the same tool as its server defines it now; starts the server if need be, and raises TooltrayError if it does not answer.
     """
 
     route: Route
@@ -80,7 +80,7 @@ class AskedCall(msgspec.Struct, frozen=True):
         return now is not None and now.mark == self.route.mark
 
     def is_for(self, route: Route) -> bool:
-        """Returns whether a tool and its project are still the ones of this call."""
+        """Returns whether this call was made of this tool and for this project."""
         return route.mark == self.route.mark and project_of(self.state) == self.project
 
 
@@ -105,7 +105,7 @@ def _digest(arguments: bytes) -> str:
     if len(arguments) < READ_BELOW_BYTES:
         try:
             return digest(canonical(arguments or b"{}"))
-        except ValueError:  # it names a member twice, or is too deep: every byte counts
+        except ValueError:  # a member twice, or nested too deeply: compared byte by byte
             pass
     return digest(arguments.decode("utf-8", "surrogateescape"))
 
@@ -140,7 +140,7 @@ class ApprovalRules:
         return self._guard.guarded(self._by_rules(route, state), route, state, params)
 
     async def renewed(self, call: AskedCall, *, is_started: bool = True) -> AskedCall:
-        """Returns the same call if its tool and its project are unchanged; else the call of the present ones.
+        """Returns the same call if its tool and its project are unchanged; else a call of the present tool for the present project.
 
         Args:
             is_started: its server is asked, and started if need be.
@@ -154,7 +154,7 @@ class ApprovalRules:
         return call if call.is_for(now) else self.judged_again(call, now)
 
     def judged_again(self, call: AskedCall, now: Route) -> AskedCall:
-        """Returns the call of the tool as it is now, with the decision of the rules about that."""
+        """Returns the call with the tool as it is now, and the rules' decision about it."""
         return call.of(now, self.decision(now, call.state, call.params))
 
     def _by_rules(self, route: Route, state: SessionState) -> Decision:

@@ -13,12 +13,12 @@ from typing import Any
 from tooltray.catalogue.definition import COVERED, read_once_named
 from tooltray.consent.approvals.suspicion import visible
 
-MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and no one reads more
+MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and users read no more
 LONGEST_LINE = 500  # characters
 MOST_EDITS = 50  # of one call
 LINES_AROUND = 3  # unchanged lines around a change
 CUT = " …"  # in the place of omitted lines
-_STARTS_AT_THE_TOP = re.compile(r"@@ -[01][, ]")  # nothing is left out before such a part
+_STARTS_AT_THE_TOP = re.compile(r"@@ -[01][, ]")  # lines before such a part are never left out
 BEFORE_AND_AFTER = (
     ("oldText", "newText"),
     ("old_text", "new_text"),

@@ -104,11 +104,11 @@ READ_BELOW_BYTES = 262_144  # larger arguments send something, whatever their me
 
 
 class FlowGuard:
-    """The record of what sessions have read, and so of which calls ask. Belongs to the engine's loop; while the guard is off for all, a
-    call costs a look at `is_on` and one at the state.
+    """The record of what sessions have read, and so of which calls ask. Belongs to the engine's loop. While the guard is off for all
+    clients, a call only reads `is_on` and the session's state.
 
     Attributes:
-        is_on: for any client.
+        is_on: whether the guard is on for any client.
     """
 
     def __init__(self, *, config: McpConfHelper, servers: ServerManager, clients: KnownClients, grants: GrantBook, bus: EventBus) -> None:
@@ -236,7 +236,9 @@ def _has_body(params: Raw) -> bool:
 
 
 def _members(found: object) -> Iterator[tuple[str, object]]:
-    """Yields the members of all objects in some arguments, however deep: `options` and `request` hold what others have outside."""
+    """Yields the members of all objects in the arguments, at any depth: some tools nest in `options` or `request` what others have at the
+    top.
+    """
     left = [found]
     while left:
         value = left.pop()

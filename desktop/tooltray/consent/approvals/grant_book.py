@@ -1,7 +1,7 @@
 """The user's approvals for longer than one call, compared with the tools as they are now.
 
-A grant counts for the definitions that it was given for, and for the program or address of the server then: if either has changed, the tool
-asks until the user has seen how it differs.
+A grant is valid for the tools' definitions, and the server's program or address, at the time of the approval: if either has changed, the
+tool asks until the user has reviewed the change.
 """
 
 import asyncio
@@ -71,12 +71,12 @@ class GrantBook:
     ) -> None:
         """
         Args:
-            is_of_file: whether a server that is not in the settings is in another file, also in one that is not in use now.
+            is_of_file: whether a server that is not in the settings is in another file, even a file that is not in use now.
         """
         self._live, self._states, self._tools, self._bus, self._spawn = live_grants, states, tools, bus, spawn
         self._is_of_file = is_of_file
         self._revoked: dict[str, _Revoked] = {}  # revoked grants, until the undo expires
-        self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
+        self._lock = asyncio.Lock()  # each change starts from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
         bus.subscribe(ScreenLocked, self._on_screen_locked)
@@ -97,7 +97,7 @@ class GrantBook:
         return [grant for grant in self._live.of(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
 
     def knows_flow(self, route: Route, state: SessionState) -> bool:
-        """Returns whether the user allowed a tool, as it is now, in a session and knew what the session had read."""
+        """Returns whether the user allowed a tool, as it is now, in a session, knowing what the session had read."""
         if not state.allowed:
             return False
         now = route.mark
@@ -118,7 +118,9 @@ class GrantBook:
     # approving
 
     def allow_in_session(self, route: Route, state: SessionState, client: str, *, knows_flow: bool = False) -> None:
-        """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
+        """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several clients may share one
+        session.
+        """
         name, definition = route.definition.name, definition_text(route.definition)
         state.allowed -= set(_of_session(state, route, client))
         state.allowed.add(SessionGrant(_new_id(), client, route.server, name, route.mark, definition, self._live.now(), knows_flow))
@@ -138,9 +140,10 @@ class GrantBook:
         """Allows tools as they are defined now; an earlier grant of the same kind is replaced.
 
         Args:
-            routes: by the server's own names; the one tool, or the tools that read.
-            is_seen: the user has seen how the last of them is defined; other grants then count for it as it is.
-            rule: of the kind "rule": on the arguments of their calls.
+            routes: the tools, by the server's own names: one tool, or all that read.
+            is_seen: the user has seen the present definition of the last tool, so other grants for this tool become valid for that
+                definition.
+            rule: for the kind "rule": a rule on the arguments of calls.
 
         Raises:
             TooltrayError: it cannot be written, or a lock of the screen would not be reported; nothing has changed.
@@ -241,7 +244,7 @@ class GrantBook:
         return list(found.values())
 
     async def accept(self, server: str, tool: str, seen: str) -> None:
-        """Accepts a tool's present definition, which the user has seen: former grants count for it.
+        """Accepts a tool's present definition, which the user has seen: former grants become valid for it.
 
         Args:
             seen: `revision` of the ToolChange; empty: the present definition.
@@ -312,7 +315,7 @@ class GrantBook:
         self._bus.publish(GrantsChanged())
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """Drops the grants of a removed server: a later one of its name is another server."""
+        """Drops the grants of a removed server: a later server with this name is a different one."""
 
         def is_gone(server: str) -> bool:
             return server not in event.mcp_servers and not self._is_of_file(server)

@@ -1,4 +1,4 @@
-"""The user's approvals for longer than one call, stored in `grants.json` of the home, and which of them are valid now.
+"""The user's approvals for longer than one call, stored in `grants.json` of the home; and the lookup of those that are valid now.
 
 Each grant names its tools and their fingerprints; the definitions that the user has seen are stored beside the grants, so that a changed
 one can be compared. No arguments of calls are in the file. A grant may end after some time, or when the screen locks, as the desktop
@@ -99,7 +99,7 @@ class ScreenLock:
     def tell(self, is_locked: bool | None) -> None:
         """
         Args:
-            is_locked: None: not known from now on, which ends the grants that would have ended at the next lock.
+            is_locked: None: unknown from now on, which ends the grants that would end at the next lock.
 
         Raises:
             Denied: this hub has no window, so the next lock would not be reported.
@@ -115,8 +115,8 @@ class ScreenLock:
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 CHECK_EVERY_S = 30.0  # timers stop while a computer sleeps; after it wakes, pages learn of an end at most so late
-SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
-CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
+SETTLE_S = 0.5  # grants that end at nearly the same time are published together
+CLOCK_SLACK_S = 300.0  # clocks are corrected by so much; setting one back further would make grants last longer
 LONGEST_DEFINITION = 65536  # characters of a stored definition that the user has seen; of a longer one only the fingerprint is stored
 
 REMEMBERED = 1024  # rules; more than a user makes
@@ -129,11 +129,11 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     """An approval for longer than one call.
 
     Attributes:
-        kind: one tool, every tool of the server that read when it was given, or the calls of some that a rule on arguments covers.
-        tool: of the kinds "tool" and "rule": the server's own name; empty: of a rule for several.
+        kind: one tool; every tool of the server that only read at the time of the approval; or the calls that a rule on arguments covers.
+        tool: for the kinds "tool" and "rule": the server's own name of the tool; empty for a rule for several tools.
         client: only for this AI client; empty: for all.
         created_at, expires_at: unix seconds; 0: it does not expire.
-        tools: for each tool the mark of its definition and of its server then.
+        tools: for each tool the fingerprint of its definition and its server at the time of the approval.
         rule: of the kind "rule": a CallRule as JSON.
     """
 
@@ -213,8 +213,8 @@ class LiveGrants:
         """
         self._store, self._screen_lock, self.now = grant_store, screen_lock, now
         self._passing: tuple[PassingGrant, ...] = ()
-        self._texts: dict[str, str] = {}  # of definitions that only these need
-        self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
+        self._texts: dict[str, str] = {}  # texts of definitions that only grants until a lock need, by fingerprint
+        self._gone: set[str] = set()  # grants of removed servers; they are invalid even before the file is written
 
     @property
     def problem(self) -> Problem | None:

@@ -20,21 +20,21 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 
-WAIT_S = 120.0  # a user at the computer sees it; a longer wait helps no model
+WAIT_S = 120.0  # enough for a user at the computer; a longer wait does not help the model
 KEPT_FOR_S = 600.0  # the user reads that a call was refused, allows it, and the model calls again
-MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # more are not answered with care
+MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # users would not read more with care
 MOST_REFUSED = 32
-MOST_PASSES = 256  # and as many refusals
+MOST_PASSES = 256  # as many refusals
 ID_BYTES = 4  # people type it
-QUIET_AFTER = 2  # questions of an AI client in a row that run out; the next ones are quiet
-SEEN_AFTER_S = 30.0  # a question that its client took back sooner may not have been noticed
+QUIET_AFTER = 2  # questions of an AI client that expire in a row; later ones notify quietly
+SEEN_AFTER_S = 30.0  # the user may not have noticed a question that its client withdrew sooner
 MOST_CLIENTS = 256
 
 PendingCall = Question[AskedCall, ApprovalSnapshot]
 CALL: Kind[AskedCall, ApprovalSnapshot] = Kind(WAIT_S, ID_BYTES, ApprovalAsked, ApprovalEnded)
 """A waiting call; `answered_by` is "person" at the desktop or a terminal, "client" at the AI client, or a program's name."""
 REFUSED: Kind[AskedCall, ApprovalSnapshot] = Kind(KEPT_FOR_S, ID_BYTES, is_awaited=False)
-"""A call that was refused already: an answer counts for the next equal call."""
+"""A call that was refused already: an answer applies to the next equal call."""
 
 # besides what the user answers, EXPIRED and WITHDRAWN
 CHANGED, UNASKED, TOO_MANY = "changed", "unasked", "too many"
@@ -63,7 +63,7 @@ class PendingApprovals:
         self._inbox, self._bus, self._has_window, self._rules, self._snapshots = inbox, bus, has_window, rules, question_snapshots
         self._passes = Remembered(deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
         self._refusals = Remembered(deadlines, for_s=KEPT_FOR_S, most=MOST_PASSES)
-        self._unattended: dict[str, int] = {}  # questions in a row that ran out, by AI client
+        self._unattended: dict[str, int] = {}  # questions that expired in a row, by AI client
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
 
     def __iter__(self) -> Iterator[PendingCall]:
@@ -115,7 +115,7 @@ class PendingApprovals:
         """Publishes for the journal that a question has its answer, or will have none."""
         call, answer = question.subject, question.answer.result()
         if question.answered_by:
-            self._unattended.clear()  # the user is there
+            self._unattended.clear()  # the user is at the computer
         elif answer == EXPIRED or (answer == WITHDRAWN and question.waited_s >= SEEN_AFTER_S):
             self._count_unattended(call.client)
         self._bus.publish(
@@ -157,7 +157,7 @@ class PendingApprovals:
         return refused(f"{why}. {how}. {waits}")
 
     def refresh_refused(self) -> None:
-        """Replaces a refused call's question by one about the present tool if the tool has changed since."""
+        """Replaces a refused call's question by a question about the present tool if the tool has changed since."""
         for question in self._inbox.of(REFUSED):
             self.refresh(question)
 
@@ -171,11 +171,11 @@ class PendingApprovals:
         if other.decision.is_approved:
             return ""
         if known := self._inbox.same(REFUSED, other.same):
-            return known.id  # which its client has read
+            return known.id  # its client has read this id
         return self._hold_refused(other, definition_text(call.route.definition), replaces=question.id).id
 
     def answer_refused(self, question: PendingCall, *, passes: bool, is_refused: bool) -> None:
-        """Removes a refused call that has its answer, which counts for the next equal call.
+        """Removes a refused call that the user has answered; the answer applies to the next equal call.
 
         Args:
             passes: whether the next equal call is allowed, once.
@@ -195,7 +195,7 @@ class PendingApprovals:
             self._inbox.drop(question)
         return self._inbox.open(REFUSED, call, call.same, partial(self._snapshots.of, call, before, _REFUSED_ALREADY, replaces=replaces))
 
-    # an approval of one later call
+    # approvals for one later call
 
     def allow_next(self, key: Hashable) -> None:
         """Allows the next call of this kind, within KEPT_FOR_S."""

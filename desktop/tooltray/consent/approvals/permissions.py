@@ -1,7 +1,7 @@
 """What the user allows without a call: tools that run without asking and why, grants with their previews, and changed definitions.
 
-Calls are not decided here, but in ApprovalRules and GrantBook. The journal has arguments only if the user wants that; other calls of the
-past cannot be judged.
+Calls are not decided here, but in ApprovalRules and GrantBook. The journal has arguments only if the user switched that on; past calls
+without arguments cannot be judged.
 """
 
 import asyncio
@@ -172,17 +172,17 @@ class ToolGrants:
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
 
     async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
-        """Returns the tools that a grant would be for as they are defined now, each with the beginning of its mark."""
+        """Returns the tools that a grant would cover, as they are defined now, each with the beginning of its fingerprint."""
         return _marked(await self._found(server, kind, tool))
 
     async def _found(self, server: str, kind: str, tool: str) -> dict[str, Route]:
-        await self._tools.published(server)  # waits for one that was never listed, which would have changed after the approval
+        await self._tools.published(server)  # a server that was never listed is waited for: its tools would count as changed later
         if kind == "reads":
             return reads(self._tools, server)
         return {name: route for name, route in self._tools.routes(server).items() if name == tool}
 
     async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
-        """Returns the tools that a grant would be for.
+        """Returns the tools that a grant would cover.
 
         Raises:
             TooltrayError: the server, the tool or the kind is unknown, or the grant would allow nothing.
@@ -207,7 +207,7 @@ def _marked(routes: Mapping[str, Route]) -> list[str]:
 
 
 def _revision(routes: Mapping[str, Route]) -> str:
-    """Returns a revision that changes with each of some tools, and with which tools these are."""
+    """Returns a revision that changes if one of the tools changes, or if tools are added or removed."""
     return revision_of({name: route.mark for name, route in routes.items()})
 
 
@@ -239,7 +239,7 @@ class RuleGrants:
     ) -> None:
         """
         Args:
-            masked: takes known secrets out of what is shown.
+            masked: removes known secrets from shown texts.
         """
         self._servers, self._tools, self._rules, self._grants = servers, tools, call_rules, grants
         self._pending, self._reader, self._masked = pending_approvals, journal_reader, masked
@@ -279,12 +279,12 @@ class RuleGrants:
         return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())
 
     async def definitions(self, server: str, rule: CallRule) -> list[str]:
-        """Returns a rule's tools as they are defined now, each with the beginning of its mark."""
+        """Returns a rule's tools as they are defined now, each with the beginning of its fingerprint."""
         return _marked(await self._routes(server, rule))
 
     async def _routes(self, server: str, rule: CallRule) -> dict[str, Route]:
         """Returns the tools that a rule is about, by name."""
-        await self._tools.published(server)  # waits for one that was never listed
+        await self._tools.published(server)  # a server that was never listed is waited for
         return {name: route for name, route in self._tools.routes(server).items() if is_for(rule, name)}
 
     def _past(self, server: str, names: Iterable[str]) -> tuple[list[_PastCall], int]:
@@ -330,7 +330,7 @@ class DefinitionChanges:
         return [*self._grants.changes(), *self._skills.changes()]
 
     async def now(self, server: str, name: str, kind: str) -> list[str]:
-        """Returns the change that would be accepted: its name and the beginning of its mark; empty without one."""
+        """Returns the change that would be accepted: its name and the beginning of its fingerprint; empty without a change."""
         if kind == SKILL:
             return self._skills.definitions(server, name)
         return await self._tool_grants.definitions(server, "tool", name)

@@ -1,4 +1,4 @@
-"""What the user reads of a question about a tool call: at the desktop, and as a form in an AI client, where anything but a clear approval
+"""Makes the texts of a question about a tool call: for the desktop, and as a form in an AI client, where anything but a clear approval
 refuses the call.
 
 Servers and models write these texts, so they are made harmless: everything in them can be seen, known secrets are masked, and they are
@@ -33,7 +33,7 @@ from tooltray.protocol.sessions.session_state import SessionStates
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
 
-LARGEST_FILE = 1_048_576  # bytes; what is larger is not compared
+LARGEST_FILE = 1_048_576  # bytes; larger files are not compared
 LONGEST_ARGUMENTS = 20_000  # characters that are shown; a cut is marked
 LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
 SAME_NAME_TWICE = Phrase("the arguments name a member twice; the server may read another value than the one that is read here")
@@ -57,24 +57,24 @@ class QuestionSnapshots:
     ) -> None:
         """
         Args:
-            user_folder: the person's own folder.
-            masked: takes known secrets out of what is shown.
+            user_folder: the user's home folder.
+            masked: removes known secrets from shown texts.
         """
         self._states, self._grants, self._recent, self._screen_lock = states, grants, recent_approvals, screen_lock
         self._servers, self._home, self._masked = servers, str(user_folder), masked
 
     def seen_before(self, call: AskedCall) -> str | None:
-        """Returns the definition that was allowed, where the tool has another one now."""
+        """Returns the definition that the user allowed before; empty if the tool has not changed since."""
         return self._grants.seen_before(call.route, call.state, call.client)
 
     def of(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
-        """Makes what the user reads.
+        """Makes the texts that the user reads.
 
         Args:
-            before: the definition that was allowed or shown before, where it is another one now.
-            note: in front of the reason.
+            before: the definition that was allowed or shown before, if it has changed since.
+            note: a text before the reason.
             ends_at: unix seconds.
-            replaces: the id of the same question about the tool as it was.
+            replaces: the id of the earlier question about the same call, before the tool changed.
         """
         tool, flow = call.route.definition, call.decision.flow
         text, value, warnings = read_arguments(call.arguments)
@@ -102,7 +102,7 @@ class QuestionSnapshots:
         )
 
     def _choices(self, call: AskedCall, *, has_like: bool) -> tuple[str, ...]:
-        """Returns the answers that make sense; where the flow guard asks, only those after which it does not ask again on its own."""
+        """Returns the answers that make sense; if the flow guard asks, only answers after which the guard does not ask again."""
         has_session = self._states.find(call.state.id) is call.state
         of_session = [SESSION] if has_session else []
         if call.decision.flow:
@@ -112,7 +112,7 @@ class QuestionSnapshots:
         return (ONCE, *like, *of_session, HOUR, DAY, *lock, ALWAYS, *reads)
 
     def _offered_rules(self, call: AskedCall) -> Iterator[OfferedRule]:
-        """Yields rules that the call may be answered with; none that has a secret in it, since it would be kept."""
+        """Yields rules that the call may be answered with, except rules with a secret in them, since rules are saved."""
         made = offers(call.route.definition.name, bytes(call.arguments), Place(call.project, self._home))
         harmless = (rule for rule in made if self._masked(rule.text) == rule.text)
         for place, rule in enumerate(harmless, 1):
@@ -132,7 +132,7 @@ class QuestionSnapshots:
 
 
 def _text_at(folder: str, name: str) -> str | None:
-    """Returns the text of a regular file that is not too large to read; None without one.
+    """Returns the text of a regular file; None if the file does not exist or is too large to read.
 
     Args:
         folder: where a relative path begins.
@@ -170,7 +170,7 @@ def _why(call: AskedCall, before: str | None, *, is_new_read: bool) -> str:
 
 
 def read_arguments(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
-    """Returns arguments as text and as Python values, and warnings about what is odd in them."""
+    """Returns arguments as text and as Python values, and warnings about suspicious parts."""
     raw = bytes(arguments)
     if len(raw) >= READ_BELOW_BYTES:
         beginning = raw[: 2 * LONGEST_ARGUMENTS].decode("utf-8", "replace")

@@ -1,8 +1,8 @@
-"""Whether a rule on arguments covers a call: the one place that evaluates such rules. What cannot be understood in exactly one way is not
-covered, and then the user is asked.
+"""Decides whether a rule on arguments covers a call: the only place that evaluates such rules. An argument that can be understood in
+several ways is not covered, so the user is asked.
 
-Pure, except for folders of `inside`: the disk is asked where links lead, and only of paths that are written as if they lay in one of the
-folders, so that no path of a call makes it look elsewhere. Between this look and the server's own a link may be put in the place of a
+Pure, except for folders of `inside`: their links are resolved on the disk, and only for paths that are written as if they were in one of
+the folders, so that no path of a call makes Tooltray read elsewhere. Between this check and the server's access a link may replace a
 folder; no check in front of a server can prevent that.
 """
 
@@ -41,7 +41,7 @@ from tooltray.config.settings.call_rule import (
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 _FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path
 _READ_OTHERWISE = re.compile(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
-"""Signs that a shell, a URL, a pattern or a reader's eye takes for something else than a letter of a name."""
+"""Characters that a shell, a URL, a pattern or a human reader does not take for a letter of a name."""
 _FROM_ROOT = re.compile(r"/(?!/)[^\\]*\Z")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/](?![\\/])")
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
@@ -52,7 +52,7 @@ class Place(NamedTuple):
 
     Attributes:
         project: the folder on which it works; empty: none is known.
-        home: the person's own folder.
+        home: the user's home folder.
     """
 
     project: str
@@ -60,8 +60,8 @@ class Place(NamedTuple):
 
 
 def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
-    """Returns whether a path is one of the folders or lies in it, written in the one plain way: whole, without `..`, and without signs
-    that a server may read otherwise.
+    """Returns whether a path is one of the folders or lies in one, and is written plainly: absolute, without `..`, and without characters
+    that a server may read differently.
 
     Args:
         folders: as a rule names them.
@@ -76,7 +76,7 @@ def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
 
 
 def is_plain_path(path: str, *, is_windows: bool = os.name == "nt") -> bool:
-    """Returns whether a path is written in the one plain way."""
+    """Returns whether a path is written plainly: see `is_inside`."""
     return len(path) <= LONGEST_PATH and all(_is_plain(form, is_windows) for form in _forms(path))
 
 
@@ -86,14 +86,14 @@ def _forms(path: str) -> set[str]:
 
 
 def folder_of(folder: str, place: Place) -> str:
-    """Returns a rule's folder as a whole path; empty: it is about the project, and none is known."""
+    """Returns a rule's folder as a whole path; empty if the rule is about the project and no project is known."""
     if folder.startswith(PROJECT):
         return os.path.normpath(place.project + folder[len(PROJECT) :]) if place.project else ""
     return os.path.normpath(place.home + folder[1:] if folder.startswith("~") else folder)
 
 
 def _real(folders: Iterable[str], place: Place) -> Iterator[tuple[str, str]]:
-    """Yields each folder as it is written, and where it leads."""
+    """Yields each folder as it is written, and resolved."""
     for folder in folders:
         if whole := folder_of(folder, place):
             yield whole, os.path.realpath(whole)
@@ -116,7 +116,7 @@ def _is_circle(path: str) -> bool:
 
 
 def lies_below(path: str, folder: str) -> bool:
-    """Returns whether a normal path is a folder or lies in it. Letter by letter: what differs in case alone may be another folder."""
+    """Returns whether a normal path is a folder or lies in it. Case matters: paths that differ only in case may be different folders."""
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 
@@ -137,16 +137,16 @@ REMEMBERED = 1024  # rules
 READ_BELOW_BYTES = 262_144  # larger arguments ask: reading them would keep others waiting
 PATTERN = "names:"
 OPTION_SIGNS = ("-", "+", "@", "/") if os.name == "nt" else ("-", "+", "@")
-"""How words begin that many programs take for options, or for files with options in them."""
+"""The first characters of words that many programs take for options, or for files with options in them."""
 PARTS_OF_OPTIONS = ("=", "::")
-"""In words that set a variable, or that name a program to transfer with (`ext::` of git)."""
+"""Signs in words that set a variable, or that name a program to transfer with (`ext::` of git)."""
 
 
 class _Node(msgspec.Struct):
-    """One place in the arguments, and what a rule demands there.
+    """One place in the arguments, and a rule's condition for it.
 
     Attributes:
-        is_free: anything may be there.
+        is_free: whether any value is allowed.
         members: of an object, by name.
         each: of a list, every element.
     """
@@ -158,7 +158,7 @@ class _Node(msgspec.Struct):
 
     @property
     def is_needed(self) -> bool:
-        """Whether a call without it is not covered."""
+        """Whether a call is covered only if it has this argument."""
         if self.condition is not None:
             return not self.condition.optional
         return any(node.is_needed for node in self.members.values()) or (self.each is not None and self.each.is_needed)
@@ -178,12 +178,12 @@ def is_for(rule: CallRule, tool: str) -> bool:
 
 
 def needs_disk(rule: CallRule) -> bool:
-    """Returns whether `covers` looks at the disk, so that it belongs into a thread."""
+    """Returns whether `covers` reads the disk, so that it has to run in a thread."""
     return any(condition.inside for condition in rule.arguments.values())
 
 
 def read_arguments(raw: bytes) -> Mapping[str, object] | None:
-    """Returns the arguments of a call; None: they can be read in several ways, or are too many."""
+    """Returns the arguments of a call; None if they can be read in several ways, or are too large."""
     if len(raw) >= READ_BELOW_BYTES:
         return None
     try:
@@ -194,11 +194,11 @@ def read_arguments(raw: bytes) -> Mapping[str, object] | None:
 
 
 def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
-    """Returns whether a rule lets a call of its tool go through.
+    """Returns whether a rule allows a call of its tool.
 
     Args:
         arguments: JSON, as it goes to the server.
-        place: where the session is that calls.
+        place: the place of the calling session.
     """
     found = read_arguments(arguments)
     return found is not None and covers_read(rule, found, place)
@@ -211,7 +211,7 @@ def covers_read(rule: CallRule, arguments: Mapping[str, object], place: Place) -
 
 @lru_cache(REMEMBERED)
 def _shape(text: str) -> _Node:
-    """Returns what a rule demands of each place, from the outermost object on; it is asked for with each call."""
+    """Returns what a rule demands of each place, from the outermost object on; used with each call."""
     rule, root = read_rule(json.loads(text)), _Node()
     for path, condition in rule.places:
         _put(root, path, _Node(condition, is_free=condition is None))
@@ -284,7 +284,7 @@ def _is_at(value: str, hosts: tuple[str, ...]) -> bool:
 
 
 def command_words(value: object, condition: Condition, arguments: Mapping[str, object]) -> list[str] | None:
-    """Returns the words of a command; None: a shell, or the server, may read others."""
+    """Returns the words of a command; None if a shell, or the server, may split it differently."""
     words = value if isinstance(value, list) else [value]
     if condition.args is not None:
         behind = _at(arguments, read_path(condition.args))
@@ -296,7 +296,7 @@ def command_words(value: object, condition: Condition, arguments: Mapping[str, o
 
 
 def _at(arguments: Mapping[str, object], path: ArgumentPath) -> object:
-    """Returns what is at a path; an empty list, where nothing is."""
+    """Returns the value at a path; an empty list if a member is missing, None if a value on the way has no members."""
     found: object = arguments
     for step in path:
         if not isinstance(found, dict) or step is None:
@@ -329,12 +329,12 @@ def _is_within(value: object, bounds: NumberBounds) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[int | float]:
-    """Returns whether a value is a number, and no boolean, and none that is too large to be one."""
+    """Returns whether a value is a finite number and not a boolean."""
     return isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or isfinite(value))
 
 
 def _is_same(value: object, wanted: Value | None) -> bool:
-    """Texts letter by letter; `1`, `"1"` and `true` are three things."""
+    """Compares texts letter by letter; `1`, `"1"` and `true` are three different values."""
     if isinstance(wanted, str | bool):
         return type(value) is type(wanted) and bool(value == wanted)
     return is_number(value) and bool(value == wanted)

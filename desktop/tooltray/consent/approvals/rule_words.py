@@ -1,7 +1,7 @@
 """Rules on arguments in words, and rules made of a call: what "Make a rule…" offers to the user, from narrow to wide.
 
-Pure; no file is opened. Every offered rule is about every argument of the call, and what it leaves open is harmless by its name: numbers,
-and the contents that are written.
+Pure; no file is opened. Every offered rule is about every argument of the call. Arguments may have any value only if their names show that
+they are harmless: numbers, and the contents that are written.
 """
 
 import json
@@ -39,7 +39,7 @@ _RUNS_OTHERS = """
     tmux uv uvx vi vim watch xargs yarn zsh
 """
 RUNS_OTHERS = frozenset(_RUNS_OTHERS.split())
-"""Programs that run what they are given: behind these any word may be another program."""
+"""Programs that run their arguments: any word behind them may be another program."""
 
 
 def words(rule: CallRule) -> str:
@@ -76,7 +76,7 @@ def _brief(condition: Condition) -> str:
 
 
 def tool_of(rule: CallRule) -> str:
-    """Returns which tool, or tools, a rule is about."""
+    """Returns the tool or tools that a rule is about, in words."""
     if rule.tool.startswith(PATTERN):
         return Phrase("tools named like {pattern}", pattern=visible(rule.tool.removeprefix(PATTERN)))
     return visible(rule.tool.removeprefix(NAME_PREFIX))
@@ -162,7 +162,7 @@ def _alternatives(parts: Iterable[str]) -> str:
 
 
 def cautions(rule: CallRule, place: Place) -> Iterator[str]:
-    """Yields what the user should know of a rule besides its words."""
+    """Yields warnings to the user about a rule."""
     if rule.others == ANY:
         yield Phrase("what else a call is given is not looked at")
     for condition in rule.arguments.values():
@@ -177,7 +177,7 @@ def cautions(rule: CallRule, place: Place) -> Iterator[str]:
 
 
 def is_wide(folder: str, place: Place) -> bool:
-    """Returns whether the home folder is a folder, or lies in it."""
+    """Returns whether a folder is the home folder, or contains it."""
     return bool(folder) and (PurePath(place.home).is_relative_to(folder))
 
 
@@ -187,12 +187,12 @@ MOST_ARGUMENTS = 12
 MOST_WORDS = 30  # of a command
 _DESTROYS = "chmod chown cp curl dd format kill mkfs mv nc ncat rm rmdir rsync shutdown truncate unlink wget"
 DESTROYS = frozenset(_DESTROYS.split())
-"""Programs of which every word matters, in whatever place: nothing but the very same command is offered."""
+"""Programs for which every word matters, wherever it is: only rules for exactly the same command are offered."""
 _RUNS_OTHERS_FOR = {"git": frozenset(["bisect", "config", "difftool", "filter-branch", "hook", "mergetool", "rebase", "submodule"])}
-"""What some programs run others for, or can be told to; of that, too, nothing but the very same is offered."""
+"""Subcommands and options with which some programs run other programs: here, too, only rules for exactly the same command are offered."""
 _FOLDERS = "cwd dir directory directorypath folder repo repopath rootpath workdir workingdirectory"
 FOLDERS = frozenset(_FOLDERS.split())
-"""How arguments are called that name a folder, and not a file in one."""
+"""Names of arguments that are folders, not files in a folder."""
 _FREE = {plain_name(name) for name in (*CONTENTS, *LISTS_OF_EDITS, *(each for pair in BEFORE_AND_AFTER for each in pair))}
 _ANY_COUNT: Mapping[str, object] = {"number": {"min": 0}, "optional": True}
 _WORDS_OF_COMMANDS = ("args", "arguments", "argv")
@@ -202,12 +202,13 @@ Levels = Sequence[Mapping[str, object]]
 
 
 class _Parts(NamedTuple):
-    """What a call is made of.
+    """The arguments of a call, sorted by what a rule may leave open.
 
     Attributes:
-        subjects: what it works on, by path: a command, files, hosts; with what could be demanded of each.
-        details: what else it is given, of which nothing else than the same is safe.
-        free: what may be anything.
+        subjects: the targets of the call, by path in the arguments: a command, files, hosts; with the conditions that a rule could set for
+            each.
+        details: other arguments, for which only the same value is safe.
+        free: arguments that may have any value.
     """
 
     subjects: dict[str, Levels]
@@ -216,11 +217,11 @@ class _Parts(NamedTuple):
 
 
 class _Unclear(Exception):
-    """No rule can be made of a call."""
+    """An error: no rule can be made from a call."""
 
 
 def offers(tool: str, arguments: bytes, place: Place) -> tuple[CallRule, ...]:
-    """Returns rules that cover a call, from narrow to wide; none where it is unclear what is safe in the call.
+    """Returns rules that cover a call, from narrow to wide; empty if it is unclear what is safe in the call.
 
     Args:
         tool: the server's own name for it.
@@ -239,12 +240,12 @@ def offers(tool: str, arguments: bytes, place: Place) -> tuple[CallRule, ...]:
 
 
 def _is_right(rule: CallRule, given: Mapping[str, object], place: Place) -> bool:
-    """Returns whether a rule covers the call. A path is not looked at on the disk here: that is done when the rule is made."""
+    """Returns whether a rule covers the call. Links in paths are not resolved here, only when the rule is saved."""
     return any(each.inside for each in rule.arguments.values()) or covers_read(rule, given, place)
 
 
 def _widths(parts: _Parts) -> Iterator[tuple[int, bool]]:
-    """Yields how wide the subjects are, and whether numbers are left open."""
+    """Yields the width of each rule to offer (a place in the subjects' levels), and whether the rule leaves numbers open."""
     yield 0, False
     for width in range(max((len(levels) for levels in parts.subjects.values()), default=1)):
         yield width, True
@@ -281,7 +282,7 @@ def _parts(given: Mapping[str, object], place: Place) -> _Parts:
 
 
 def _keep_folders(parts: _Parts, place: Place) -> None:
-    """Keeps a command in its folder, or below the project: not in the folder above it."""
+    """Limits a command to its own folder, or to the project; not to the parent folder."""
     for path, levels in parts.subjects.items():
         if "equals" in levels[0]:
             in_project = [each for each in levels if each.get("inside") == [place.project]]
@@ -296,7 +297,7 @@ def _same(value: object) -> Mapping[str, object]:
 
 
 def _words_behind(given: Mapping[str, object]) -> str | None:
-    """Returns the argument that has the further words of a command, which is one word itself."""
+    """Returns the argument with the further words of a command, if the command itself is one word."""
     if not any(plain_name(name) in COMMANDS and isinstance(value, str) for name, value in given.items()):
         return None
     return next((name for name in given if plain_name(name) in _WORDS_OF_COMMANDS), None)
@@ -327,7 +328,7 @@ def _first_words(words: list[str]) -> list[str]:
 
 
 def _subject(plain: str, value: object, place: Place) -> Levels:
-    """Returns what can be demanded of a path or an address, or of a list of such; nothing of anything else."""
+    """Returns the conditions that a rule can set for a path, an address, or a list of these; empty for other values."""
     listed = value if isinstance(value, list) and value else [value]
     values = [each for each in listed if isinstance(each, str) and len(each) <= LONGEST_EQUAL]
     if len(values) < len(listed):

@@ -1,9 +1,9 @@
-"""What the user has allowed before that lets a call run: recent approvals, grants, and rules on arguments, of settings and of grants.
+"""Earlier approvals that allow a call: recent approvals, grants, and rules on arguments, of settings and of grants.
 
 A recent approval is one within `approvals.sameForSeconds` of the same call: the same client, project, server and its address, tool
-definition and arguments. Other arguments count only where the user chose "like", which is a grant of some seconds. Neither is for a tool
-that destroys or sends, or of which a second call does a second thing; and a similar call that writes counts only where its server declares
-that nothing is destroyed.
+definition and arguments. Other arguments are allowed only if the user chose "like", which is a grant for some seconds. Neither applies to a
+tool that destroys or sends, or whose second call repeats the effect; a similar call that writes is allowed only if its server declares that
+nothing is destroyed.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class CallRules:
         """
         self._config, self._servers, self._tools, self._modes, self._grants = config, servers, tools, modes, grants
         self._home, self._spawn = str(user_folder), spawn
-        self._checked_settings: Settings | None = None  # the settings whose folders were checked last
+        self._checked_settings: Settings | None = None  # the settings at the last check of their folders
         self._missing: frozenset[str] = frozenset()  # folders of its rules that do not exist
 
     async def allowed_by(self, call: AskedCall) -> str:
@@ -99,7 +99,9 @@ class CallRules:
         return Place(project, self._home)
 
     async def is_plain_for(self, rule: CallRule, arguments: bytes, project: str) -> bool:
-        """Returns whether a rule made of a call covers the call, and none of its folders is a link: then it is as wide as it reads."""
+        """Returns whether a rule made from a call covers the call, and has no folder that is a link: then the rule is as wide as it
+        reads.
+        """
         place = self.place(project)
 
         def is_plain() -> bool:
@@ -154,7 +156,7 @@ def missing(folders: Iterable[str], place: Place) -> list[str]:
 
 
 def link_target(folder: str, place: Place) -> str:
-    """Returns where a folder of a rule leads, if it is a link or lies behind one; empty for any other. Reads the disk."""
+    """Returns the target of a rule's folder, if the folder is a link or lies behind one; else empty. Reads the disk."""
     whole = folder_of(folder, place)
     real = os.path.realpath(whole)
     return "" if real == whole else real
@@ -192,7 +194,7 @@ class RecentApprovals:
     def __init__(self, *, config: McpConfHelper, flow_guard: FlowGuard, bus: EventBus, now: Callable[[], float]) -> None:
         """
         Args:
-            now: seconds that never go back, and go on while the computer sleeps.
+            now: seconds that never run back, and continue while the computer sleeps.
         """
         self._config, self._guard, self._now = config, flow_guard, now
         self._until: dict[Hashable, float] = {}
@@ -242,11 +244,11 @@ class StandingGrants:
         self._grants, self._recent, self._call_rules, self._tools, self._trail = grants, recent_approvals, call_rules, tools, trail
 
     async def allowed_by(self, call: AskedCall) -> str:
-        """Returns by which of them a call goes through, as the record names it; empty: by none."""
+        """Returns which kind of earlier approval allows a call, as the record names it; empty if none does."""
         return FROM_GRANT if self._recent.covers(call) else await self.covered_by(call)
 
     async def covered_by(self, call: AskedCall) -> str:
-        """Does the same without recent approvals, each of which was for one call."""
+        """Does the same as `allowed_by` without recent approvals, each of which was for one call."""
         if self._grants.allows(call.route, call.state, call.client):
             return FROM_GRANT
         return await self._call_rules.allowed_by(call)
@@ -258,10 +260,10 @@ class StandingGrants:
         """Saves an answer that lasts; others are not saved.
 
         Args:
-            question: what the person read.
+            question: the text that the user read.
 
         Raises:
-            TooltrayError: it cannot be written, its session has ended, or its rule would be wider than it reads; nothing was allowed.
+            TooltrayError: the answer cannot be saved, its session has ended, or its rule would be wider than it reads; nothing was allowed.
         """
         server, name, one = call.route.server, call.route.definition.name, {call.route.definition.name: call.route}
         if answer == SESSION and not call.state.connections:
@@ -286,7 +288,7 @@ class StandingGrants:
         """Records an answer that lasts in the audit trail, before it counts; answers for one call are recorded as they happen.
 
         Args:
-            way: by which the AI client's own person was asked.
+            way: how the AI client asked its user.
 
         Raises:
             TooltrayError: it cannot be written.

@@ -1,7 +1,7 @@
-"""What is odd in a tool's definition: characters that no one sees, and text that gives orders to a model.
+"""Finds suspicious parts of a tool's definition: invisible characters, and text that gives orders to a model.
 
-Pure; decides nothing. The author of a definition may write anything in it, so what is found here is a hint, and what is not found proves
-nothing.
+Pure; decides nothing. The author of a definition may write anything in it, so a finding is only a hint, and a definition without findings
+may still be harmful.
 """
 
 import re
@@ -13,16 +13,16 @@ from typing import Any
 from tooltray.catalogue.definition import COVERED, ToolDefinition, definition_text, read_once_named
 from tooltray.foundation.phrases import Phrase
 
-MOST_WARNINGS = 6  # a person reads no more before an answer
-MARK_LENGTH = 16  # of a mark that is shown
+MOST_WARNINGS = 6  # users read no more before an answer
+MARK_LENGTH = 16  # characters of a fingerprint that are shown
 LONGEST_QUOTE = 120  # characters
-LONGEST_TEXT = 100_000  # of a definition that is looked at; a longer one is pointed out for that alone
-REMEMBERED = 1024  # definitions that were looked at last
+LONGEST_TEXT = 100_000  # characters of a definition that are checked; a longer definition gets a warning for its length
+REMEMBERED = 1024  # definitions whose warnings are cached
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})  # control, direction of writing, halves of characters, line separators
 _JOINERS = "\u200c\u200d"  # words of several languages and joined emoji need them
 _PLAIN_CONTROLS = "\n\t\r"
-_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")  # one says how a sign looks; a row of them can hide a text
+_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")  # one selects a character's look; a row of them can hide a text
 
 ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (what, re.compile(pattern, re.IGNORECASE))
@@ -61,24 +61,27 @@ ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-"""The warning about a text that matches, and the pattern; no repetition without a bound, or a long text keeps the loop for minutes.
-Words that good definitions have too (`must`, `always`) are not among them."""
+"""Warnings, each with the pattern of the texts that it is about. Repetitions are bounded, as a long text would otherwise block the loop for
+minutes. Words that good definitions have too (`must`, `always`) are not among them.
+"""
 
 
 def warnings(definition: ToolDefinition) -> tuple[str, ...]:
-    """Returns what the user should know of a definition before an approval, one sentence each; a quote in it is readable and bounded."""
+    """Returns warnings about a definition that the user should read before an approval, one sentence each; quotes in them are readable and
+    bounded.
+    """
     return _warnings(definition_text(definition))
 
 
 def visible(text: str) -> str:
-    """Returns a text in which everything can be seen: what has no sign of its own is written as an escape."""
+    """Returns a text with all characters visible: invisible ones are written as escapes."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(each if _is_seen(text, place) else _escape(each) for place, each in enumerate(text))
 
 
 def named_with_mark(name: str, mark: str) -> str:
-    """Returns a name with the beginning of its definition's mark, for the user and the audit trail."""
+    """Returns a name with the beginning of its definition's fingerprint, for the user and the audit trail."""
     return f"{visible(name)} {mark[:MARK_LENGTH]}"
 
 
@@ -104,7 +107,7 @@ def _texts(definition: str) -> Iterator[tuple[str, str]]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yields all texts in a value, in their order, names of members too; however deep it is."""
+    """Yields all texts in a value in order, at any depth, including names of members."""
     waiting = [value]
     while waiting:
         match waiting.pop():

@@ -1,1 +1,1 @@
-"""Skills of all servers: joined, checked against their digests, and held when they have changed."""
+"""Skills of all servers: joined, checked against their digests, and blocked until reviewed when they have changed."""

@@ -30,7 +30,7 @@ class SkillsApi:
         self._reading = skill_reading
 
     async def get_skills(self, server: str | None = None) -> list[SkillSnapshot]:
-        """Returns the skills of all servers, or of one; also those that are switched off or blocked until reviewed.
+        """Returns the skills of all servers, or of one; including skills that are disabled or blocked until reviewed.
 
         Raises:
             NotFound: the server is unknown.
@@ -47,7 +47,7 @@ class SkillsApi:
         SKILL.md.
 
         Args:
-            skill: its URI as AI clients know it, or its name where no other has that.
+            skill: its URI as AI clients know it, or its name if no other skill has it.
 
         Raises:
             NotFound: the skill is unknown, or several have this name.
@@ -63,7 +63,7 @@ class SkillsApi:
 
     @verb(trusted=when_enabled)
     async def set_skill_enabled(self, server: str, skill: str, enabled: bool) -> None:
-        """Offers a skill to AI clients or no longer.
+        """Enables or disables a skill for AI clients.
 
         Args:
             skill: its URI as its server has it, or its name.

@@ -1,6 +1,6 @@
-"""The skills of all servers: what they list, under which URIs AI clients see it, which server a URI belongs to, and which have changed.
+"""The skills of all servers: the skills that servers list, their URIs for AI clients, the server of each URI, and changed skills.
 
-MCP has no notification for skills: a client that lists them gets what servers list now, where the last list is not new. A skill is text
+MCP has no notification for skills: when a client lists them, servers are asked again unless the last list is recent. A skill is text
 that a model follows, so a changed one waits for the user even if the server's calls run without asking, since such rules are only about
 calls. The skills that the user has seen are in `skills.json` of the home.
 """
@@ -35,14 +35,14 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
-SKILL = "skill"  # the kind of such a change
-MOST_KNOWN = 5000  # of one server, as many as it may list; what it makes up beyond that waits for the user
-MOST_WITH_TEXT = 200  # of one server whose texts are stored; of others the user sees only the present text
+SKILL = "skill"  # the kind of a changed skill
+MOST_KNOWN = 5000  # skills of one server, as many as it may list; further ones wait for the user's review
+MOST_WITH_TEXT = 200  # skills of one server whose texts are stored; for others the user sees only the present text
 LARGEST_BYTES = 256 * 2**20  # of the file; 5,000 skills with the longest URIs have 11 MB
 
 
 class SeenSkill(msgspec.Struct, frozen=True):
-    """A skill as it was seen.
+    """A skill as the user last saw it.
 
     Attributes:
         text: the text that was seen, so that changes can be shown; empty if it is too long to be stored.
@@ -77,11 +77,11 @@ class SkillBook:
     def __init__(self, *, store: KeptFile[KeptSkills], bus: EventBus, spawn: Spawn, is_of_file: Callable[[str], bool]) -> None:
         """
         Args:
-            is_of_file: whether a server that is not in the settings is in another file, also in one that is not in use now.
+            is_of_file: whether a server that is not in the settings is in another file, even a file that is not in use now.
         """
         self._store, self._bus, self._spawn, self._is_of_file = store, bus, spawn, is_of_file
         self._seen = store.content.skills
-        self._now: dict[tuple[str, str], Skill] = {}  # those that have changed since they were seen
+        self._now: dict[tuple[str, str], Skill] = {}  # skills that have changed since the user saw them
         self._lock = asyncio.Lock()
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
@@ -111,12 +111,12 @@ class SkillBook:
             self._bus.publish(GrantsChanged())
 
     def is_held(self, server: str, skill: Skill) -> bool:
-        """Returns whether a skill differs from what was seen, and waits for the user."""
+        """Returns whether a skill has changed since the user saw it, so that it is blocked until reviewed."""
         seen = self._seen.get(server, {}).get(skill.uri)
         return seen is None or seen.mark != skill.mark
 
     def changes(self) -> list[ToolChange]:
-        """Returns the changed skills that wait."""
+        """Returns the changed skills that wait for a review."""
         return [
             ToolChange(server, uri, self._diff(server, skill), _warnings(skill), kind=SKILL, revision=skill.mark)
             for (server, uri), skill in self._now.items()
@@ -128,7 +128,7 @@ class SkillBook:
         return diffs.of_texts(_pretty(seen.text if seen else ""), _pretty(skill_text(skill)))
 
     def definitions(self, server: str, uri: str) -> list[str]:
-        """Returns a skill as it is now, with the beginning of its mark; empty if it does not wait."""
+        """Returns a skill as it is now, with the beginning of its fingerprint; empty if it does not wait for a review."""
         skill = self._now.get((server, uri))
         return [suspicion.named_with_mark(skill.name, skill.mark)] if skill else []
 
@@ -171,15 +171,14 @@ class SkillBook:
 
     async def _write(self) -> None:
         """
-        Raises:
-            TooltrayError: it cannot be written.
+        Raises: TooltrayError: the file cannot be written.
         """
         async with self._lock:
-            content = KeptSkills(skills={server: dict(skills) for server, skills in self._seen.items()})  # others change it meanwhile
+            content = KeptSkills(skills={server: dict(skills) for server, skills in self._seen.items()})  # other tasks change it meanwhile
             await finish_in_thread(self._store.write, content)
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
-        """Drops the skills of a removed server: a later one of its name is another server."""
+        """Drops the skills of a removed server: a later server with this name is a different one."""
         gone = [server for server in self._seen if server not in event.mcp_servers and not self._is_of_file(server)]
         for server in gone:
             del self._seen[server]
@@ -206,12 +205,12 @@ def _warnings(skill: Skill) -> tuple[str, ...]:
     return suspicion.warnings(read_definition(dump({"name": skill.name, "description": skill.description})))
 
 
-FRESH_FOR_S = 30.0  # a list that is older is asked for again when an AI client lists; clients list once in a session
-MOST_GOT = 1000  # skills that no server lists and that were asked for by their URI; the oldest are forgotten
+FRESH_FOR_S = 30.0  # an older list is requested again when an AI client lists skills; clients do so once in a session
+MOST_GOT = 1000  # skills that no server lists, but that clients requested by URI; the oldest are dropped
 
 
 class KnownSkill(NamedTuple):
-    """A skill with the URI of AI clients.
+    """A skill with its URI for AI clients.
 
     Attributes:
         uri: by which AI clients know it.
@@ -223,12 +222,12 @@ class KnownSkill(NamedTuple):
 
 
 class _Index(NamedTuple):
-    """The skills by what they are looked up by.
+    """The indexes of skills for lookups.
 
     Attributes:
         listed: in the order of the servers.
         targets: by the URIs of skills and their files that AI clients know.
-        files, folders: the skills that a server's own URI of a file, or of a folder with a slash behind it, belongs to.
+        files, folders: the skills by a server's own URI of a file, or of a folder with a slash behind it.
     """
 
     listed: tuple[KnownSkill, ...] = ()
@@ -238,7 +237,7 @@ class _Index(NamedTuple):
 
 
 class SkillCatalogue:
-    """All that servers list. Belongs to the engine's loop."""
+    """The skills that servers list. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -254,27 +253,27 @@ class SkillCatalogue:
         """
         Args:
             lists: of skills only.
-            looks: at these lists.
+            looks: requests these lists again.
         """
         self._servers, self._lists, self._looks, self._uris = servers, lists, looks, uris
         self._resources, self._book, self._bus = resources, book, bus
-        self._offered: dict[str, tuple[Skill, ...]] = {}  # as was last published
-        self._got: dict[Target, Skill] = {}  # what was asked for by its URI, the oldest first
+        self._offered: dict[str, tuple[Skill, ...]] = {}  # the skills as last published
+        self._got: dict[Target, Skill] = {}  # skills that clients requested by URI, the oldest first
         self._changes = 0
         self._index, self._index_of = _Index(), (-1, *uris.state)
 
     async def load(self) -> None:
-        """Takes what every server was last known to have from the disk."""
+        """Loads the last known skills of every server from the disk."""
         await self._lists.load(
             on_changed=self._on_changed,
             on_forgotten=self._on_forgotten,
-            on_other_copy_changed=lambda server, kinds: None,  # Offers publishes it: the notification is that of the resources
+            on_other_copy_changed=lambda server, kinds: None,  # Offers publishes this change, which has the resources' notification
         )
 
-    # what there is
+    # lookups
 
     async def listed(self) -> Sequence[KnownSkill]:
-        """Returns all that servers list, also what is switched off or blocked; waits a bounded time for lists."""
+        """Returns all skills that servers list, also disabled or blocked ones; waits a bounded time for lists."""
         await self._lists.wait_for_first_listings()
         old = [server for server in self._servers if self._is_old(server)]
         await self._looks.look(SKILLS, old, _never)
@@ -290,7 +289,7 @@ class SkillCatalogue:
         return sorted(able, key=lambda server: server.state is not ServerState.RUNNING)
 
     def offered(self, server: str) -> Sequence[Skill]:
-        """Returns those that a server lists, as far as they are known now."""
+        """Returns the skills that a server lists, as far as they are known now."""
         return self._offered.get(server, ())
 
     def published(self, server: str, uri: str) -> str:
@@ -298,12 +297,12 @@ class SkillCatalogue:
         return self._uris.published(server, uri) if uri.startswith(SCHEME) else self._resources.published_uri(server, uri)
 
     async def target(self, uri: str) -> Target | None:
-        """Returns the server, and its own URI, that an AI client means; None where that is unknown."""
+        """Returns the server, and its own URI, for a URI of an AI client; None if it is unknown."""
         index = await self._named() if self._offered or self._got else self._index
         return index.targets.get(uri) or (self._uris.target(uri) if uri.startswith(SCHEME) else None)
 
     def skills_with(self, server: str, uri: str) -> list[Skill]:
-        """Returns the skills that a server's own URI is a file of; else those in whose folders it would be, the innermost ones."""
+        """Returns the skills that have the file with a server's own URI; else the skills with the innermost folder around that URI."""
         index = self._current()
         if found := index.files.get((server, uri)):
             return found
@@ -315,7 +314,7 @@ class SkillCatalogue:
         return []
 
     async def got(self, server: str, skill: Skill) -> None:
-        """Records what a server has answered that one of its skills is now: listed or not, that counts until it lists again."""
+        """Records the present entry of a skill from its server's answer; the entry is valid until the server lists its skills again."""
         self._book.take(server, [skill], is_all=False)
         listed = next((each for each in self.offered(server) if each.uri == skill.uri), None)
         if listed == skill:
@@ -335,7 +334,7 @@ class SkillCatalogue:
         return is_asked and self._lists.age_s(server, SKILLS) > FRESH_FOR_S
 
     async def _named(self) -> _Index:
-        """Returns the index, with URIs for what has none yet."""
+        """Returns the index, after giving URIs to skills that have none yet."""
         if self._index_of != (self._changes, *self._uris.state):
             await self._uris.give((server, skill.uri) for server, skill in self._all())
         return self._current()
@@ -383,7 +382,7 @@ class SkillCatalogue:
         self._got = {key: skill for key, skill in self._got.items() if key[0] != server}
 
     def _tell(self, server: str) -> None:
-        """Files of skills are resources, and theirs is the one list whose changes AI clients hear of."""
+        """Publishes changed skills as changed resources: their files are resources, and MCP has no notification for skills."""
         self._changes += 1
         self._bus.publish(ResourceListChanged(server))
 

@@ -1,9 +1,9 @@
-"""What AI clients ask about skills: their list, one entry, a folder of files, and each file, which has to fit its digest.
+"""Answers AI clients' requests about skills: their list, one entry, a folder of files, and each file, which has to match its digest.
 
-What is switched off, not in a session's profile, or blocked because it has changed is not offered in any way, to no session, whether it has
+A skill that is disabled, not in a session's profile, or blocked because it has changed is not offered in any way, whether the session has
 all servers or only one.
 
-A digest comes from the server that gives the content, so it shows that the two fit together, and nothing of what is in it.
+A digest comes from the same server as the content, so it proves that the two match, not that the content is harmless.
 """
 
 import hashlib
@@ -37,14 +37,14 @@ from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
-CHECKED_AT_ONCE_BYTES = 2**18  # of a result; longer ones are checked in a thread, beside the event loop
+CHECKED_AT_ONCE_BYTES = 2**18  # bytes of a result; longer ones are checked in a thread
 
 
 def fault_of(result: Raw, uri: str, file: SkillFile) -> str:
-    """Returns why the result of a read is not the file; empty where it is.
+    """Returns why the result of a read is not the requested file; empty if it is.
 
     Args:
-        uri: by which it was asked for.
+        uri: the URI in the request.
     """
     try:
         content = _bytes(result, uri)
@@ -68,7 +68,7 @@ def text_of(result: Raw, uri: str) -> str:
 def _bytes(result: Raw, uri: str) -> bytes:
     """
     Raises:
-        ValueError: no content of the result is of this URI, or it has none.
+        ValueError: the result has no content with this URI, or this content has no data.
     """
     try:
         contents = load(opened(result)["contents"])
@@ -85,7 +85,7 @@ def _bytes(result: Raw, uri: str) -> bytes:
 
 
 class SkillReading:
-    """Reads files as the user. Has no state of its own; what AI clients read of skills passes Skills."""
+    """Reads files of skills for the user; AI clients read them through Skills. Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, relay: ServerRelay, caller: OwnCaller, held: HeldCalls) -> None:
         self._servers, self._relay, self._caller, self._held = servers, relay, caller, held
@@ -97,7 +97,7 @@ class SkillReading:
             uri: as the server has it.
 
         Raises:
-            ReadingFailed: its server refused, with its own words.
+            ReadingFailed: the server refused; the error has the server's own words.
         """
         request = Envelope(method="resources/read", params=dump({"uri": uri}))
         exchange = Exchange(request, Head(), self._caller, self._held, None, self._caller.name)
@@ -109,11 +109,11 @@ class SkillReading:
 
 
 class ReadingFailed(Exception):
-    """The words of a server that does not give a skill."""
+    """An error with the words of a server that refuses to return a skill."""
 
 
 LIST, GET, READ_FOLDER = "skills/list", "skills/get", "resources/directory/read"
-MOST_TOLD = 256  # files whose content did not fit; each is reported once
+MOST_TOLD = 256  # files whose content did not match; each is reported once
 
 
 class Skills:
@@ -141,7 +141,7 @@ class Skills:
     # sessions that have all servers
 
     async def listing(self, exchange: Exchange) -> Envelope:
-        """Answers `skills/list`: of all servers that are shown to a session, in one page."""
+        """Answers `skills/list`: the skills of all servers that are shown to a session, in one page."""
         known = await self._catalogue.listed()
         if not self._catalogue.is_declared():
             return _no_method(exchange)
@@ -155,7 +155,7 @@ class Skills:
         return _in_era(exchange, listing_of(SKILLS, entries))
 
     async def get(self, exchange: Exchange) -> Envelope:
-        """Answers `skills/get`: from the server that has the skill; where that is unknown, from one after the other."""
+        """Answers `skills/get`: asks the server that has the skill; if that is unknown, one server after the other."""
         if (uri := read_uri(exchange.request.params)) is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a skill has a uri")
         last: Envelope | None = None
@@ -168,7 +168,7 @@ class Skills:
         return last or _no_skill(uri)
 
     async def read_folder(self, exchange: Exchange) -> Envelope:
-        """Answers `resources/directory/read`: what is directly in a folder, with the URIs that AI clients know."""
+        """Answers `resources/directory/read`: the direct contents of a folder, with the URIs that AI clients know."""
         if (uri := read_uri(exchange.request.params)) is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a folder has a uri")
         last: Envelope | None = None
@@ -181,10 +181,10 @@ class Skills:
         return last or failure(INVALID_PARAMS, f"{visible(uri)} is not a directory resource")
 
     async def read(self, exchange: Exchange, send: Callable[[Exchange, Target | None], Awaitable[Envelope]]) -> Envelope:
-        """Answers `resources/read`, of whatever it is: files of skills go to their own server, and are checked.
+        """Answers `resources/read` for any resource: files of skills are read from their own server, and checked.
 
         Args:
-            send: carries out the read; at the server, and under its own URI, where these are known.
+            send: carries out the read, from the server and by its own URI if these are known.
         """
         uri = read_uri(exchange.request.params)
         target = await self._catalogue.target(uri) if uri is not None else None
@@ -192,10 +192,10 @@ class Skills:
             return await send(exchange, None)
         return await self._checked(exchange, target, uri, partial(send, exchange, target))
 
-    # sessions that have one server alone
+    # sessions with only one server
 
     async def listing_of_one(self, managed: ManagedServer, exchange: Exchange, whole: Envelope) -> Envelope:
-        """Returns what a session with one server gets of that server's list. `whole`: the list."""
+        """Returns the part of a server's list that a session with only this server gets. `whole`: the list."""
         if whole.error:
             return whole
         try:
@@ -210,12 +210,12 @@ class Skills:
         return Envelope(result=closed({**opened(whole.result), SKILLS.member: Raw(b"[%b]" % b",".join(map(bytes, left)))}))
 
     async def get_of_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """Answers `skills/get` of such a session."""
+        """Answers `skills/get` of a session with only one server."""
         uri = read_uri(exchange.request.params)
         return await (self._relay.send_with_retry(managed, exchange) if uri is None else self._got(managed, exchange, uri))
 
     async def read_of_one(self, managed: ManagedServer, exchange: Exchange, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
-        """Answers `resources/read` of such a session. `send`: carries it out."""
+        """Answers `resources/read` of a session with only one server. `send`: carries out the read."""
         uri = read_uri(exchange.request.params)
         return await (send() if uri is None else self._checked(exchange, (managed.name, uri), uri, send))
 
@@ -228,19 +228,21 @@ class Skills:
         return self.is_enabled(server, skill) and self._profiles.includes_skill(state, server, skill)
 
     def is_enabled(self, server: str, skill: Skill) -> bool:
-        """Returns whether the settings of its server offer it."""
+        """Returns whether a skill is enabled in the settings of its server."""
         managed = self._servers.find(server)
         disabled = managed.config.disabled_skills if managed else ()
         return skill.uri not in disabled and skill.name not in disabled
 
     def texts(self, state: SessionState, server: str) -> list[str]:
-        """Returns what a client that knows skills gives its model of each of a server's: its name, description and URI, as JSON."""
+        """Returns the name, description and URI of each of a server's skills as JSON, as clients that know skills show them to their
+        models.
+        """
         offered = [each for each in self._catalogue.offered(server) if self._is_offered(state, server, each)]
         members = ({"name": each.name, "description": each.description, "uri": each.uri} for each in offered)
         return [bytes(dump(each)).decode() for each in members]
 
     def _refusal(self, exchange: Exchange, server: str, uri: str) -> Envelope | None:
-        """Returns why a session does not get what is under a server's own URI; None where it does, or where it belongs to no skill."""
+        """Returns why a session may not read a server's own URI; None if it may, or if the URI belongs to no skill."""
         skills, state = self._catalogue.skills_with(server, uri), exchange.session.state
         if not skills or any(self._is_offered(state, server, skill) for skill in skills):
             return None
@@ -250,7 +252,7 @@ class Skills:
     # asking servers
 
     async def _places(self, exchange: Exchange, uri: str) -> list[tuple[ManagedServer, str]]:
-        """Returns the servers, and their own URIs, that a URI may mean, as far as a session reaches them."""
+        """Returns the servers that a URI may mean, each with its own URI, as far as the session reaches them."""
         target = await self._catalogue.target(uri)
         found = [target] if target else [(server.name, uri) for server in self._catalogue.declaring()]
         reached = [(server, own) for server, own in found if self._views.reaches(exchange.session.state, server)]
@@ -273,11 +275,11 @@ class Skills:
         return _held(managed.name, skill) if self._book.is_held(managed.name, skill) else reply
 
     async def _checked(self, exchange: Exchange, target: Target, uri: str, send: Callable[[], Awaitable[Envelope]]) -> Envelope:
-        """Carries out a read of what may be a file of a skill.
+        """Carries out a read that may be of a skill's file, and checks the result.
 
         Args:
             target: the server and its own URI.
-            uri: as it is in the reply.
+            uri: the URI in the reply.
         """
         server, own = target
         if refused := self._refusal(exchange, server, own):
@@ -289,7 +291,7 @@ class Skills:
         return await self._checked_again(exchange, target, uri, reply)
 
     async def _checked_again(self, exchange: Exchange, target: Target, uri: str, reply: Envelope) -> Envelope:
-        """Compares with the entry that the server has now, which may be of another skill, what does not fit the known one."""
+        """Compares content that does not match the known entry with the server's present entry, which may be another skill's."""
         server, own = target
         still_there = filter(None, [self._servers.find(server)])
         for managed, skill in [(each, skill) for each in still_there for skill in self._catalogue.skills_with(server, own)]:
@@ -343,7 +345,7 @@ def _with_uri(entry: Raw, publish: Callable[[str], str]) -> Raw:
 
 
 def _about(request: Envelope, uri: str, *, method: str = "") -> Envelope:
-    """Makes a request of its own for each server that is asked: on its way it is changed."""
+    """Copies a request for each server that is asked, since the request is changed on its way."""
     params = eras.with_members(request.params, uri=dump(uri))
     return Envelope(id=request.id, method=method or request.method, params=params)
 

@@ -23,7 +23,7 @@ OLD_TRUST = Problem(
     Phrase("`trusted` in the settings is not counted: any program of yours could have written it there"),
     Phrase("If they shall, make a token for them: tooltray http api on --trusted. If not: tooltray http api on --no-trusted"),
 )
-"""Shown until the user has decided, which removes the old setting."""
+"""A problem that is shown until the user decides; the decision removes the old setting."""
 
 
 class HttpDoor(Protocol):
@@ -55,7 +55,7 @@ class AccessApi:
         Args:
             tokens: the tokens of AI clients.
             api_tokens: the tokens of the REST interface.
-            trusted: stores which of these may consent in the user's place.
+            trusted: stores which programs' tokens may consent in the user's place.
             door: returns the endpoints, which are made later.
         """
         self._config, self._tokens, self._door = config, tokens, door
@@ -73,22 +73,22 @@ class AccessApi:
 
     @verb(trusted=always)
     async def set_http_enabled(self, enabled: bool, port: int | None = None) -> HttpStatus:
-        """Opens the endpoints for AI clients, or closes them; they stay as they are after a restart.
+        """Opens or closes the endpoints for AI clients, also after a restart.
 
         Args:
-            port: where, from now on; 0: any that is free; None leaves that as it is.
+            port: the new port; 0: any free port; None: the present port.
 
         Raises:
-            TooltrayError: the settings cannot be written, or the address cannot be opened, as where another program has the port; it then
-                stays enabled in the settings.
+            TooltrayError: the settings cannot be written, or the address cannot be opened, for example because another program has the
+                port; HTTP then stays enabled in the settings.
         """
         await self._config.edit(http_access(enabled, port))
         return await self._followed()
 
     @verb("person")
     async def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
-        """Lets other programs do over HTTP what the user can do here, or no more. They show a token of their own. Switching it on also
-        makes the default token and switches HTTP on, as both have the same address; switching it off leaves HTTP as it is.
+        """Enables or disables the REST interface, by which other programs with a token can do over HTTP what the user can do here. Enabling
+        it also makes the default token and enables HTTP, as both have the same address; disabling it does not change HTTP.
 
         Args:
             trusted: False withdraws the trust of all tokens; None changes no trust; True is refused, as trust belongs to a token.
@@ -111,7 +111,7 @@ class AccessApi:
 
     @verb("person")
     async def get_api_token(self) -> str:
-        """Returns the default token of programs; it is made when it is first asked for, and stays the same across restarts.
+        """Returns the default token of programs, which is made at the first call and stays the same across restarts.
 
         Raises:
             TooltrayError: it cannot be read or made.
@@ -141,15 +141,15 @@ class AccessApi:
     async def create_api_token(
         self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
     ) -> NewApiToken:
-        """Makes a token for a program, shown this once; one that the name had before ends.
+        """Makes a token for a program, which is shown only now; an earlier token of this name becomes invalid.
 
         Args:
             scope: "read" (look), "call" (and call tools) or "manage" (and change things).
             expires_in_s: seconds; None: until it is revoked.
-            trusted: it may also approve calls, trust servers and allow folders.
+            trusted: whether it may also approve calls, trust servers and allow folders.
 
         Raises:
-            Denied: it is to be trusted, and the user has not confirmed that.
+            Denied: `trusted` was requested, and the user has not confirmed that.
             TooltrayError: the name, the scope or the time cannot be used, or the token cannot be stored.
         """
         if trusted:
@@ -174,7 +174,7 @@ class AccessApi:
 
     @verb("person")
     async def revoke_api_token(self, name: str) -> None:
-        """Ends a program's token, and its open connections.
+        """Revokes a program's token, and ends its open connections.
 
         Raises:
             NotFound: no token has this name.
@@ -190,7 +190,7 @@ class AccessApi:
 
     @verb(trusted=always)
     async def create_client_token(self, name: str) -> str:
-        """Makes a token for an AI client and returns it, for this once; one that the client had before ends, with its sessions.
+        """Makes a token for an AI client and returns it, only now; an earlier token of the client becomes invalid, and its sessions end.
 
         Raises:
             TooltrayError: the name cannot be used, or the token cannot be saved.
@@ -200,7 +200,7 @@ class AccessApi:
         return token
 
     async def remove_client_token(self, name: str) -> None:
-        """Ends an AI client's token, and its sessions.
+        """Revokes an AI client's token, and ends its sessions.
 
         Raises:
             NotFound: no token has this name.
@@ -209,7 +209,7 @@ class AccessApi:
         await self._door().forget_client(name)
 
     async def restore_client_token(self, name: str) -> None:
-        """Lets an AI client's token count again that was ended less than half a minute ago.
+        """Makes an AI client's token valid again that was revoked less than half a minute ago.
 
         Raises:
             NotFound: it cannot be undone any more.

@@ -34,7 +34,7 @@ from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
 TOKEN_BYTES = 32  # 256 bits cannot be guessed
 MAX_NAME_LENGTH = 64
 PREFIX = "tooltray_api_"  # lets a person or a secret scanner recognise the token
-MOST_READ_BYTES = 1024  # a token has 56; a larger file is not ours
+MOST_READ_BYTES = 1024  # bytes; a token has 56, and Tooltray writes no larger file
 OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 _TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
@@ -158,7 +158,7 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 """The scopes of tokens in ascending order, each including the ones before: read, call tools, manage."""
 DEFAULT_NAME = "default"
 """The name of the default token; its scope is "manage", and it is not trusted."""
-MOST_TOKENS = 200  # more than anyone has programs; each token is compared with every request
+MOST_TOKENS = 200  # more programs than any user has; every request is compared with each token
 LARGEST_BYTES = 256 * 1024  # of the file
 
 

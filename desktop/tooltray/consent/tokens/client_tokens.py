@@ -1,6 +1,6 @@
 """The tokens with which AI clients connect over HTTP: created here, shown once, stored as hashes.
 
-A token opens only MCP over HTTP. It is in no log, no error and no file of ours.
+A token opens only MCP over HTTP. Tooltray writes it into no log, error or file.
 """
 
 import hmac
@@ -56,8 +56,8 @@ class ClientTokens:
         )
         self.problem = self._file.problem
         self._lock = threading.Lock()
-        self._used: dict[str, float] = {}  # since this hub started; no request waits for the disk
-        self._removed: dict[str, tuple[_Client, float]] = {}  # with when, until that cannot be undone any more
+        self._used: dict[str, float] = {}  # last uses since this hub started; never saved, so no request waits for the disk
+        self._removed: dict[str, tuple[_Client, float]] = {}  # revoked tokens and when, until `restore` is not possible any more
 
     def list(self) -> list[ClientTokenSnapshot]:
         """Returns the clients that have a token, sorted by name."""
@@ -95,7 +95,7 @@ class ClientTokens:
             self._removed[name] = client, self._clock()
 
     def restore(self, name: str) -> None:
-        """Lets the token of a client count again that was revoked less than UNDO_S ago.
+        """Makes a client's token valid again that was revoked less than UNDO_S ago.
 
         Raises:
             NotFound: too much time has passed.

@@ -1,4 +1,5 @@
-"""The API about what servers offer, by the names that AI clients see: tools, prompts, resources; calls of them, and servers' questions.
+"""The API about the tools, prompts and resources of servers, by the names that AI clients see; about calls of these, and servers'
+questions.
 
 Requests from here are handled like an AI client's, for a caller that cannot be asked anything.
 """
@@ -55,7 +56,7 @@ def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
 
 
 def is_of(server: str | None, owner: tuple[str, str] | None) -> bool:
-    """Returns whether a definition belongs to a server; any does for None."""
+    """Returns whether a definition belongs to a server; for None always True."""
     return server is None or (owner is not None and owner[0] == server)
 
 
@@ -129,10 +130,10 @@ class ToolsApi:
         """Calls a tool by the name that AI clients see, and returns the result object.
 
         Args:
-            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+            project: the allowed folder of a project, for servers that wait for a project.
 
         Raises:
-            TooltrayError: the tool does not exist, it is not approved, its server failed, or the folder may be no project.
+            TooltrayError: the tool does not exist, it is not approved, its server failed, or the folder may not be a project.
         """
         reply = await self._calls.call(name, arguments, project=project)
         if reply.error:

@@ -1,7 +1,7 @@
 """Methods that the specification does not define: which servers claim them, and which one gets a request or a notification.
 
-The method's own name shows which extension it belongs to. A method that is named after no extension is claimed by each server with one that
-the hub does not answer itself; if several servers claim it, the tool, prompt or URI in the parameters decides.
+A method's name usually shows its extension. A method that is not named after an extension is claimed by each server that declares an
+extension which the hub does not answer itself; if several servers claim the method, the tool, prompt or URI in the parameters decides.
 """
 
 from urllib.parse import quote
@@ -31,7 +31,7 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 NOTIFICATIONS = "notifications/"
 HANDLED = frozenset({eras.META_PREFIX + name for name in ("ui", "skills", "tasks")})
-"""Extensions that other parts of the hub know: a server with one of these does not thereby claim a method with another name."""
+"""Extensions that other parts of the hub know: declaring one of these does not make a server claim methods with other names."""
 DEFINED = frozenset(
     {
         *("initialize", "ping", "server/discover", "subscriptions/listen", "completion/complete", "logging/setLevel"),
@@ -48,8 +48,8 @@ DEFINED = frozenset(
 class Claimed(msgspec.Struct, frozen=True):
     """
     Attributes:
-        servers: in their order; at least one.
-        is_by_name: the method is named after an extension of theirs; else it may be of any.
+        servers: in the order of all servers; at least one.
+        is_by_name: the method is named after an extension of these servers; else it may belong to any extension.
     """
 
     servers: list[ManagedServer]
@@ -57,7 +57,7 @@ class Claimed(msgspec.Struct, frozen=True):
 
 
 class ExtensionClaims:
-    """The servers' claims to methods: of servers that declared an extension, and that the session reaches. Has no state of its own."""
+    """The claims to methods by servers that declared an extension and that the session reaches. Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, server_declarations: ServerDeclarations, views: Views) -> None:
         self._servers, self._declarations, self._views = servers, server_declarations, views
@@ -75,16 +75,18 @@ class ExtensionClaims:
         return Claimed(_able(unknown), is_by_name=False) if unknown else None
 
     def speaking(self, session: Session, server: str | None) -> list[McpClient]:
-        """Returns the modern connections that may notify a session of an extension; with one server also of extensions known to the hub."""
+        """Returns the modern connections that may notify a session of an extension; if the session has only one server, also of extensions
+        that the hub knows.
+        """
         clients = [client for each in self._reached(session) if (client := each.client_for(Era.MODERN, session))]
         modern = [client for client in clients if client.era is Era.MODERN and server in (None, client.name)]
         handled = HANDLED if server is None else frozenset()
         return [client for client in modern if declarations.names(self._declarations.of_client(client)) - handled]
 
     def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
-        """Returns whether a session may hear a notification of a server that others hear, too: an extension's only if its client knows it.
-
-        A server that declares none, or something experimental, sends more than its capabilities show.
+        """Returns whether a session may get a notification that other sessions get, too; a notification of an extension only if the
+        session's client knows the extension. A server that declares no extension, or something experimental, sends more than its
+        capabilities show.
         """
         if method in DEFINED:
             return True
@@ -103,7 +105,7 @@ class ExtensionClaims:
 
 
 def _able(servers: list[ManagedServer]) -> list[ManagedServer]:
-    """Returns the servers that may run; where none may, all: the first one gives the reason."""
+    """Returns the servers that may run. If no server may, returns all of them, since the first one's error gives the reason."""
     return [server for server in servers if server.refusal is None] or servers
 
 
@@ -125,7 +127,7 @@ class ExtensionRoutes:
         self._names, self._resources, self._relay, self._uses = names, resources, relay, server_uses
 
     async def answer(self, exchange: Exchange) -> Envelope:
-        """Answers a request whose method belongs to no part of the hub, by the server with the extension."""
+        """Answers a request that no part of the hub handles by the server with the extension."""
         request, session = exchange.request, exchange.session
         claimed = self._claims.of(session, request.method, exchange.era)
         if claimed is None:
@@ -150,7 +152,7 @@ class ExtensionRoutes:
         return (client, target[1]) if target and client else None
 
     def _target(self, session: Session, claimed: Claimed, params: Raw) -> tuple[ManagedServer, Raw] | None:
-        """Returns the server, and the params with its own name and URI in place of those that clients know; None if it may be several."""
+        """Returns the server, and the params with the server's own names and URIs; None if several servers may be meant."""
         named = self._named(session, params)
         own = next((each for each in named if self._servers.find(each[0]) in claimed.servers), None)
         if own:
@@ -158,7 +160,7 @@ class ExtensionRoutes:
         return (claimed.servers[0], params) if len(claimed.servers) == 1 else None
 
     def _named(self, session: Session, params: Raw) -> list[tuple[str, Raw]]:
-        """Returns the servers whose tools, prompts or resources params name, each with the params for it."""
+        """Returns the servers that have the tool, prompt or resource in the params, each with the params for this server."""
         found: list[tuple[str, Raw]] = []
         name, uri = _read(params, "name"), _read(params, "uri")
         if name is not None and (key := self._names.target(name)):
@@ -173,7 +175,7 @@ class ExtensionRoutes:
 
 
 def _ambiguous(claimed: Claimed, method: str) -> Envelope:
-    """Returns the error for a method that may be meant for several servers; one that none of them claims by name is still not known."""
+    """Returns the error for a method that may be meant for several servers; "method not found" if no server claims it by name."""
     names = ", ".join(f"'{server.name}'" for server in claimed.servers)
     first = claimed.servers[0].name
     how = f"reach one of them by itself: at /servers/{quote(first, safe='')}/mcp, or with `tooltray-bridge --server {quoted(first)}`"

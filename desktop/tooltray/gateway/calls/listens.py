@@ -1,8 +1,7 @@
-"""The listens of modern AI clients: each `subscriptions/listen` names resources, tasks, and things of extensions.
-
-A server notifies a modern client only of what the client has asked for (2026-07-28, "subscriptions"). So the members that the specification
-does not define are sent to the servers that may know them, in a separate listen for each server, and the notifications from there are
-passed on to the client's listen. A server that starts later is asked then.
+"""The listens of modern AI clients: each `subscriptions/listen` names resources, tasks, and members of extensions. A server sends a modern
+client only requested notifications (2026-07-28, "subscriptions"). So the members that the specification does not define are sent to the
+servers that may know them, in a separate listen for each server, and their notifications are passed on to the client's listen. A server
+that starts later gets such a listen when it starts.
 """
 
 import asyncio
@@ -31,14 +30,14 @@ from tooltray.servers.upstream.server_listen import ACKNOWLEDGED
 
 logger = logging.getLogger(__name__)
 DEFINED = frozenset({"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "taskIds"})
-"""Members that other parts of the hub listen for."""
+"""Members that other parts of the hub handle."""
 MEMBER = "notifications"  # of the params
 MOST_BYTES = 65_536  # of the members for extensions in one listen, which are kept while the listen is open
-ACKNOWLEDGED_WITHIN_S = 5.0  # a server that is slow or silent does not delay the client's other notifications
+ACKNOWLEDGED_WITHIN_S = 5.0  # seconds; then the client gets its other notifications without waiting for a slow or silent server
 
 Tell = Callable[[str, Raw], None]
 """Takes a notification for the client's listen: its method and its params."""
-LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm that it sends updates; the client is answered all the same
+LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm updates; the client is answered anyway
 
 
 class Wish(msgspec.Struct, frozen=True, eq=False):
@@ -59,7 +58,7 @@ class Wish(msgspec.Struct, frozen=True, eq=False):
 class _Stream(msgspec.Struct, eq=False):
     """
     Attributes:
-        honored: the members that the server has acknowledged; none if it refuses or ends.
+        honored: the members that the server has acknowledged; empty if it refuses or ends.
     """
 
     wish: Wish
@@ -73,7 +72,7 @@ class ExtensionListens:
     def __init__(self, *, extension_claims: ExtensionClaims, bus: EventBus, spawn: Spawn) -> None:
         self._claims, self._spawn = extension_claims, spawn
         self._wishes: dict[tuple[Session, bytes], Wish] = {}
-        self._streams: dict[tuple[McpClient, bytes], _Stream] = {}  # by the id of our request
+        self._streams: dict[tuple[McpClient, bytes], _Stream] = {}  # by the id of the hub's request
         self._tasks: dict[Wish, list[asyncio.Task[None]]] = {}
         bus.subscribe(InstanceOpened, self._on_instance_opened)
         bus.subscribe(ServerNotified, self._on_server_notified)
@@ -147,7 +146,7 @@ class ExtensionListens:
 
 
 def _asking(params: Raw, wanted: Mapping[str, Raw]) -> Raw:
-    """Returns params with the client's own envelope, so that a server sees whether it has declared the extension."""
+    """Returns params with the client's own envelope, so that a server sees whether the client has declared the extension."""
     members = opened(params)
     meta = {name: value for name, value in opened(members["_meta"]).items() if name != "progressToken"}
     return closed({"_meta": closed(meta), MEMBER: closed(wanted)})
@@ -184,7 +183,7 @@ class ClientListens:
         """Subscribes one `subscriptions/listen` of a modern client to resources.
 
         Returns:
-            The URIs whose updates it will get: without those that no server has or its server refuses. Waits a bounded time.
+            The URIs whose updates it will get: without URIs that no server has, or whose server refuses. Waits a bounded time.
         """
         wanted: dict[str, frozenset[str]] = {}
         places: dict[str, tuple[str, str]] = {}
@@ -205,7 +204,9 @@ class ClientListens:
         return (owner[0].name, owner[1]) if owner else None
 
     async def to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
-        """Subscribes one listen of a modern client to tasks, by the ids that it knows; returns those that it will hear of."""
+        """Subscribes one listen of a modern client to tasks, by the ids that it knows; returns the ids of tasks whose updates the client
+        will get.
+        """
         return await self._task_listens.listen(session, bytes(id), tasks)
 
     def end(self, session: Session, id: Raw) -> None:

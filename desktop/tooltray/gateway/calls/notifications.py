@@ -27,9 +27,9 @@ from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_listen import UPDATED
 from tooltray.servers.upstream.server_manager import ServerManager
 
-PREFIX = "notifications/"  # how the methods of all of them begin
+PREFIX = "notifications/"  # the prefix of all their methods
 PROGRESS, ROOTS_CHANGED = "notifications/progress", "notifications/roots/list_changed"
-TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; each reader then reads the whole log again
+TOLD_EVERY_S = 0.25  # seconds; a server may send an update for each line of a log, and each reader then reads the whole log again
 
 
 class Notifications:
@@ -54,7 +54,7 @@ class Notifications:
         self._extensions, self._claims, self.listens = extensions, extension_claims, client_listens
 
     def copies_for(self, session: Session) -> list[McpClient]:
-        """Returns the running connections that a session may hear of, of servers that it reaches."""
+        """Returns the running connections, of servers that a session reaches, whose notifications the session may get."""
         return [client for client in self._servers.clients_for(session) if self.reaches(session, client.name)]
 
     # what sessions get
@@ -64,15 +64,15 @@ class Notifications:
         return self._views.follow(session.state, tell)
 
     def named(self, state: SessionState) -> None:
-        """Records that a session's client has introduced itself: it may see other names from now on."""
+        """Records that a session's client has introduced itself, which may change the names that it sees."""
         self._views.named(state)
 
     def concerns(self, session: Session, server: str, changed: str) -> bool:
-        """Returns whether a session sees what a server lists. `changed`: the notification for that list."""
+        """Returns whether a session sees a server's list. `changed`: the notification for that list."""
         return self._views.shows(session.state, server, changed)
 
     def reaches(self, session: Session, server: str) -> bool:
-        """Returns whether a session may have anything of a server."""
+        """Returns whether a session may use a server."""
         return self._views.is_plain(session.state) or self._views.reaches(session.state, server)
 
     def told_of_tools(self, session: Session) -> None:
@@ -132,7 +132,7 @@ class Notifications:
 
 
 class FollowedResources:
-    """The resources that the window and programs watch: updates become events, not too often for one resource.
+    """The resources that the window and programs watch: updates become events, bounded in number per resource.
 
     URIs are those that AI clients see. Belongs to the engine's loop.
     """
@@ -154,7 +154,7 @@ class FollowedResources:
         self._resources, self._subscriptions, self._notifications = resources, subscriptions, notifications
         self._caller, self._bus = caller, bus
         self._told_every_s = told_every_s
-        self._followers: Counter[str] = Counter()  # subscriptions to each
+        self._followers: Counter[str] = Counter()  # number of subscriptions by URI
         self._just_told: dict[str, bool] = {}  # by URI: whether there was an update since the last event
         bus.subscribe(ServerNotified, self._on_server_notified)
 

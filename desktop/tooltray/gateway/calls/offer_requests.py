@@ -1,5 +1,5 @@
-"""Requests for prompts and resources where a session has all servers together: their lists, one of them, completion, and what all legacy
-clients share of a server's connection: its log level and its subscriptions.
+"""Requests for prompts and resources from sessions with all servers: lists, single ones, completion, and the state of a server's connection
+that all legacy clients share: log level and subscriptions.
 """
 
 from collections.abc import Callable, Mapping
@@ -44,10 +44,10 @@ class Completion:
         self._servers, self._prompts, self._resources, self._relay = servers, prompts, resources, relay
 
     async def complete(self, exchange: Exchange, *, is_reached: Callable[[str], bool] = anybody) -> Envelope:
-        """Passes one `completion/complete` of an AI client to the right server; a server without completions has no values to offer.
+        """Passes one `completion/complete` of an AI client to the right server; for a server without completions the reply is empty.
 
         Args:
-            is_reached: whether the session may have anything of a server, by its name.
+            is_reached: whether the session may use a server, by the server's name.
         """
         request = exchange.request
         ref, kind, name = _read_ref(request.params)
@@ -65,7 +65,7 @@ class Completion:
 
 
 def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
-    """Returns the reference, the kind and the name or URI of what it refers to; empty where params have none."""
+    """Returns the reference, its kind, and the name or URI in it; empty if params have no reference."""
     try:
         ref = opened(opened(params)["ref"])
         kind = load(ref["type"])
@@ -76,7 +76,7 @@ def _read_ref(params: Raw) -> tuple[dict[str, Raw], str, str]:
 
 
 def _says_unknown(reply: Envelope) -> bool:
-    """Returns whether the server does not know the method, which the hub offers because other servers do."""
+    """Returns whether the server does not know the method, which the hub declares because other servers know it."""
     return bool(reply.error) and load(opened(reply.error)["code"]) == METHOD_NOT_FOUND
 
 
@@ -124,7 +124,7 @@ class OfferRequests:
         return await self._completion.complete(exchange, is_reached=self._bounds(exchange)[0])
 
     def _bounds(self, exchange: Exchange) -> tuple[Callable[[str], bool], Callable[[str], None]]:
-        """Returns the test whether the session may have anything of a server, and a function to call with the server that it uses."""
+        """Returns a function that tests whether the session may use a server, and a function that records that it uses one."""
         state = exchange.session.state
         return partial(self._views.reaches, state), partial(self._uses.used, state)
 
@@ -137,7 +137,7 @@ class OfferRequests:
     async def _listing(self, method: str, exchange: Exchange) -> Raw:
         room = self._views.room_of(exchange.session.state)
         whole = await self._whole_listing(method, room)
-        is_shown = self._views.shown_servers(exchange.session.state)  # now, and not before the servers were waited for
+        is_shown = self._views.shown_servers(exchange.session.state)  # read after waiting for the servers
         of_era = self._copies_of_era(exchange)
         if method == "prompts/list" and of_era:
             return await self._prompts.listing_with(is_shown or anybody, of_era, room)
@@ -151,7 +151,7 @@ class OfferRequests:
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
 
     def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
-        """Returns the connections of the client's era, of servers with one for each, where it is not the one whose lists are shared."""
+        """Returns the connections of the client's era, for servers that have one per era and whose shared lists come from the other era."""
         copies = {server.name: (server.client_for(exchange.era), server.first.client) for server in self._servers}
         return {name: client for name, (client, first) in copies.items() if client and client is not first}
 
@@ -167,7 +167,7 @@ class OfferRequests:
 
 
 def in_era(exchange: Exchange, result: Raw) -> Envelope:
-    """Returns a list as the request's era has it."""
+    """Returns a list in the form of the request's era."""
     if exchange.server is None:
         return own_result(exchange.request.method, result, exchange.era)
     return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)

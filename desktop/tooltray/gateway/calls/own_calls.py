@@ -38,7 +38,9 @@ from tooltray.sources.projects.projects import Projects
 UNREADABLE = "The tool's result is nested too deeply to be read."
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 Watched = tuple[str, Callable[[OwnCaller], Caller]]
-"""The progress token of a call that the user watches, and a function that makes the caller to ask and notify instead of our own."""
+"""The progress token of a call that the user watches, and a function that makes the caller which is asked and notified instead of the
+hub.
+"""
 
 
 def error_message(reply: Envelope) -> str:
@@ -86,17 +88,17 @@ class OwnCalls:
 
         Args:
             call: its `name` as AI clients see the tool.
-            project: the folder of the project for which a server that waits for one answers.
+            project: the folder of a project, for servers that wait for a project.
             watched: the caller that is asked and notified meanwhile; None without one.
             is_models: a model reads the result.
 
         Raises:
-            TooltrayError: the folder may be no project.
+            TooltrayError: the folder may not be a project.
         """
         started_at = time.perf_counter()
         reply, record = await self._call(call, project, watched, is_models=is_models)
         result = failed(error_message(reply)) if reply.error else result_of(reply)
-        if record is None:  # it went nowhere
+        if record is None:  # the call reached no server
             duration_s = time.perf_counter() - started_at
             sent, got = (len(bytes(dump(each))) for each in (dict(call.arguments), result))
             record = MCPToolResponse(call.name, call.server, OWN_CLIENT_NAME, ERROR, duration_s, sent, got, call.id)
@@ -121,7 +123,7 @@ class OwnCalls:
         return await self._calls.call(exchange), exchange.course.record
 
     def server_of(self, name: str) -> str:
-        """Returns the server whose tool has this name; empty where that is not known."""
+        """Returns the server that has the tool with this name; empty if it is unknown."""
         target = self._tools.target(name, None)
         return target[0] if target else ""
 
@@ -132,16 +134,16 @@ class OwnCalls:
         return caller
 
 
-ANSWER_WAIT_S = 600.0  # the user may be away for a while; the call that waits for the answer may not wait for ever
-MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # in line; one sheet is shown at a time
+ANSWER_WAIT_S = 600.0  # seconds; the user may be away for a while, but the waiting call must end
+MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # waiting questions; the window shows one at a time
 NOBODY_THERE = "nobody can be asked: no AI client of this call takes questions, and no Tooltray window is there to show them"
 TOO_MANY = "too many questions wait for the person already"
 ID_BYTES = 16
 ACTIONS = ("accept", "decline", "cancel")
-DESK = "tooltray"  # who is asked, for the journal: the user at the desktop
+DESK = "tooltray"  # the journal's word for the asked user at the desktop
 OUTCOMES = {EXPIRED: "late", WITHDRAWN: "cancelled"}  # the journal's words
 SERVER_QUESTION: Kind[dict[str, Any], ElicitationSnapshot] = Kind(ANSWER_WAIT_S, ID_BYTES, ElicitationAsked, ElicitationEnded)
-"""A server's question; its subject is filled with the values that the user accepts."""
+"""A server's question; its subject receives the values that the user accepts."""
 
 
 class Elicitations:
@@ -160,7 +162,7 @@ class Elicitations:
         return self._has_window and self._bus.is_heard(ElicitationAsked)
 
     async def ask(self, server: str, params: Raw, *, attempt: str = "") -> Envelope:
-        """Shows a server's question and waits for the answer; cancelled when the server withdraws it or is gone.
+        """Shows a server's question and waits for the answer; cancelled when the server withdraws it or ends.
 
         Args:
             attempt: of a call that the user makes by hand, during which the server asks.
@@ -213,7 +215,7 @@ class Elicitations:
 
 
 def _read(server: str, params: Any, attempt: str) -> ElicitationSnapshot:
-    """Returns what the user reads of a question that has no id yet.
+    """Returns the view of a question, still without an id.
 
     Raises:
         CannotAsk: it cannot be shown; the error has the reason.
@@ -241,7 +243,7 @@ def _fits(question: ElicitationSnapshot, content: Mapping[str, Any] | None) -> b
     return given <= {field.name for field in question.fields} and given >= {field.name for field in question.fields if field.is_required}
 
 
-TOLD_EVERY_S = 0.1  # a user reads no faster; a server that counts to a million costs the window ten drawings a second
+TOLD_EVERY_S = 0.1  # seconds; users read no faster, and a server that counts to a million makes the window draw ten times a second
 LONGEST_PROGRESS = 300  # characters, on one line below a bar
 ELICITATION, PROGRESS = "elicitation/create", "notifications/progress"
 
@@ -325,11 +327,11 @@ class TriesApi:
         Args:
             attempt: an id that the caller has made up, which progress and questions carry, and which `cancel_try` takes.
             name: as AI clients see the tool.
-            project: the folder of the project for which a server that waits for one answers; one that is allowed.
+            project: the allowed folder of a project, for servers that wait for a project.
 
         Raises:
             Conflict: an attempt of this id runs already.
-            TooltrayError: the folder may be no project.
+            TooltrayError: the folder may not be a project.
         """
         if attempt in self._running:
             raise Conflict(Phrase("This attempt runs already"), attempt)

@@ -38,7 +38,7 @@ USES = frozenset({"prompts/get", READ})  # these activate a server for the sessi
 LISTS_OF_ONE = LISTS | {LIST_SKILLS: SKILLS.member}
 FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for the servers of a session's project
 PRIVATE = Raw(b'"private"')
-DECLARES_ROOTS = b'"roots"'  # in the capabilities of a client that can be asked for its roots
+DECLARES_ROOTS = b'"roots"'  # in the capabilities of clients that answer requests for their roots
 
 
 class ProjectWaits:
@@ -58,7 +58,7 @@ class ProjectWaits:
             await self._projects.before_listing(exchange.session, exchange.server)
 
     async def question(self, exchange: Exchange) -> Envelope | None:
-        """Returns the question to a modern client before its request is answered; None without one."""
+        """Returns the question that a modern client has to answer before its request; None if the client has no question to answer."""
         if exchange.request.method not in MAY_ASK:
             return None
         target = self._tools.target(exchange.head.name, exchange.server) if exchange.request.method == "tools/call" else None
@@ -66,7 +66,7 @@ class ProjectWaits:
 
 
 class AllServers:
-    """Requests of sessions that have all servers together, calls of tools and their list aside. Has no state of its own."""
+    """Requests of sessions that have all servers together, except for tools. Has no state of its own."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class OneServer:
         return await self._handlers.get(method, self._pass_on)(managed, exchange)
 
     async def _pass_on(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """Passes on a method that is not known here, whose result may be anything."""
+        """Passes on an unknown method, which may return anything."""
         if exchange.request.method not in DEFINED:
             self._uses.passed(exchange.session.state, managed.name)
         return await self._relay.send_with_retry(managed, exchange)
@@ -136,7 +136,7 @@ class OneServer:
         return await (self._skills.read_of_one(managed, exchange, send) if exchange.request.method == READ else send())
 
     async def _share(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        if exchange.era is Era.MODERN:  # also where the server is legacy and would know it
+        if exchange.era is Era.MODERN:  # even if the server is legacy and would know the method
             return _no_method(exchange)
         return await self._shared_state.share(managed, exchange)
 
@@ -150,7 +150,7 @@ class OneServer:
         return await self._skills.listing_of_one(managed, exchange, await self._list(managed, exchange))
 
     async def _list_whole(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
-        """Returns one page for the client, however many the server has: many clients read no other."""
+        """Returns all pages of the server as one page for the client: many clients read only the first page."""
         request, params = exchange.request, exchange.request.params
         reply = await self._relay.send_with_retry(managed, exchange)
         client = managed.client_for(exchange.era, exchange.session)
@@ -200,7 +200,7 @@ class RequestRouter:
         self._calls = calls
 
     def answer(self, exchange: Exchange) -> Coroutine[object, None, Envelope]:
-        """Answers any request that is not the session's own to answer."""
+        """Answers any request that the session does not answer itself."""
         state = exchange.caller.session.state
         asks_roots = DECLARES_ROOTS in bytes(exchange.head.meta.capabilities)
         if exchange.request.method == CALL and not (asks_roots or state.shows_views or state.calls_since_told is not None):

@@ -1,8 +1,8 @@
 """Limits how many calls of a server's tools are under way at once, and begin in a minute; the others wait for their turn.
 
 Sessions take turns, so that one with five hundred calls delays another by one call. A call gives up its place while its client is asked a
-question: otherwise the calls that the client makes to find the answer would wait for the call that waits for them. A call that continues
-where it stopped (a modern client brings its answers) does not wait again.
+question: otherwise a client that makes further calls to find the answer would wait for itself. A call that continues after a question (a
+modern client repeats it with answers) does not wait again.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tooltray.servers.upstream.managed_server import ServersConfigured
 from tooltray.servers.upstream.server_manager import ServerManager
 
 MINUTE_S = 60.0
-MOST_WAITING = 1000  # calls of one server; a client with more is in a loop
+MOST_WAITING = 1000  # waiting calls of one server; a client with more is in a loop
 
 
 class ServerLimits:
@@ -85,10 +85,10 @@ class _Queue:
     def __init__(self, config: Callable[[], MCPServerConfig | None], deadlines: DeadlineWheel, now: Callable[[], float]) -> None:
         self._config, self._deadlines, self._now = config, deadlines, now
         self.working = 0
-        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by the session's id, the one whose turn it is first
-        self._begun: deque[float] = deque()  # when, in the last minute
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by the session's id; the first session has the next turn
+        self._begun: deque[float] = deque()  # times of calls in the last minute
         self._deadline: Deadline | None = None
-        self._given = 0  # turns that have been given and were not taken up yet
+        self._given = 0  # turns that were given to calls which have not continued yet
 
     @property
     def is_full(self) -> bool:
@@ -107,7 +107,7 @@ class _Queue:
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         state = exchange.session.state
-        session = exchange.client if state.is_passing else state.id  # nothing else ties the requests of such a client together
+        session = exchange.client if state.is_passing else state.id  # requests of a client without a session have only its name in common
         self._waiting.setdefault(session, deque()).append(turn)
         try:
             with exchange.course.at_turn(partial(self._before, session, turn)):
@@ -119,19 +119,19 @@ class _Queue:
         self._given -= 1
 
     def leave(self) -> None:
-        """Frees the place of a call that is over, or whose client is asked."""
+        """Frees the place of a call that has ended, or whose client is being asked."""
         self.working -= 1
         self.go_on()
 
     def go_on(self) -> None:
-        """Gives turns, one session after the other, as long as there is room."""
+        """Gives turns to sessions, one after the other, while the limits allow."""
         while self._waiting and self._has_room():
             session = next(iter(self._waiting))
             turns = self._waiting.pop(session)
             turn = turns.popleft()
             if turns:
                 self._waiting[session] = turns
-            if turn.cancelled():  # its call is about to give up
+            if turn.cancelled():  # its call was cancelled in this moment
                 continue
             self._given += 1
             self._begin()
@@ -169,7 +169,7 @@ class _Queue:
             self._begun.popleft()
 
     def _give_up(self, session: str, turn: "asyncio.Future[None]") -> None:
-        """Takes a cancelled call out; it may have got its turn in this moment."""
+        """Removes a cancelled call, which may have got its turn in this moment."""
         if not turn.cancelled():
             self._given -= 1
         elif turn in (turns := self._waiting.get(session, deque())):
@@ -188,7 +188,7 @@ class _Queue:
 
 
 class _InPlace(CallerBehind):
-    """An AI client whose call has a place at a server, which is free while the client is asked. Satisfies Caller."""
+    """A caller that frees its call's place at the server while the client is asked. Satisfies Caller."""
 
     def __init__(self, caller: Caller, queue: _Queue) -> None:
         super().__init__(caller)
@@ -203,4 +203,4 @@ class _InPlace(CallerBehind):
         finally:
             self._open_questions -= 1
             if not self._open_questions:
-                self._queue.working += 1  # the server continues with it, whatever has begun meanwhile
+                self._queue.working += 1  # the call continues without waiting, even if the limit is exceeded meanwhile

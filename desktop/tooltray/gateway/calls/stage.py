@@ -17,11 +17,11 @@ class Terms(msgspec.Struct, frozen=True):
 
     Attributes:
         era: of the client.
-        is_alone: the session has this server only, under the server's own names.
+        is_alone: the session has only this server, under the server's own names.
         is_plain: the settings hide no tool from the session.
         shows_views: the client shows the views of tools.
         may_be_task: the client accepts a task as an answer.
-        is_free: the rules let the call through; False once the user has been asked.
+        is_free: the rules allow the call; False once the user has been asked.
     """
 
     route: Route
@@ -34,12 +34,14 @@ class Terms(msgspec.Struct, frozen=True):
 
 
 Rest = Callable[[Terms], Work]
-"""Composes the stages behind one, perhaps with terms that have changed meanwhile."""
+"""Composes the stages after a stage; the terms may have changed meanwhile."""
 
 
 class Stage(Protocol):
-    """One feature on the way of a call. The last stage has no rest, and answers."""
+    """One feature on the path of a call. The last stage answers the call."""
 
     def bind(self, terms: Terms, rest: Rest) -> Work:
-        """Returns a function that does this stage's part of such calls, then the rest; `rest(terms)` itself if the stage has no part."""
+        """Returns a function that does this stage's work for such calls and then calls the rest; `rest(terms)` itself if the stage has
+        nothing to do.
+        """
         ...

@@ -34,13 +34,13 @@ from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.server_manager import ServerManager
 
 OwnTool = Work
-"""A tool of a built-in server that has to know its caller: the hub answers it itself."""
+"""A tool of a built-in server that needs to know its caller: the hub itself answers its calls."""
 OwnTools = Mapping[tuple[str, str], OwnTool]
-"""Tools by (built-in server, tool); they may wait for the user."""
+"""The hub's own tools by (built-in server, tool); their calls may wait for the user."""
 
 
 class AnsweredHere:
-    """A stage without a state of its own; the last one of the hub's own tools."""
+    """A stage without a state of its own; the last stage for the hub's own tools."""
 
     def __init__(self, *, own: OwnTools) -> None:
         self._own = own
@@ -51,19 +51,19 @@ class AnsweredHere:
 
 
 async def _answered(own: OwnTool, server: str, exchange: Exchange) -> Envelope:
-    """Answers a call; a tool that asks the user asks a modern client in the modern way."""
+    """Answers a call; questions to a modern client are in the result (input required)."""
     with exchange.course.at_server():
         return await (exchange.held.run(own, exchange, owner=server) if exchange.era is Era.MODERN else own(exchange))
 
 
 class SeenServers:
-    """One of the hub's tools about servers (an OwnTool): it reports to a session only the servers that exist for it."""
+    """A tool of the hub about servers (an OwnTool) that reports only the servers that the session can see."""
 
     def __init__(self, hub: HubServer, tool: str, *, sees: Callable[[SessionState, str], bool]) -> None:
         """
         Args:
             tool: the built-in server's own name for it.
-            sees: whether a server exists for a session.
+            sees: whether a session can see a server.
         """
         self._hub, self._tool, self._sees = hub, tool, sees
 
@@ -77,7 +77,7 @@ class SeenServers:
         return own_result("tools/call", reply.result, exchange.era)
 
 
-SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
+SEARCHED_FOR_ERROR_BYTES = 512  # bytes at either end of a large result
 
 
 class Recording:
@@ -128,7 +128,7 @@ class Recording:
 
 
 def outcome_of(reply: Envelope) -> str:
-    """Returns ERROR for a failed call; reads only the ends of large results, where every known server has `isError`."""
+    """Returns ERROR for a failed call; of large results it reads only both ends, where every known server writes `isError`."""
     if reply.error:
         return ERROR
     view = memoryview(reply.result)
@@ -180,7 +180,7 @@ class Authorizing:
         if refusal := await self._approvals.refusal(route, exchange):
             course.outcome = REFUSED
             return refusal
-        reply = await rest(replace(terms, is_free=False))(exchange)  # composed now: the settings may be others than before the question
+        reply = await rest(replace(terms, is_free=False))(exchange)  # composed now, since the settings may have changed during the question
         self._approvals.allow_continuation(route, exchange, reply)
         return reply
 
@@ -211,7 +211,7 @@ class Activating:
 
 
 class FlowNotes:
-    """A stage without a state of its own: records the content that a call has brought, while the flow guard is on for some client."""
+    """A stage without a state of its own: records for the flow guard what a call has returned, while the guard is on for any client."""
 
     def __init__(self, *, flow_guard: FlowGuard) -> None:
         self._guard = flow_guard
@@ -232,12 +232,12 @@ class ServerUses:
         self._views, self._guard = views, flow_guard
 
     def used(self, state: SessionState, server: str) -> None:
-        """Records that a session gets a prompt or a resource of a server, or asks it for something of an extension."""
+        """Records that a session gets a prompt or a resource of a server, or uses an extension of it."""
         self._views.used(state, server)
         self.passed(state, server)
 
     def passed(self, state: SessionState, server: str) -> None:
-        """Records that a server has sent something, which strangers may have written. Asking for it activates nothing."""
+        """Records that a server has sent content that strangers may have written. This does not activate the server."""
         if self._guard.is_on:
             self._guard.note_other(server, state)
 
@@ -245,7 +245,7 @@ class ServerUses:
 class Relisting:
     """A stage without a state of its own: a call whose headers its server refuses is repeated with the headers of the server's new list.
 
-    A server that refuses headers has not carried out the call. A call that the user has allowed is not repeated.
+    A server that refuses headers has not carried out the call. A call that the user was asked about is not repeated.
     """
 
     def __init__(self, *, resolver: ToolResolver) -> None:
@@ -295,7 +295,7 @@ class NotingTasks:
 
 
 class Sending:
-    """The last stage, without a state of its own. Where no other server has resources, the URIs in replies are not looked at."""
+    """The last stage, without a state of its own. URIs in replies are not rewritten if no other server has resources."""
 
     def __init__(self, *, servers: ServerManager, relay: ServerRelay, linking_relay: LinkingRelay, resources: ResourceManager) -> None:
         self._servers, self._relay, self._linking_relay, self._resources = servers, relay, linking_relay, resources

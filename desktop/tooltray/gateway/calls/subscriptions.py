@@ -32,7 +32,7 @@ class _Placed:
 
     def __init__(self) -> None:
         self.uris: set[str] = set()
-        self.refused: set[str] = set()  # by the copy's last answer
+        self.refused: set[str] = set()  # URIs that the copy refused, by its last answer
         self.lock = asyncio.Lock()  # a subscription and its end arrive in their order
 
 
@@ -54,7 +54,7 @@ class _Wanted:
 
 
 class Subscriptions:
-    """The subscriptions of sessions, and those at servers. Belongs to the engine's loop."""
+    """The subscriptions of sessions, and the resulting ones at servers. Belongs to the engine's loop."""
 
     def __init__(self, *, servers: ServerManager, listens: ServerListens, spawn: Spawn, bus: EventBus) -> None:
         self._servers, self._listens, self._spawn = servers, listens, spawn
@@ -64,7 +64,7 @@ class Subscriptions:
         bus.subscribe(SessionMoved, self._on_session_moved)
 
     async def subscribe(self, session: Session, managed: ManagedServer, uri: str) -> Envelope:
-        """Carries out a legacy client's `resources/subscribe`; returns the reply, the server's own where it was asked."""
+        """Carries out a legacy client's `resources/subscribe`; returns the reply, the server's own if the request was sent to it."""
         try:
             client = await managed.running(Era.LEGACY, timeout_s=START_WAIT_S, session=session)
         except TooltrayError as error:
@@ -89,7 +89,7 @@ class Subscriptions:
         return await self._withdraw(managed, client, uri) if client else success({})
 
     def set_listened(self, session: Session, key: bytes, wanted: Mapping[str, frozenset[str]]) -> list["asyncio.Task[None]"]:
-        """Replaces the URIs of one `subscriptions/listen` of a modern client, by server; with none when the listen ends.
+        """Replaces the URIs of one `subscriptions/listen` of a modern client, by server; an empty mapping ends the listen.
 
         Args:
             key: identifies the listen among the client's listens.
@@ -137,7 +137,7 @@ class Subscriptions:
         return [(session, asked) for session, uris in wanted.items() if (asked := _asked_for(uris, uri))]
 
     def is_wanted(self, managed: ManagedServer, client: McpClient) -> bool:
-        """Returns whether a session wants to hear of a resource of this copy."""
+        """Returns whether a session wants updates of a resource of this copy."""
         return bool(self._wanted_at(managed, client))
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
@@ -175,7 +175,7 @@ class Subscriptions:
             await self._settle(managed, client)
 
     async def _settle(self, managed: ManagedServer, client: McpClient) -> None:
-        """Makes the subscriptions at one copy equal to the ones that the sessions have."""
+        """Makes the subscriptions at one copy match the wishes of the sessions."""
         placed = self._placed.get(client)
         has = placed.uris if placed else set()
         wanted = self._wanted_at(managed, client)
@@ -222,6 +222,6 @@ class Subscriptions:
 
 
 def _asked_for(wanted: frozenset[str], uri: str) -> str:
-    """Returns which of these URIs an update of `uri` concerns: itself, else the nearest of which it is a part; empty if none."""
+    """Returns the URI to notify for an update of `uri`: `uri` itself, else its nearest parent among these; empty if there is neither."""
     parents = [each for each in wanted if each == uri or uri.startswith(each.rstrip("/") + "/")]
     return max(parents, key=len, default="")

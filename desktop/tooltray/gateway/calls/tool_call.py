@@ -32,34 +32,36 @@ from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.servers.upstream.managed_server import ServersConfigured
 
 STAGES: tuple[type[Stage], ...] = (
-    Offering,  # not of a tool that the session's profile leaves out
-    Recording,  # under way until its end; then statistics and journal
+    Offering,  # refuses tools that the session's profile leaves out
+    Recording,  # the call counts as running until its end; then statistics and journal
     Fitting,  # a large result is cut, and the rest kept
-    Authorizing,  # by the rules, or by the user
-    FlowNotes,  # what it has brought counts for later calls
+    Authorizing,  # approval by the rules or the user
+    FlowNotes,  # the flow guard records what the call returned
     Activating,  # the server is shown to the session from now on
     Relisting,  # once more if the server wants other headers
-    AnsweredHere,  # tools of the hub itself end here
-    Addressing,  # by the server's own name
-    NotingTasks,  # a task as answer
-    ServerLimits,  # waits for its turn
+    AnsweredHere,  # calls of the hub's own tools end here
+    Addressing,  # uses the server's own name of the tool
+    NotingTasks,  # records a task that the server answers with
+    ServerLimits,  # the call waits for its turn
     Sending,
 )
-MOST_WAYS = 4096  # composed at a time; as many tools are not called
+MOST_WAYS = 4096  # composed paths in the cache; clients call fewer tools
 CHANGES: tuple[type[Event], ...] = (ConfigChanged, ServersConfigured, ServerRemoved, OffersChanged, ToolListChanged, ResourceListChanged)
-"""After any of these, ways are composed again."""
+"""Events after which paths are composed again."""
 
 _Key = tuple[str, str | None, bool, str, bool, bool]
-"""The tool's name, the session's one server, whether its client is modern, its profile; then as in Terms: shows_views, may_be_task."""
+"""The tool's name, the session's only server, whether the client is modern, the profile, and `shows_views` and `may_be_task` as in
+Terms.
+"""
 
 
 def compose(stages: Sequence[Stage], terms: Terms) -> Work:
-    """Returns the way of all calls of these terms."""
+    """Returns the composed path of all calls of these terms."""
     return stages[0].bind(terms, partial(compose, stages[1:]))
 
 
 class ToolCalls:
-    """Carries out tool calls, and caches the composed ways. Belongs to the engine's loop."""
+    """Carries out tool calls, and caches the composed paths. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class ToolCalls:
         route = self._resolver.resolve(exchange)  # copies of a server may have tools of their own
         if route is None:
             return self._call_late(exchange)
-        if not (known and (known[0] is route or known[0] == route)):  # of a copy's own tool the route is made for each call
+        if not (known and (known[0] is route or known[0] == route)):  # routes to a copy's own tools are new for each call
             if len(self._ways) >= MOST_WAYS:
                 self._ways.clear()
             known = self._ways[key] = route, self._way(route, exchange)

@@ -1,9 +1,9 @@
-"""Resolves a tool call: to which tool of which server, or why to none.
+"""Finds the server and tool for a tool call, or the reason why the call cannot be carried out.
 
-Views of MCP Apps know their tools by their own server's names, and the client passes these on; nothing in such a call shows which view
-makes it, nor that one does. So a name leads to the one server that has a tool of this name and whose view may be open, and where several
-are possible, to none: no view reaches another server's tool while its own has one of that name. JointListing makes sure that a client's
-list has no name that a view could mean otherwise.
+Views of MCP Apps call tools by their own server's names, and the client passes these on; such a call does not show that a view makes it, or
+which one. So a name leads to the only server that has a tool of this name and may have an open view; if several servers are possible, the
+call is refused. Thus a view cannot reach another server's tool while its own server has one of that name. JointListing makes sure that a
+client's list has no name that a view could use for another tool.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine
@@ -56,14 +56,14 @@ class ToolResolver:
         return self._routes.route_now(exchange)
 
     async def resolve_late(self, exchange: Exchange) -> Route | None:
-        """Returns a tool that is not known yet, or that the session's one server keeps out of its list."""
+        """Returns a tool that is not known yet, or that is missing in the list of the session's only server."""
         if route := await self._routes.route(exchange) or await self._in_project(exchange):
             return route
         server, is_reached = exchange.server, partial(self._views.reaches, exchange.session.state)
         unlisted = self._routes.unlisted_route(exchange.head.name, server) if server and is_reached(server) else None
         if unlisted and self._rules.allow(unlisted, exchange.session.state, exchange.request.params):
             return unlisted
-        if self._is_paused():  # nothing is started or asked
+        if self._is_paused():  # starts and asks no server
             return unlisted
         return await self._routes.late_route(exchange, is_reached=is_reached) or unlisted
 
@@ -115,7 +115,7 @@ class AppCalls:
         self._tools, self._views, self._hub_tools = tools, views, hub_tools
 
     def resolve(self, exchange: Exchange) -> Envelope | None:
-        """Gives a `tools/call` that a view may have made the published name of the tool of its own server.
+        """Replaces the tool's name in a `tools/call` that a view may have made by the published name of that server's tool.
 
         Returns:
             An error if several servers whose views are open have such a tool; None: the call continues.
@@ -139,7 +139,7 @@ class AppCalls:
 
     def _meant(self, name: str, may_call: Collection[str], state: SessionState) -> list[str]:
         """Returns the servers that may have this tool."""
-        if shown := state.showing(may_call):  # whatever views there are besides: they have been opened, or read, before they call
+        if shown := state.showing(may_call):  # other views cannot call: they were not opened or read
             return shown
         target = self._tools.target(name, None)
         if target is None or target[0] not in self._tools.server_names:

@@ -39,7 +39,7 @@ class Picture(NamedTuple):
 
 
 def read_picture(data: bytes) -> Picture | None:
-    """Reads a picture's header; None for data of any other kind than `KINDS`."""
+    """Reads a picture's header; None for data of other types than `KINDS`."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return Picture(PNG, *_size_of_png(data))
     if data.startswith((b"GIF87a", b"GIF89a")):

@@ -84,7 +84,7 @@ class FeedbackHistory:
             try:
                 yield from self._kept(path)
                 room -= path.stat().st_size
-            except FileNotFoundError:  # it does not exist, or was set aside
+            except FileNotFoundError:  # the file does not exist, or was set aside
                 continue
             except OSError as error:
                 logger.warning("the history of reports in %s cannot be read: %s", path.name, error.strerror or error)

@@ -76,7 +76,7 @@ class Report(msgspec.Struct, eq=False):
         is_collected: whether a call has returned the answer.
         is_repeated: whether a call had returned the answer before and it is returned once more.
         is_asked_there: whether the AI client shows the report to its user now (elicitation).
-        left_alone: done when the AI client showed the report and got no answer; replaced when the report is opened again.
+        left_alone: is done when the AI client showed the report and got no answer; is replaced when the report is opened again.
         deadline: the deadline of the open report, then of the kept answer.
     """
 
@@ -182,7 +182,7 @@ class KeptAnswers:
         self._reports[report.id] = report
         report.deadline = self._deadlines.add(kept_s, partial(self.forget, report))
         if len(self._reports) > MOST_KEPT:
-            self.forget(min(self._reports.values(), key=lambda each: not each.is_collected))  # rather one that was returned
+            self.forget(min(self._reports.values(), key=lambda each: not each.is_collected))  # drops returned answers first
 
 
 def _is_for(report: Report, session: str, asked: Asked) -> bool:

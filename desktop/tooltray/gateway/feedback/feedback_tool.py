@@ -44,7 +44,7 @@ LEAST_WAIT_S = 600.0  # models tend to give a user only half a minute
 MOST_WAIT_S = 86400.0  # a day; also the default
 NO_SUMMARY = "work_summary is missing: say in Markdown what you have done, and what you want to know"
 LONGEST_CLIENT = 100  # characters of a client's own name
-START_WAIT_S = 20.0  # for servers that still start when the answer is there; as calls wait
+START_WAIT_S = 20.0  # for servers that still start when the user answers; calls wait as long
 STILL_STARTING = "Servers of this project are still starting; their tools come when they are ready."
 NOBODY_TO_ASK = "Nobody can be asked: no Tooltray window is open, and this AI client shows no forms"
 NOBODY_ANSWERED = "The AI client was asked to show the report, and nobody answered there"
@@ -218,7 +218,7 @@ class FeedbackTool:
             reply = await exchange.ask("elicitation/create", _question(report))
             if reply.error or not await self._take(report, envelope.load(reply.result), loop.time() - asked_at):
                 report.leave_alone()
-        except (ValueError, TooltrayError):  # nonsense; or it was answered elsewhere in this moment, and then that counts
+        except (ValueError, TooltrayError):  # an invalid answer; or the report was answered elsewhere in this moment, which counts
             report.leave_alone()
         finally:
             report.is_asked_there = False
@@ -243,7 +243,7 @@ class FeedbackTool:
         await asyncio.wait({starting}, timeout=START_WAIT_S)
         if not starting.done():
             return [STILL_STARTING]
-        if starting.cancelled() or starting.exception():  # which the log has
+        if starting.cancelled() or starting.exception():  # the log has the reason
             return []
         report = starting.result()
         started = [started_note(name, await self._tools_of(name, state)) for name in report.started]
@@ -253,7 +253,7 @@ class FeedbackTool:
         return list(self._named(await self._tools.published(server), state))
 
     def _named(self, published: Iterable[tuple[str, Route]], state: SessionState) -> Iterable[str]:
-        """Returns the tools that the session's model can call; none if the session has only another server."""
+        """Returns the tools that the session's model can call; empty if the session has only another server."""
         mine = (each for each in published if state.server in (None, each[1].server) and each[1].definition.view.is_for_models)
         return (name for name, route in mine if self._offers(state, route))
 

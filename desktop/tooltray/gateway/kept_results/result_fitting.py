@@ -1,6 +1,7 @@
-"""Makes a result fit into the number of tokens that its client may have: its beginning, what else it has, and a handle to read it by.
+"""Cuts a result to the number of tokens that its client may have: its beginning, a list of what was left out, and a handle for reading the
+rest.
 
-Works in a thread and on the result's own bytes. A result within the limit comes back as it is; so does one that cannot be saved.
+Works in a thread and on the result's own bytes. A result within the limit is unchanged, and so is one that cannot be saved.
 """
 
 import logging
@@ -29,11 +30,11 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 
 READ_AT_ONCE_BYTES = 2**16  # takes a tenth of a millisecond
-NOTICE_TOKENS = 250  # for the words about what was cut; they have 150, and as many again for a few parts
+NOTICE_TOKENS = 250  # for the notice about what was cut; it has 150, and as many again for a few parts
 SHORTEST_TOKENS = 50  # of the beginning, however small the limit is
 _HAS_STRUCTURE = re.compile(b'"structuredContent"')
 MOST_NAMED = 20  # parts in these words
-MOST_ALLOWED_CHARACTERS = 500_000  # what `anthropic/maxResultSizeChars` can ask for at most, as its host has it
+MOST_ALLOWED_CHARACTERS = 500_000  # the largest `anthropic/maxResultSizeChars` that its host accepts
 MAX_CHARACTERS_KEY = "anthropic/maxResultSizeChars"
 logger = logging.getLogger(__name__)
 
@@ -42,9 +43,9 @@ class _Order(msgspec.Struct, frozen=True):
     """How to fit one result, for a thread.
 
     Attributes:
-        kept: what is to be saved, without its handle and its parts.
-        characters: so many of text fit in any case; 0: only the tokens count.
-        has_view: a view of the tool's shows the structured content; models do not read it.
+        kept: the description to save, without handle and parts.
+        characters: a text of at most so many characters fits in any case; 0: only tokens count.
+        has_view: the tool's view shows the structured content, which models do not read.
         reader: the name by which the client calls `read_result`.
     """
 
@@ -115,7 +116,7 @@ class ResultFitting:
         return Envelope(result=result)
 
     async def _without_repetition(self, reply: Envelope, reads: str) -> Envelope:
-        """Leaves out what the client does not read, if it repeats the rest; in a thread if the result is large."""
+        """Leaves out the part that the client does not read, if it repeats the rest; in a thread if the result is large."""
         if not reply.result or not _HAS_STRUCTURE.search(memoryview(reply.result)):
             return reply
         is_small = len(memoryview(reply.result)) <= READ_AT_ONCE_BYTES
@@ -228,7 +229,7 @@ def _has_at_most(parts: Sequence[ResultPart], characters: int) -> bool:
 
 
 def _notice(kept: KeptResult, shown: _Shown, reader: str) -> str:
-    """Returns what the model reads about a cut result."""
+    """Returns the notice for the model about a cut result."""
     place, cut = next((place, cut) for place, cut in enumerate(shown.cut) if cut < kept.parts[place].size)
     part = kept.parts[place]
     until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(kept.kept_at + KEPT_FOR_S))

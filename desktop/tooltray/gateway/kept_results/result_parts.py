@@ -1,4 +1,4 @@
-"""The result of a tool, taken apart into what a model reads, in its order and with sizes.
+"""Splits the result of a tool into the parts that a model reads, in order and with sizes.
 
 Parts are views of the result's own bytes, and strings are decoded piece by piece: a text of 100 MB is never a Python string. Tokens of
 pages are estimated: a tokenizer needs a process of its own with 100 MB of memory.
@@ -32,7 +32,7 @@ class Page(msgspec.Struct, frozen=True):
 
     Attributes:
         tokens: how many it has, estimated.
-        is_all: nothing is behind it.
+        is_all: the page reaches the end of the text.
     """
 
     utf8: bytes
@@ -41,7 +41,7 @@ class Page(msgspec.Struct, frozen=True):
 
 
 class Hit(msgspec.Struct, frozen=True):
-    """A line with the words that were searched for; of a long line the words and what is around them.
+    """A line with the words that were searched for; of a long line only the words and their surroundings.
 
     Attributes:
         number: the line's, from 1.
@@ -88,7 +88,7 @@ def search(file: BufferedReader, size: int, words: bytes, *, at: int, number: in
         at: the byte of the text at which the file is positioned.
         number: the number of the line at `at`, from 1.
     """
-    before = b""  # the end of what was read of a long line, where the words may begin
+    before = b""  # the end of the part of a long line that was read, where the words may begin
     while at < size and (block := file.read(min(READ_BYTES, size - at))):
         if not block.endswith(b"\n"):
             block += file.readline(min(READ_BYTES, size - at - len(block)))
@@ -120,14 +120,14 @@ def _around(text: bytes, first: int, last: int) -> tuple[int, int]:
 
 
 PIECE_BYTES = 2**18  # takes well under a millisecond, so that other threads get their turn
-_ESCAPE_BYTES = 6  # \\u and four digits, the longest one
+_ESCAPE_BYTES = 6  # \\u and four digits, the longest escape
 _HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 TEXT, JSON, BLOCK = "text", "json", "block"
 CONTENT, STRUCTURED = "content", "structuredContent"
-IMAGE_TOKENS = 1600  # what hosts count for one, whatever its bytes
-BASE64_BYTES_PER_TOKEN = 1.4  # measured; for what hosts may hand on as text
-MOST_PARTS = 10_000  # a content of more blocks is one part, read as JSON
-MOST_BRACES = 1_000_000  # a content with no more is parsed at once, which takes 80 MB
+IMAGE_TOKENS = 1600  # what hosts count for one image, whatever its size
+BASE64_BYTES_PER_TOKEN = 1.4  # measured; for binary data that hosts may pass on as text
+MOST_PARTS = 10_000  # a result with more blocks is one part, read as JSON
+MOST_BRACES = 1_000_000  # up to here a result is parsed in one step, which takes 80 MB
 LONGEST_WORD = 200  # characters of a URI or a MIME type in a title
 _BLANKS = b" \t\r\n"
 
@@ -287,9 +287,8 @@ def _word(value: Raw | None) -> str:
 
 
 def repeated(parts: Sequence[ResultPart]) -> ResultPart | None:
-    """Returns the text that the structured content repeats; None if it has other content, or does not exist.
-
-    It repeats the only text if both are the same JSON but for white space, or if it is the object that SDKs put around a text.
+    """Returns the text that the structured content repeats; None if the structured content differs or does not exist. It repeats the only
+    text if both are the same JSON except for white space, or if it is the object that SDKs wrap around a text.
     """
     if len(parts) != 2 or parts[0].kind != TEXT or parts[1].kind != JSON:
         return None

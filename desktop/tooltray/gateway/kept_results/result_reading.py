@@ -1,6 +1,6 @@
 """`read_result`: the rest of a large result, page by page, for the client that got its beginning.
 
-To another client, or in another project, a handle is as unknown as one that never existed.
+For another client, or in another project, a handle does not exist.
 """
 
 import re
@@ -92,7 +92,7 @@ class ResultReading:
         if not (is_owners and state.server in (None, kept.server) and self._views.reaches(state, kept.server)):
             return False
         route = self._route(kept)
-        return route is None or self._views.offers(state, route)  # a profile may have a server without this tool
+        return route is None or self._views.offers(state, route)  # a profile may have the server, but not this tool
 
     def _route(self, kept: KeptResult) -> Route | None:
         """Returns the tool that gave a result; None if its server does not offer it any more."""
@@ -111,7 +111,7 @@ class ResultReading:
             with open(self._store.data(kept), "rb", opener=open_regular) as file:
                 return _PartReader(file, kept.parts[arguments.part - 1], tokens).read(arguments)
         except OSError:
-            raise UNKNOWN from None  # it has just made room for another
+            raise UNKNOWN from None  # it was just deleted to make room for another result
 
 
 class _PartReader:
@@ -193,7 +193,7 @@ class _PartReader:
 
     def _character(self, offset: int) -> int:
         """Returns where the next character begins, at `offset` or shortly behind it."""
-        offset = min(offset, self._part.size)  # a file cannot be asked for any number
+        offset = min(offset, self._part.size)  # a file accepts no larger positions
         following = self._bytes(offset, min(offset + LONGEST_CHARACTER_BYTES, self._part.size))
         return offset + next((at for at, byte in enumerate(following) if byte & 0xC0 != 0x80), len(following))
 

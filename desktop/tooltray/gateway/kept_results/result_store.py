@@ -1,4 +1,4 @@
-"""Results on the disk: two files for each, its description and its data; for a day, up to so many megabytes of all of them.
+"""Results on the disk: two files for each, its description and its data; kept for a day, within a limit for all results together.
 
 The description is written last: a result that was being written when the hub was killed is deleted at the next start.
 """
@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from tooltray.foundation.files.atomic_file import read_own
 from tooltray.foundation.tasks import finish_in_thread
 
-KEPT_FOR_S = 24 * 3600.0  # a conversation that comes back later calls again
-HANDLE_BYTES = 16  # of chance, so that a handle cannot be guessed
+KEPT_FOR_S = 24 * 3600.0  # seconds; a conversation that is resumed later has to call the tool again
+HANDLE_BYTES = 16  # random bytes, so that a handle cannot be guessed
 LARGEST_DESCRIPTION_BYTES = 4 * 2**20  # of ten thousand parts
 DATA, DESCRIPTION = ".data", ".json"
 logger = logging.getLogger(__name__)
@@ -46,10 +46,10 @@ class KeptResult(msgspec.Struct, frozen=True):
     """The description of a result.
 
     Attributes:
-        handle: by which clients name it.
-        owner: see SessionState; empty: a client without an identity; the handle is all that it needs.
+        handle: its name for clients.
+        owner: see SessionState; empty for a client without an identity, which needs only the handle.
         project: the folder that its session worked on; empty: none.
-        server, tool: where it comes from; the tool by the server's own name.
+        server, tool: the tool that returned it, by the server's own name.
         tokens: how many a page may have.
         kept_at: unix seconds.
     """
@@ -118,7 +118,7 @@ class ResultStore:
         return result
 
     def _take(self, result: KeptResult) -> None:
-        """Makes room and counts the result, so that another one that is written at the same moment leaves room for it."""
+        """Reserves room for the result, so that another result written at the same moment does not use it."""
         with self._changing:
             self._make_room(result.size)
             self._kept[result.handle] = result
@@ -137,7 +137,7 @@ class ResultStore:
         return file.tell() - before
 
     def find(self, handle: str) -> KeptResult | None:
-        """Returns the result of a handle; None for an unknown handle, or if its day is over."""
+        """Returns the result of a handle; None for an unknown or expired handle."""
         found = self._kept.get(handle)
         return found if found and not self._is_old(found) else None
 
@@ -205,7 +205,7 @@ def _private(path: str, flags: int) -> int:
 
 
 async def sweep_hourly(store: ResultStore, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-    """Removes results when their day is over, also while no other is saved. Never returns."""
+    """Deletes expired results every hour, also while no result is saved. Never returns."""
     while True:
         await sleep(SWEPT_EVERY_S)
         await finish_in_thread(store.sweep)

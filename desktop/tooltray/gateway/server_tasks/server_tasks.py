@@ -1,7 +1,7 @@
 """Tasks of servers: records each one as a call begins it, gives it an id for clients of all servers, and carries `tasks/*` to its server.
 
-A task is only its client's; to other clients it does not exist. Clients with one server know its tasks by the server's own ids. There, an
-id that was never seen is sent to the server, as it would be without a hub in between; the id of another client's task is not.
+A task belongs to one client and does not exist for others. Clients with one server know its tasks by the server's own ids. Their requests
+with an unknown id are sent to the server, as without a hub; requests with the id of another client's task are not.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ from tooltray.servers.upstream.server_manager import ServerManager
 
 GET, RESULT, LIST, CANCEL, UPDATE = "tasks/get", "tasks/result", "tasks/list", "tasks/cancel", "tasks/update"
 OF_ERA = {Era.LEGACY: frozenset({GET, RESULT, LIST, CANCEL, UPDATE}), Era.MODERN: frozenset({GET, CANCEL, UPDATE})}
-RESULT_WAIT_S = 86400.0  # `tasks/result` waits for the task, which has its own time; a client that is gone ends it sooner
-MOST_ASKED_FOR = 100  # tasks of a server without a list, for the list: the latest; each is a request of its own
+RESULT_WAIT_S = 86400.0  # seconds; `tasks/result` waits for the task, which has its own time limit, and ends when the client leaves
+MOST_ASKED_FOR = 100  # the latest tasks of a server without a list, each requested separately
 
 Fit = Callable[[str, str, Exchange, Envelope], Awaitable[Envelope]]
-"""Takes a server, its tool, what asks for the result, and the reply with the result."""
+"""Takes a server, its tool, the requesting exchange, and the reply with the result."""
 ServerHandler = Callable[[ManagedServer, Exchange], Coroutine[object, None, Envelope]]
 
 
@@ -66,7 +66,7 @@ class ServerTasks:
         """Returns the handlers for sessions with one server."""
         return {**dict.fromkeys((GET, RESULT, CANCEL, UPDATE), self._of_one), LIST: self._list_one}
 
-    # how one begins
+    # beginning a task
 
     def may_begin(self, exchange: Exchange) -> bool:
         """Returns whether a call may be answered with a task. Runs with every call."""
@@ -92,7 +92,7 @@ class ServerTasks:
             await self._book.written()
         return reply if exchange.server is not None else Envelope(result=messages.begun_as(reply.result, task.id))
 
-    # requests about one
+    # requests about a task
 
     async def _of_all(self, exchange: Exchange) -> Envelope:
         if fault := _fault(exchange):
@@ -139,7 +139,7 @@ class ServerTasks:
     def _note(self, task: ServerTask, method: str, reply: Envelope) -> None:
         """Records the state that a reply gives of its task."""
         if reply.error:
-            if method == GET and eras.error_code(reply.error) == INVALID_PARAMS:  # the server has it no longer
+            if method == GET and eras.error_code(reply.error) == INVALID_PARAMS:  # the server no longer has the task
                 self._places.drop(task)
                 self._book.drop(task)
             return
@@ -167,7 +167,7 @@ class ServerTasks:
         return Envelope(result=closed({"tasks": dump([listed[task.id] for task in own if task.id in listed])}))
 
     async def _listed(self, server: str, tasks: list[ServerTask], exchange: Exchange) -> dict[str, Raw]:
-        """Returns the tasks that a server still has, by id. Starts no program for it, which would have none."""
+        """Returns the tasks that a server still has, by id. A stopped server is not started, as it would have no tasks."""
         managed = self._servers.find(server)
         if managed is None:
             return {}
@@ -203,7 +203,7 @@ class ServerTasks:
         return found
 
     async def _each(self, managed: ManagedServer, tasks: list[ServerTask], exchange: Exchange) -> dict[str, Raw]:
-        """Returns some tasks of a server without a list, each with a request of its own."""
+        """Returns tasks of a server without a list by a separate request for each."""
         found: dict[str, Raw] = {}
         for task in tasks:
             request = Envelope(id=exchange.request.id, method=GET, params=dump({"taskId": task.own_id}))
@@ -230,7 +230,7 @@ class ServerTasks:
 
 
 def _fault(exchange: Exchange) -> Envelope | None:
-    """Returns why a request is refused whatever its task is; None if it is not."""
+    """Returns why a request is refused for any task; None if it is not."""
     if exchange.request.method not in OF_ERA[exchange.era]:
         return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
     if exchange.era is Era.MODERN and not messages.declares_tasks(exchange.request.params):

@@ -1,6 +1,6 @@
-"""The tasks of servers that are known, on the disk too, and the connection of each.
+"""The known tasks of servers, also on the disk, and the connection of each.
 
-Their number and time are bounded. One file of the home has them, so that a client can come back for its task after the hub has ended; the
+Their number and time are bounded. They are in one file of the home, so that a client can return to its task after the hub has ended; the
 file has no arguments and no results of calls.
 """
 
@@ -27,10 +27,10 @@ from tooltray.protocol.task_messages import ENDED, STATES, WORKING, TaskState
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager
 
-LARGEST_BYTES = 64 * 2**20  # as many tasks as are kept, each with the longest id, have 45 MB
+LARGEST_BYTES = 64 * 2**20  # the most tasks, each with the longest id, have 45 MB
 logger = logging.getLogger(__name__)
-MOST_TASKS = 10_000  # a client that begins more has its oldest forgotten
-ID_BYTES = 16  # of chance, so that an id cannot be guessed; it is all that protects tasks of clients without an identity
+MOST_TASKS = 10_000  # of a client that begins more, the oldest are dropped
+ID_BYTES = 16  # random bytes, so that an id cannot be guessed: only this protects the tasks of clients without an identity
 KEPT_WITHOUT_TTL_S = 7 * 86400.0  # for tasks whose servers do not declare how long they keep them
 GRACE_S = 3600.0  # after a task's time: its server knows better than the hub that the task is gone
 LONGEST_KEPT_S = 30 * 86400.0  # whatever a server declares
@@ -42,15 +42,15 @@ class ServerTask(msgspec.Struct, kw_only=True):
     """A task of a server.
 
     Attributes:
-        id: by which clients of all servers know it.
-        own_id: by which its server knows it, and clients with only that server.
-        owner: see SessionState; empty: a client without an identity; the id is all that it needs.
-        client: as the client names itself; for people.
+        id: its id for clients of all servers.
+        own_id: its id for its server, and for clients with only that server.
+        owner: see SessionState; empty for a client without an identity, which needs only the id.
+        client: the client's own name, shown to the user.
         tool: the server's own name for it.
-        is_modern: it belongs to the connection for modern clients.
+        is_modern: the task belongs to the connection for modern clients.
         status: the last that was seen.
         created_at: unix seconds.
-        ttl_s: how long its server keeps it, in seconds; None: not declared, or without end.
+        ttl_s: how long its server keeps it, in seconds; None if undeclared or unlimited.
     """
 
     id: str
@@ -73,7 +73,7 @@ class TaskStore:
     """The file of one home. `save` blocks on the disk and may be called from any thread."""
 
     def __init__(self, path: Path) -> None:
-        """Reads the file. One that cannot be used is set aside: then no earlier task is known."""
+        """Reads the file. An unusable file is set aside, and earlier tasks are then unknown."""
         self._path, self._writing = path, threading.Lock()
         self.found: list[ServerTask] = []
         try:
@@ -122,7 +122,7 @@ class TaskBook:
         return self._unexpired(self._by_id.get(id))
 
     def at(self, server: str, own_id: str) -> list[ServerTask]:
-        """Returns the tasks that a server knows by an id: several if it has a copy for each client."""
+        """Returns the tasks with this id at a server: several if each client has its own copy of the server."""
         return [task for task in self._by_own.get((server, own_id), []) if self._unexpired(task)]
 
     def of(self, owner: str) -> list[ServerTask]:
@@ -158,13 +158,13 @@ class TaskBook:
             self._change()
 
     def drop(self, task: ServerTask) -> None:
-        """Drops a task that its server has no longer."""
+        """Drops a task that its server no longer has."""
         if self._by_id.get(task.id) is task:
             self._leave(task)
             self._change()
 
     async def written(self) -> None:
-        """Returns when everything until now is on the disk, or cannot be; several at once become one write."""
+        """Waits until everything until now is written, or has failed to be; simultaneous calls share one write."""
         until = self._changes
         while self._written < until and self._saving and not self._saving.cancelled():
             await asyncio.wait({self._saving})
@@ -196,7 +196,7 @@ class TaskBook:
             del self._of[task.owner]
 
     def _make_room(self) -> None:
-        """Drops a task of the owner with the most: one that has ended, else the oldest."""
+        """Drops a task of the owner with the most tasks: an ended one, else the oldest."""
         most = max(self._of.values(), key=len)
         self._leave(next((task for task in most.values() if task.is_over), None) or next(iter(most.values())))
 
@@ -235,7 +235,7 @@ class TaskPlaces:
         self._at: WeakKeyDictionary[McpClient, dict[str, ServerTask]] = WeakKeyDictionary()
 
     def put(self, task: ServerTask, client: McpClient) -> None:
-        """Records over which connection a task was begun, or asked for."""
+        """Records the connection over which a task was begun or requested."""
         if task.is_over:
             self.drop(task)
         else:
@@ -265,7 +265,7 @@ class TaskPlaces:
         self.put(task, client)
 
     def task_at(self, client: McpClient, own_id: str) -> ServerTask | None:
-        """Returns the task that a server means by an id over a connection; None if none is known."""
+        """Returns the task that a server means by an id over a connection; None if it is unknown."""
         same = [(task, self.client_of(task)) for task in self._book.at(client.name, own_id)]
         here = [task for task, place in same if place is client]
         unplaced = [task for task, place in same if place is None and client.owner is None]  # from before the hub or the server restarted

@@ -1,7 +1,7 @@
-"""The news that servers send about their tasks: changes of state and questions. Both reach only the sessions of the task's own client.
+"""Notifications of servers about their tasks: changes of state, and questions. Both reach only the sessions of the task's own client.
 
-News are not guaranteed. Until a client has the answer that begins a task, the task's last news waits for that answer; news for a client
-that is away are dropped.
+Delivery is not guaranteed. Until a client has the answer that begins a task, the task's last notification waits for that answer;
+notifications for a disconnected client are dropped.
 """
 
 import asyncio
@@ -28,12 +28,12 @@ from tooltray.servers.upstream.server_listen import ServerListens
 
 RecordDelivery = Callable[[str, str, SessionState], None]
 """Takes a server, its tool (empty: unknown), and the state of a session."""
-MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # news that come before the answer which begins their task
-LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm; the client is answered all the same
+MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # notifications that arrive before the answer which begins their task
+LISTENS_WITHIN_S = 5.0  # a server may be slow to confirm; the client is answered anyway
 
 
 class Hearing(Session, Protocol):
-    """A session of an AI client as it is connected."""
+    """A connected session of an AI client."""
 
     def tell_server_news(self, method: str, params: Raw) -> None:
         """Notifies a legacy client that has had its first answer."""
@@ -45,7 +45,7 @@ class Hearing(Session, Protocol):
 
 
 class TaskNews:
-    """The way of news and questions from servers to the clients of their tasks. Belongs to the engine's loop."""
+    """Passes notifications and questions of servers to the clients of their tasks. Belongs to the engine's loop."""
 
     def __init__(
         self,
@@ -71,7 +71,9 @@ class TaskNews:
 
     @contextlib.contextmanager
     def unannounced(self, task: ServerTask) -> Iterator[None]:
-        """Holds back news of a task until its client has the answer with the id, one turn of the loop after the end of the block."""
+        """Holds back notifications of a task until its client has the answer with the task's id: one turn of the loop after the block
+        ends.
+        """
         self._unannounced.add(task.id)
         try:
             yield
@@ -79,7 +81,7 @@ class TaskNews:
             asyncio.get_running_loop().call_soon(self._announced, task)
 
     def question(self, client: McpClient, params: Raw) -> TaskQuestion | None:
-        """Returns the sessions to ask what a server asks for a task; None if its params name no known task."""
+        """Returns the sessions that get a server's question about a task; None if its params name no known task."""
         own_id = messages.read_related(params)
         task = self._places.task_at(client, own_id) if own_id else None
         if task is None:
@@ -92,7 +94,7 @@ class TaskNews:
         return in_passing(params, publish) if publish else params
 
     def _of(self, task: ServerTask) -> list[Hearing]:
-        """Returns the connected sessions that may hear of a task."""
+        """Returns the connected sessions that may be notified of a task."""
         return [each for each in self._connected() if each.state.owner == task.owner and each.state.server in (None, task.server)]
 
     def _announced(self, task: ServerTask) -> None:
@@ -113,7 +115,7 @@ class TaskNews:
         elif task is None and client.owner and client.owner.state.server:
             if messages.has_outcome(params):
                 self._record_delivery(client.owner.state.server, "", client.owner.state)
-            client.owner.tell(event.method, params)  # its own copy of its one server: everything there is its own
+            client.owner.tell(event.method, params)  # the session's own copy of its only server, where all tasks are its own
         else:
             self._keep_early(client, state.id, event.method, params)
 
@@ -140,7 +142,7 @@ class TaskNews:
 
 
 class TaskListens:
-    """The tasks that modern clients listen for; a client hears only of its own tasks, and of those that their servers confirm.
+    """The tasks that modern clients listen for; a client is notified only of its own tasks, and only if their servers confirm.
 
     Belongs to the engine's loop.
     """
@@ -150,7 +152,7 @@ class TaskListens:
         self._wanted: dict[tuple[Session, bytes], list[ServerTask]] = {}
 
     async def listen(self, session: Session, key: bytes, ids: Sequence[str]) -> list[str]:
-        """Begins to listen; returns the ids, as the client knows them, of the tasks that it will hear of.
+        """Begins to listen; returns the ids, as the client knows them, of the tasks whose notifications it will get.
 
         Args:
             key: distinguishes the listens of one session.
@@ -177,7 +179,7 @@ class TaskListens:
         return next((task for task in same if task and task.owner == state.owner), None)
 
     async def _subscribe(self, client: McpClient) -> frozenset[str]:
-        """Subscribes at a server to exactly the tasks that clients listen for; returns the ids of those that it confirms."""
+        """Subscribes at a server to exactly the tasks that clients listen for; returns the ids that the server confirms."""
         wanted = {task.own_id: task.id for tasks in self._wanted.values() for task in tasks if self._places.client_of(task) is client}
         if not (listen := self._listens.of(client)):
             return frozenset()

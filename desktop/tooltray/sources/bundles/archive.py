@@ -1,7 +1,7 @@
 """A bundle as a file: a ZIP whose members and names are checked before anything is unpacked, and a signature, which is not verified.
 
 A bundle is refused as a whole or unpacked as a whole, into a new folder that gets its name when everything is in it. Names must be good on
-every system, so that what a user looked at here is what others get. Everything here blocks on the disk.
+every system, so that all users of a bundle get the same files. Everything here blocks on the disk.
 """
 
 import os
@@ -24,24 +24,24 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 
-MAX_NAME_BYTES = 200  # of one part; file systems take 255, and encryption of folders takes some of them
-MAX_PATH_BYTES = 1024  # of a whole name; macOS takes no more
-MAX_DEPTH = 40  # folders in one another; node_modules of real bundles have some 15
+MAX_NAME_BYTES = 200  # of one part; file systems allow 255, and encryption of folders needs some of them
+MAX_PATH_BYTES = 1024  # of a whole name; macOS allows no more
+MAX_DEPTH = 40  # nested folders; node_modules of real bundles have some 15 levels
 _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*]')  # a colon is also a drive letter, or a second stream of a file
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?: *\..*)?", re.IGNORECASE)
 MANIFEST = "manifest.json"
-MAX_MANIFEST_BYTES = 2**20  # one with a hundred tools has 50 KB
+MAX_MANIFEST_BYTES = 2**20  # a manifest with a hundred tools has 50 KB
 MAX_FILES = 60_000  # node_modules of the largest known bundles have some 20,000
-MAX_UNPACKED_BYTES = 2 * 2**30  # a browser or a model's runtime may come along
-MAX_RATIO = 200  # a text packs to a fifteenth; only what was made for it packs better than this
-SMALL_BYTES = 32 * 2**20  # up to here the ratio does no harm
+MAX_UNPACKED_BYTES = 2 * 2**30  # a bundle may contain a browser or a model's runtime
+MAX_RATIO = 200  # texts are packed to a fifteenth; only bombs are packed better than this
+SMALL_BYTES = 32 * 2**20  # up to this size the ratio is harmless
 MAX_SIGNATURE_BYTES = 60_000  # certificates have a few thousand; zipfile looks for the directory in the last 64 KiB
-UNPACKING = ".unpacking-"  # what is left of an interrupted install; the next start removes it
+UNPACKING = ".unpacking-"  # prefix of folders of an unfinished install; the next start removes them
 _START = b"PK\x03\x04"
 _SIGNATURE, _SIGNATURE_END = b"MCPB_SIG_V1", b"MCPB_SIG_END"
-_ENCRYPTED = 0x1 | 0x40 | 0x2000  # of a member, strongly, and the directory itself
+_ENCRYPTED = 0x1 | 0x40 | 0x2000  # flags for an encrypted member, a strongly encrypted one, and an encrypted directory
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_REPARSE_POINT = 0x400  # a link as Windows marks it
+_REPARSE_POINT = 0x400  # Windows' attribute for a link
 _PROGRAMS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _CHUNK_BYTES = 2**20
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, ValueError, NotImplementedError, OverflowError, RuntimeError)
@@ -66,12 +66,14 @@ def why_not(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Returns a key that is equal for two names that some file system takes for one."""
+    """Returns a key that is equal for names that some file system considers the same."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def clash_among(names: Iterable[str]) -> tuple[str, str]:
-    """Returns two names that are one file or folder on some system, or a file and a folder of one name; empty if there are none."""
+    """Returns two names that are the same file or folder on some system, or a file and a folder with the same name; empty without such a
+    pair.
+    """
     seen: dict[str, tuple[str, bool]] = {}
     files: set[str] = set()
     for name in names:
@@ -104,7 +106,7 @@ class Archive(msgspec.Struct, frozen=True):
     Attributes:
         manifest: as it is in the file.
         files: their names, with slashes.
-        is_signed: there is a signature behind the ZIP; it is not verified.
+        is_signed: the ZIP is followed by a signature, which is not verified.
     """
 
     manifest: bytes
@@ -137,10 +139,10 @@ def read_archive(path: Path) -> Archive:
 
 
 def unpack(path: Path, target: Path, *, programs: Collection[str] = ()) -> None:
-    """Unpacks a bundle into a new folder, which is there with everything in it or not at all.
+    """Unpacks a bundle into a new folder, which appears only when it is complete.
 
     Args:
-        target: the folder to be; its parent's parent is where it is unpacked before it gets its name.
+        target: the new folder; before it gets this name, it is unpacked in the parent of its parent.
         programs: names of files that have to be executable whatever their mode in the archive.
 
     Raises:
@@ -158,7 +160,7 @@ def unpack(path: Path, target: Path, *, programs: Collection[str] = ()) -> None:
             os.rename(beside, target)
         except BaseException:
             shutil.rmtree(beside, ignore_errors=True)
-            with suppress(OSError):  # it has other versions in it
+            with suppress(OSError):  # other versions are in it
                 target.parent.rmdir()
             raise
     except _BROKEN as error:
@@ -179,7 +181,7 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def _checked(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """Returns all members, after a check of each and of all together."""
+    """Checks each member, and all together; returns them."""
     members = archive.infolist()
     if len(members) > MAX_FILES:
         raise refused(Phrase("it has more than {most} files", most=MAX_FILES))

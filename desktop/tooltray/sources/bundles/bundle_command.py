@@ -1,11 +1,11 @@
 """The command of a bundle: the manifest's command with all placeholders filled in.
 
-As in the reference, one system's command, args and env replace the whole of the others; a list replaces only a whole argument; a boolean is
-"true" or "false". Other than there:
+As in the reference, a system's own command, args and env replace the general ones completely; a list replaces only a whole argument; a
+boolean is "true" or "false". Differences from the reference:
 
-- A value that is filled in is not searched for placeholders, so that no value can name another.
-- A setting that was not given is empty; an argument or variable that is nothing but this setting is left out.
-- A placeholder that is not known is a problem, as it would be filled in from the user's environment, or from among the secrets.
+- Filled-in values are not searched for placeholders, so that a value cannot refer to another one.
+- A setting that was not given is empty; an argument or variable that consists only of this setting is left out.
+- An unknown placeholder is a problem, as it would be filled in from the user's environment or the secrets.
 - It runs in the bundle's folder, as the examples of the specification have paths from there.
 - `uv` without a command runs `uv run --directory FOLDER ENTRY_POINT`: the specification leaves that to the host.
 """
@@ -24,20 +24,21 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.sources.bundles.manifest import Filled, Manifest, McpConfig
 
-MAX_BYTES = 64 * 1024  # of a file with eight lines
+MAX_BYTES = 64 * 1024  # of `user-dirs.dirs`, which has eight lines
 _FOLDERS = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}
 _XDG = {"DESKTOP": "DESKTOP", "DOCUMENTS": "DOCUMENTS", "DOWNLOADS": "DOWNLOAD"}
-PYTHON_LIBRARIES = "server/lib"  # where the specification has them
+PYTHON_LIBRARIES = "server/lib"  # their folder in the specification
 SYSTEM = ("HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS")
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _SETTING = "user_config."
 
 
 def system_folders(home: Path, config: Path | None = None) -> Mapping[str, str]:
-    """Returns the user's folders that a manifest may name, by these names. Reads the disk: on Linux their names are in the user's language.
+    """Returns the user's folders that a manifest may name, by the manifest's names. Reads the disk: on Linux the folders' real names are in
+    the user's language.
 
     Args:
-        config: the folder with `user-dirs.dirs`; None: `.config` of the user, where the system is one that has it.
+        config: the folder with `user-dirs.dirs`; None: the user's `.config`, if the system uses it.
     """
     text = _read((config or home / ".config") / "user-dirs.dirs") if config or sys.platform == "linux" else ""
     folders = {"HOME": str(home)}
@@ -59,7 +60,7 @@ def _read(path: Path) -> str:
 class BundleCommand(msgspec.Struct, frozen=True):
     """
     Attributes:
-        inside: the program's name in the bundle; empty: it is a program of this computer.
+        inside: the program's name in the bundle; empty for a program of this computer.
     """
 
     command: str
@@ -89,7 +90,7 @@ class BundlePlace(msgspec.Struct, frozen=True):
 
 
 def config_of(manifest: Manifest, place: BundlePlace) -> McpConfig:
-    """Returns the command that the manifest has for this system."""
+    """Returns the manifest's command for this system."""
     written = manifest.server.mcp_config
     if written is None:
         return McpConfig("uv", ("run", "--directory", "${__dirname}", manifest.server.entry_point))
@@ -107,7 +108,7 @@ def command_of(manifest: Manifest, place: BundlePlace, values: Mapping[str, Fill
         values: of settings, by key; for a secret its placeholder.
 
     Raises:
-        TooltrayError: a list would have to be a part of a text.
+        TooltrayError: a list is in the middle of a text.
     """
     config, fill = config_of(manifest, place), _Filler(place, manifest, values)
     env = {name: fill.text(text) for name, text in config.env.items() if not fill.is_left_out(text)}
@@ -117,7 +118,7 @@ def command_of(manifest: Manifest, place: BundlePlace, values: Mapping[str, Fill
 
 
 def problems_of(manifest: Manifest, place: BundlePlace) -> Iterator[Problem]:
-    """Yields what in a manifest cannot work, whatever the settings are."""
+    """Yields the parts of a manifest that cannot work with any settings."""
     config, entry = config_of(manifest, place), _tidy(manifest.server.entry_point)
     if not _is_there(entry, place):
         yield Problem(Phrase("The bundle does not have what it starts"), Phrase("its entry point is {name}", name=repr(entry)))

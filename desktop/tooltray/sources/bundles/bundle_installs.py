@@ -39,7 +39,7 @@ class _Plan(HidesFields, frozen=True):
 
     Attributes:
         secrets: values to store, by the secrets' names.
-        old: the record of the version before; None: it is new.
+        old: the record of the installed version; None for a new bundle.
     """
 
     hidden: ClassVar = ("secrets",)
@@ -150,7 +150,7 @@ class BundleInstalls:
         )
 
     def _target(self, bundle: str, wanted: str) -> tuple[str, bool]:
-        """Returns the name of the server, and whether it exists already.
+        """Returns the name of the server, and whether the server exists already.
 
         Raises:
             Conflict: another server has the name.
@@ -202,7 +202,7 @@ class BundleInstalls:
         )
 
     async def _carry_out(self, plan: _Plan, reading: BundleReading) -> None:
-        """Unpacks the bundle and adds its server to the settings; or changes nothing."""
+        """Unpacks the bundle and adds its server to the settings; if one of these fails, nothing is changed."""
         before = next((each for each in self._store.records if each.folder == plan.record.folder), None)
         programs = {plan.command.inside} - {""}
         is_new = await finish_in_thread(self._store.place, plan.record, reading.file.path, programs)

@@ -1,4 +1,4 @@
-"""A bundle that was read, and what is offered: what it would run, what it asks for, what keeps it from running here, and warnings.
+"""A bundle that was read, with the details for the user: its command, its settings, the reasons why it cannot run here, and warnings.
 
 A manifest may have any command. Warnings forbid nothing: the command is shown as it is, and the user decides. Versions are ranges as
 manifests write them: `>=16.0.0`, `>=3.8,<4.0`, `^1.2`, `~1.2.3`, `18.x`, `1 - 2`, `a || b`. A range that is not understood excludes
@@ -33,11 +33,11 @@ _TERM = re.compile(r"(>=|<=|==|=|>|<|\^|~=|~|!=)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]
 _HYPHEN = re.compile(r"(\S+)\s+-\s+(\S+)")
 
 Version = tuple[int, int, int]
-VERSION_S = 10.0  # Node.js answers in 50 ms; a version manager that looks for its own files on a busy disk in seconds
+VERSION_S = 10.0  # Node.js answers in 50 ms; a version manager needs seconds on a busy disk
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows", "linux": "Linux"}
 
 AskVersion = Callable[[str, Mapping[str, str]], str]
-"""What a program prints when asked for its version; empty: nothing."""
+"""Returns a program's output for `--version`; empty if it prints nothing."""
 
 
 def version_in(text: str) -> Version | None:
@@ -82,7 +82,7 @@ def _fits_one(version: Version, term: re.Match[str]) -> bool:
 
 
 def _above(given: list[int], kept: int) -> Version:
-    """Returns the first version that is higher in the first so many parts."""
+    """Returns the first version that is higher in the given number of leading parts."""
     first, second, third = (*given[: kept - 1], given[kept - 1] + 1, 0, 0)[:3]
     return first, second, third
 
@@ -108,7 +108,7 @@ def with_python(command: BundleCommand, environ: Mapping[str, str], folder: str)
 def why_not_here(
     manifest: Manifest, place: BundlePlace, command: BundleCommand, environ: Mapping[str, str], ask: AskVersion = ask_version
 ) -> Iterator[Problem]:
-    """Yields what keeps a bundle from running here. Blocks: it may ask a program for its version.
+    """Yields the reasons why a bundle cannot run here. Blocks: may run a program to get its version.
 
     Args:
         environ: the user's.
@@ -140,7 +140,7 @@ def why_not_here(
 
 
 def _wanted(manifest: Manifest, command: str) -> tuple[str, str]:
-    """Returns the runtime's name and the versions that are good. uv installs a Python on its own."""
+    """Returns the runtime's name and the accepted versions. uv installs Python itself."""
     name, runtimes = program_name(command), manifest.compatibility.runtimes
     if name == "node":
         return "Node.js", runtimes.node
@@ -154,7 +154,7 @@ _RUNTIMES = {
     "uv": re.compile(r"uv"),
     "binary": re.compile(r"(?!)"),
 }
-_INLINE = re.compile(r"-[A-Za-z]*[ecp]|--eval|--print|--require|-r|--import")  # code in arguments, and code from elsewhere before it
+_INLINE = re.compile(r"-[A-Za-z]*[ecp]|--eval|--print|--require|-r|--import")  # options for code in arguments, or loaded first
 _LOADS_CODE = re.compile(
     r"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|PYTHONSTARTUP|BASH_ENV|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS"
 )
@@ -189,7 +189,7 @@ class BundleReading(msgspec.Struct, frozen=True):
     """A bundle that was read.
 
     Attributes:
-        folder: where it would be, below the folder of all.
+        folder: its future folder, below the folder of all bundles.
     """
 
     file: BundleFile
@@ -200,7 +200,7 @@ class BundleReading(msgspec.Struct, frozen=True):
 
 
 class BundleReader:
-    """A reader of bundles, which finds out what they would run here. Belongs to the engine's loop."""
+    """A reader of bundles, which resolves the commands that they would run here. Belongs to the engine's loop."""
 
     def __init__(self, *, root: Path, user_folder: Path, environ: Callable[[], Awaitable[Mapping[str, str]]]) -> None:
         """
@@ -220,7 +220,7 @@ class BundleReader:
         return await asyncio.to_thread(self._read, file)
 
     async def command(self, reading: BundleReading, values: Mapping[str, Filled]) -> BundleCommand:
-        """Returns what would run; see command_of."""
+        """Returns the command that would run; see command_of."""
         command, environ = command_of(reading.manifest, reading.place, values), await self._environ()
         return await asyncio.to_thread(with_python, command, environ, str(self._user_folder))
 
@@ -242,7 +242,7 @@ class BundleReader:
         self, reading: BundleReading, source: str, fields: tuple[FormField, ...], here: str = "", here_version: str = ""
     ) -> BundleOffer:
         manifest = reading.manifest
-        open_settings = {key: f"${{user_config.{key}}}" for key in manifest.user_config}  # as the manifest has them
+        open_settings = {key: f"${{user_config.{key}}}" for key in manifest.user_config}  # in the manifest's spelling
         command = await self.command(reading, open_settings)
         return BundleOffer(
             source=source,

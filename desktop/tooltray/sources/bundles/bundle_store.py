@@ -1,9 +1,9 @@
-"""Bundles on the disk: their folders, a record of each, and the removal of those that are not needed.
+"""Bundles on the disk: their folders and records, and the removal of unneeded folders.
 
-A bundle is in `bundles/NAME/VERSION-SUM/`, where SUM is the beginning of its SHA-256: two versions lie beside each other, and a server that
-runs keeps its files until it has ended. What begins with a full stop is incomplete, and is deleted at the next start.
+A bundle is in `bundles/NAME/VERSION-SUM/`, where SUM is the beginning of its SHA-256: several versions can be installed, so a running
+server keeps its files until it has ended. Folders whose names begin with a full stop are incomplete, and deleted at the next start.
 
-A folder is deleted when no entry names it and nothing runs from it. A removal that can still be undone keeps the secrets and the folder
+A folder is deleted when no entry names it and no process runs from it. A removal that can still be undone keeps the secrets and the folder
 until the next start; so does an edit of the settings by hand.
 """
 
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 RECORDS = "installed.json"
 MAX_RECORDS_BYTES = 16 * 2**20  # a hundred bundles have 100 KB
 SUM_CHARACTERS = 12  # of a SHA-256, in a folder's name; the record has the whole
-LONGEST_NAME = 50  # of a folder; Windows has room for 260 characters in a path, and npm uses 150 of them
+LONGEST_NAME = 50  # of a folder's name; Windows allows 260 characters in a path, and npm uses 150 of them
 REMOVING = ".removing-"
 
 
@@ -45,8 +45,8 @@ class ServerChoices(msgspec.Struct, frozen=True):
     """The choices for one server of a bundle.
 
     Attributes:
-        values: of settings; no secret.
-        variables: names of those that the bundle gave it.
+        values: the values of settings, without secrets.
+        variables: names of the variables that come from the bundle.
     """
 
     values: Mapping[str, str | float | bool | tuple[str, ...]] = {}
@@ -94,14 +94,14 @@ class BundleStore:
         return self._records
 
     def of_server(self, server: str) -> BundleRecord | None:
-        """Returns the newest bundle that a server was made of."""
+        """Returns the newest bundle of a server."""
         return next((each for each in reversed(self._records) if server in each.servers), None)
 
     def path(self, record: BundleRecord) -> Path:
         return self.root.joinpath(*record.folder.split("/"))
 
     def place(self, record: BundleRecord, archive: Path, programs: Iterable[str]) -> bool:
-        """Unpacks a bundle where it belongs; returns False if it is there already.
+        """Unpacks a bundle into its folder; returns False if the folder exists already.
 
         Raises:
             TooltrayError: see unpack.
@@ -113,7 +113,7 @@ class BundleStore:
         return True
 
     def save(self, record: BundleRecord) -> None:
-        """Adds a record, or replaces that of the same folder.
+        """Adds a record, or replaces the record of the same folder.
 
         Raises:
             TooltrayError: it cannot be written.
@@ -121,7 +121,7 @@ class BundleStore:
         self._write([*(each for each in self._records if each.folder != record.folder), record])
 
     def drop_server(self, server: str, besides: str = "") -> None:
-        """Drops a server from all records but that of one folder.
+        """Drops a server from all records except the record of one folder.
 
         Raises:
             TooltrayError: they cannot be written.
@@ -135,18 +135,18 @@ class BundleStore:
         return [path for name in _listed(self.root) for path in _listed(name)]
 
     def remove(self, folder: Path) -> None:
-        """Deletes a folder and its record; what cannot be deleted yet is left for the next start."""
+        """Deletes a folder and its record; files that cannot be deleted yet are left for the next start."""
         with suppress(OSError, TooltrayError):
             aside = Path(mkdtemp(dir=self.root, prefix=REMOVING))
             os.rename(folder, aside / "bundle")  # in one step, so that it is never found incomplete
             shutil.rmtree(aside, ignore_errors=True)
             self._write([each for each in self._records if self.path(each) != folder])
-        with suppress(OSError):  # other versions are in it
+        with suppress(OSError):  # the bundle's other versions are in it
             folder.parent.rmdir()
         logger.info("the bundle in %s is removed", folder)
 
     def tidy(self) -> None:
-        """Deletes what interrupted work has left."""
+        """Deletes the leftovers of interrupted work."""
         with suppress(OSError), os.scandir(self.root) as entries:
             for path in [entry.path for entry in entries if entry.name.startswith(".")]:
                 if os.path.isdir(path) and not os.path.islink(path):
@@ -177,12 +177,12 @@ class BundleStore:
 
 
 def folder_name(name: str, version: str, sha256: str) -> str:
-    """Returns the folder of a bundle, below the folder of all."""
+    """Returns the folder of a bundle, below the folder of all bundles."""
     return f"{_plain(name) or 'bundle'}/{_plain(version) or '0'}-{sha256[:SUM_CHARACTERS]}"
 
 
 def plain_values(values: Mapping[str, FieldValue]) -> Mapping[str, str | float | bool | tuple[str, ...]]:
-    """Returns values in the form in which they are stored: lists as tuples."""
+    """Returns values in their stored form: lists as tuples."""
     return {key: value if isinstance(value, str | float | int | bool) else tuple(value) for key, value in values.items()}
 
 
@@ -223,7 +223,7 @@ class BundleFolders:
     ) -> None:
         """
         Args:
-            configs: with which servers run.
+            configs: the configurations of running servers.
             proposed: the entries that wait for approval.
         """
         self.store, self._config, self._spawn = store, config, spawn
@@ -234,9 +234,8 @@ class BundleFolders:
         bus.subscribe(ServerStateChanged, self._on_news)
 
     async def tidy(self) -> None:
-        """Deletes what interrupted work has left, and all folders that are not needed; for the start of a hub.
-
-        Where something is wrong with the settings, an entry may be missing that comes back: then no folder is deleted.
+        """Deletes the leftovers of interrupted work, and all folders that are not needed; for the start of a hub. If the settings have a
+        problem, an entry may be missing only for now, so no folder is deleted.
         """
         async with self.changing:
             await finish_in_thread(self.store.tidy)

@@ -1,7 +1,7 @@
 """Downloads a bundle, through the user's proxies and with their certificate authorities.
 
-Only https is allowed, or http from this computer itself. Each redirection has to follow the same rule, and none may lead from elsewhere to
-this computer, where programs trust its users.
+Only https is allowed, or http from this computer itself. Each redirection has to follow the same rule, and must not lead from another host
+to this computer, where programs trust local users.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import redirection
 from tooltray.servers.transports.http.http_failures import explain_error
 
-TIMEOUT_S = 1800.0  # for the whole: 300 MB over a slow line
+TIMEOUT_S = 1800.0  # for the whole download: 300 MB over a slow line
 SILENT_S = 60.0  # without a byte
-MAX_REDIRECTS = 5  # a release on a code host takes two
+MAX_REDIRECTS = 5  # a release on a code host needs two
 _CHUNK_BYTES = 256 * 1024
 _HEADERS = {
     "Accept": "application/zip, application/octet-stream, */*",

@@ -1,7 +1,7 @@
 """The manifest of a bundle, versions 0.1 to 0.4, checked; the form of its settings, and the answers.
 
-Unknown members are ignored, as in the reference. There a default does not count as given, since hosts enter it: so the form shows the
-default, and it counts where the user gave nothing.
+Unknown members are ignored, as in the reference. There a default does not count as an answer, since hosts enter it: so the form shows the
+default, and it is used if the user enters nothing.
 """
 
 import re
@@ -18,7 +18,7 @@ from tooltray.sources.entries.form_answers import read_answers, unusable
 
 VERSIONS = ("0.1", "0.2", "0.3", "0.4")
 KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")  # of a setting; it becomes a part of a secret's name
-MAX_SETTINGS = 100  # a form with more cannot be filled in
+MAX_SETTINGS = 100  # users cannot fill in a longer form
 
 BundleKind: TypeAlias = Literal["node", "python", "binary", "uv"]
 _KINDS: Mapping[str, FieldKind] = {"string": "text", "number": "number", "boolean": "boolean", "directory": "folder", "file": "file"}
@@ -32,7 +32,7 @@ class Author(msgspec.Struct, frozen=True):
 
 
 class Override(msgspec.Struct, frozen=True):
-    """The members that replace others on one system; each replaces the whole of the other."""
+    """The members for one system; each replaces the general member completely."""
 
     command: str | None = None
     args: tuple[str, ...] | None = None
@@ -146,9 +146,9 @@ class Answers(HidesFields, frozen=True):
     """The checked answers of the user.
 
     Attributes:
-        values: without secrets; as they are filled into arguments and variables.
-        given: without secrets; as they were given, to be kept for the next version.
-        secrets: the values of secrets by their keys; never shown, never stored but among the secrets.
+        values: the values for arguments and variables, without secrets.
+        given: the unchanged answers, without secrets, kept for the next version.
+        secrets: the values of secrets by their keys; never shown, and stored only among the secrets.
     """
 
     hidden: ClassVar = ("secrets",)
@@ -164,9 +164,9 @@ def form_of(
     """Returns the fields of a form.
 
     Args:
-        folders: what defaults may name, see system_folders.
-        kept: what was given for an earlier version.
-        stored: keys whose secrets are there already, and stay if nothing is typed.
+        folders: the folders that defaults may name, see system_folders.
+        kept: the answers for an earlier version.
+        stored: keys of stored secrets, which stay if nothing is typed.
     """
     return tuple(_field(key, each, folders, (kept or {}).get(key), key in stored) for key, each in manifest.user_config.items())
 
@@ -183,7 +183,7 @@ def answers_to(fields: Sequence[FormField], given: Mapping[str, FieldValue]) -> 
     texts = read_answers(fields, given)
     for field in (field for field in fields if texts[field.key]):
         each = texts[field.key]
-        if any("${" in text for text in each):  # it would be filled in once more when the server starts
+        if any("${" in text for text in each):  # it would be filled in when the server starts
             raise unusable(field, Phrase("'{mark}' cannot be in it", mark="${"))
         if field.is_secret:
             secrets[field.key] = each[0]
@@ -209,7 +209,7 @@ def _field(key: str, setting: Setting, folders: Mapping[str, str], kept: FieldVa
         is_required=setting.required and not is_stored,
         is_secret=setting.sensitive,
         is_list=is_list,
-        default=None if setting.sensitive else shown,  # a value that every user gets with the manifest is neither a secret nor an answer
+        default=None if setting.sensitive else shown,  # the manifest's own value is neither a secret nor an answer
         minimum=setting.min,
         maximum=setting.max,
     )
@@ -224,7 +224,7 @@ def _expanded(default: object, folders: Mapping[str, str]) -> str | float | bool
 
 
 def _plain(field: FormField, text: str) -> str | float | bool:
-    """Returns the value that a form shows again."""
+    """Returns the kept value that a form shows."""
     match field.kind:
         case "number":
             return float(text)

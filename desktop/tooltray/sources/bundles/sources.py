@@ -22,7 +22,7 @@ from tooltray.foundation.tasks import finish_in_thread
 
 MAX_BYTES = 2**30  # of a bundle; one with a browser in it has 300 MB
 MOST_KEPT = 3  # between reading and installing; if more bundles are read, the first ones can no longer be installed
-READING = ".reading-"  # what is read, under a name that the next start removes
+READING = ".reading-"  # prefix of copies; the next start removes files with it
 _CHUNK_BYTES = 2**20
 
 
@@ -30,7 +30,7 @@ class BundleFile(msgspec.Struct, frozen=True):
     """A bundle that was read.
 
     Attributes:
-        path: of our own copy.
+        path: of Tooltray's own copy.
         sha256: of the whole file, in hexadecimal.
     """
 
@@ -118,7 +118,7 @@ class BundleSources:
 
 
 class _Copy:
-    """A copy in the making; deleted unless it is finished."""
+    """A copy that is being written; deleted unless it is finished."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ class _Copy:
 
     def __exit__(self, *error: object) -> None:
         if not self._is_finished:
-            with suppress(OSError):  # what was not written yet does not fit
+            with suppress(OSError):  # the rest does not fit on the disk
                 self._file.close()
             _remove(self._path)
 

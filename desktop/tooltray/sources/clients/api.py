@@ -40,7 +40,7 @@ class AiClientsApi:
         return await self._scans.scan(projects)
 
     async def preview_connect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """Returns what connecting AI clients would change in their files; a client that is connected has an edit without a difference.
+        """Returns the changes in AI clients' files that connecting them would make; a connected client has an edit without a difference.
 
         Args:
             clients: ids of `scan_ai_clients`; empty: all that are installed.
@@ -51,7 +51,7 @@ class AiClientsApi:
         return await self._edits.preview("connect", clients)
 
     async def preview_disconnect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
-        """Returns what removing Tooltray from AI clients' files would change, files of known projects included.
+        """Returns the changes in AI clients' files, including files of known projects, that removing Tooltray would make.
 
         Args:
             clients: ids of `scan_ai_clients`; empty: all.
@@ -75,14 +75,14 @@ class AiClientsApi:
         return await self._edits.apply(edits)
 
     async def undo_client_change(self, id: str) -> ClientChange:
-        """Undoes a change: to the byte while no other program has written the file, else by reversing only this change.
+        """Undoes a change: byte for byte if no other program has written the file since, else by reversing only this change.
 
         Args:
             id: of a change in `get_client_changes`.
 
         Raises:
             NotFound: the change does not exist, or it is older than 30 days.
-            Conflict: it was undone already, or something else is in its place.
+            Conflict: it was undone already, or its place in the file has other content now.
             Denied: the undo would add something to the file, and the user has not confirmed that.
             TooltrayError: the file cannot be read or written.
         """
@@ -96,7 +96,7 @@ class AiClientsApi:
 
     @verb(trusted=_reads_a_file, max_body_bytes=MAX_IMPORT_BYTES)
     async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
-        """Returns what can be imported, and how it compares with what is here: each server once, however many clients have it.
+        """Returns the servers that can be imported, compared with the servers here; a server of several clients is listed once.
 
         Args:
             clients: ids, as in `scan_ai_clients`; empty: all. Unused if a text or a file is given.

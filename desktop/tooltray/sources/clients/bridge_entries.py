@@ -1,7 +1,7 @@
-"""The entry of our bridge: as each AI client wants it written, and whether one in a file is as it would be written today.
+"""The entry of the bridge, in each AI client's form, and the comparison of entries in files with it.
 
-What each client reads was measured, or is in its documentation or source; a key that is not certain is left out, since some clients
-refuse a whole file for it.
+The keys that each client reads were measured, or are in its documentation or source; uncertain keys are left out, since some clients refuse
+a whole file because of an unknown key.
 """
 
 import os
@@ -19,9 +19,9 @@ from tooltray.sources.clients.client_kinds import Shape
 from tooltray.sources.clients.found_entries import FoundEntry, url_of, words_of
 
 KEY = "tooltray"
-"""The entry's key. With the prefix that each client makes of the key, a tool's longest name is within the strictest client's limit."""
+"""The entry's key. With each client's prefix made from this key, a tool's longest name is within the strictest client's limit."""
 
-CALL_TIMEOUT_S = 3600  # a call may wait for the user, or work for long; the most that Roo Code accepts
+CALL_TIMEOUT_S = 3600  # seconds, the most that Roo Code accepts; a call may wait for the user, or work for long
 START_TIMEOUT_S = 60  # the bridge answers within a second, unless it has to start the hub on a slow machine
 
 Entry: TypeAlias = JsonObject
@@ -63,7 +63,7 @@ def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
 
     Args:
         shape: of the client.
-        words: the bridge's command line; the program with its whole path, since AI clients have another PATH than a terminal.
+        words: the bridge's command line; the program with its whole path, since AI clients and terminals have different PATHs.
     """
     command, args = words[0], list(words[1:])
     start: Entry = {"command": command, "args": args}
@@ -76,7 +76,7 @@ def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:
 
 
 def mended_entry(shape: Shape, words: Sequence[str], before: Mapping[str, object]) -> Entry:
-    """Returns an entry of ours that is outdated, broken or switched off, as it should be; what the user has added stays."""
+    """Returns an outdated, broken or switched-off entry of Tooltray as it should be; the user's additions stay."""
     fresh = bridge_entry_for(shape, words)
     kept = {key: value for key, value in before.items() if key in fresh or key not in _OF_ANOTHER_WAY}
     mended = kept | {key: value for key, value in fresh.items() if key not in kept or key not in _CHOSEN_BY_PERSON}
@@ -91,11 +91,11 @@ ORDER: Sequence[Connection] = ("connected", "outdated", "broken", "none")
 
 
 class OwnEntry(msgspec.Struct, frozen=True):
-    """The entry as it would be written today.
+    """The entry in its present form.
 
     Attributes:
-        words: the command line that is written today.
-        url: where the hub listens, or would, `http://host:port`; None: nowhere.
+        words: the present command line.
+        url: the hub's address, open or not, `http://host:port`; None if no address is set.
         has_http: whether it listens.
     """
 
@@ -105,7 +105,7 @@ class OwnEntry(msgspec.Struct, frozen=True):
 
 
 def connection_of(entries: Iterable[FoundEntry], own: OwnEntry, environ: Mapping[str, str]) -> Connection:
-    """Returns the best state of the entries that are Tooltray; "none": no entry is."""
+    """Returns the best state among the entries of Tooltray; "none" without one."""
     return best(_one(entry, own, environ) for entry in entries if entry.kind == "bridge")
 
 
@@ -133,7 +133,7 @@ def _over_http(url: str, own: OwnEntry) -> Connection:
 
 
 def _names_other_home(rest: Sequence[str]) -> bool:
-    """Returns whether the further options name a home: it would be another hub than today's entry starts. Others may follow."""
+    """Returns whether the remaining options name a home, and so another hub than the present entry. Other options may follow."""
     return any(word == "--home" or word.startswith("--home=") for word in rest)
 
 

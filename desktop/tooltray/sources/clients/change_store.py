@@ -26,7 +26,7 @@ from tooltray.foundation.phrases import Phrase
 
 logger = logging.getLogger(__name__)
 KEPT_DAYS = 30
-SURE_AFTER_DAYS = 3  # days on which the hub ran and found a record too old: a clock that is wrong for a day deletes nothing
+SURE_AFTER_DAYS = 3  # days on which the hub ran and a record was too old: a clock that is wrong for a day deletes nothing
 MAX_RECORD_BYTES = 1024 * 1024
 MAX_COPY_BYTES = 64 * 1024 * 1024  # twice the largest file that is changed
 NONCE_BYTES, KEY_BYTES = 12, 32
@@ -39,10 +39,10 @@ class EntryRecord(msgspec.Struct, frozen=True):
     """The change of one entry. The former entry is in the copy of the file.
 
     Attributes:
-        place: keys from the document to the entry; the key of an item in a list is its name.
-        made: the outermost holder that was made for the entry; empty: none.
-        written: `digest_of` of the entry as it was written; empty: it was taken out.
-        is_new: there was no such entry before.
+        place: keys from the document to the entry; for an item in a list its name.
+        made: the outermost object that was added for the entry; empty if none was.
+        written: `digest_of` of the entry as it was written; empty for a removed entry.
+        is_new: the entry did not exist before.
     """
 
     place: tuple[str, ...]
@@ -58,11 +58,11 @@ class ChangeRecord(msgspec.Struct, frozen=True):
     Attributes:
         id: sorts by time.
         at: unix seconds.
-        path: as its client has it; a link is not followed in it.
-        before, after: `digest_of_bytes` of the file; empty: there was no file.
+        path: in its client's form; links in it are not resolved.
+        before, after: `digest_of_bytes` of the file; empty without a file.
         state: "undone" by a later change, or "made"; "begun" in records of earlier versions whose process ended too soon.
-        undoes: the change that this one reverses; of the action "undo".
-        folders: those that were made for the file, the outermost first.
+        undoes: for the action "undo": the change that this one reverses.
+        folders: the folders that were made for the file, the outermost first.
         note: for the user.
     """
 
@@ -97,7 +97,7 @@ class CopyKey(msgspec.Struct, frozen=True):
         return "CopyKey()"
 
     def encrypt(self, content: bytes, record: ChangeRecord) -> bytes:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # 50 ms, which only a change costs
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # imported late: it takes 50 ms, and only changes need it
 
         nonce = os.urandom(NONCE_BYTES)
         return nonce + AESGCM(self.value).encrypt(nonce, content, f"{record.id} {record.before}".encode())
@@ -105,7 +105,7 @@ class CopyKey(msgspec.Struct, frozen=True):
     def decrypt(self, content: bytes, record: ChangeRecord) -> bytes:
         """
         Raises:
-            ValueError: it was encrypted with another key, for another record, or is damaged.
+            ValueError: the copy was encrypted with another key or for another record, or is damaged.
         """
         from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -117,10 +117,10 @@ class CopyKey(msgspec.Struct, frozen=True):
 
 
 async def get_or_make_key(secrets: SecretStore) -> CopyKey | None:
-    """Returns the key of all copies, a secret that is made with the first one; None if nothing stores it, it is locked, or something else
-    is in its place. Must not run twice at once: each would make a key.
+    """Returns the key of all copies, a secret that is made with the first one; None if it cannot be stored, the store is locked, or the
+    stored value is not a key. Must not run twice at once, as each run would make a key.
     """
-    if secrets.kind == "memory":  # it would be gone before the copy is needed
+    if secrets.kind == "memory":  # the key would be lost before the copy is needed
         return None
     with suppress(TooltrayError, ValueError):
         try:
@@ -134,7 +134,7 @@ async def get_or_make_key(secrets: SecretStore) -> CopyKey | None:
 
 
 class CannotRestore(TooltrayError):
-    """The copy of a file cannot be read: its key is gone, or it is damaged."""
+    """An error: the copy of a file cannot be read, since its key is lost or it is damaged."""
 
 
 class ChangeStore:
@@ -155,7 +155,7 @@ class ChangeStore:
             key: None: the copy is not encrypted.
 
         Raises:
-            OSError: the record or the copy cannot be written; neither is left.
+            OSError: the record or the copy cannot be written; neither of them is left.
         """
         now, is_encrypted = self._now(), before is not None and key is not None
         moment = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 10**9))
@@ -179,7 +179,7 @@ class ChangeStore:
             logger.warning("the record of a change of %s could not be written: %s", record.path, error.strerror or error)
 
     def delete(self, record: ChangeRecord) -> None:
-        """Deletes a change that was not made, or is too old."""
+        """Deletes the record of a change that was not made, or that is too old."""
         for path in (self._copy(record.id), self._file(record.id)):  # in this order: no copy is left without a record
             with suppress(OSError):
                 path.unlink()
@@ -224,7 +224,7 @@ class ChangeStore:
         return self._copy(record.id).is_file()
 
     def delete_old(self) -> None:
-        """Deletes what is older than KEPT_DAYS; to be called on every day on which a hub runs."""
+        """Deletes records and copies older than KEPT_DAYS; to be called on each day on which a hub runs."""
         if not self._folder.is_dir():
             return
         try:
@@ -238,7 +238,7 @@ class ChangeStore:
                 self.delete(record)
 
     def _note_day(self) -> frozenset[str]:
-        """Returns the days on which this was called, today among them."""
+        """Returns the days on which this was called, including today."""
         path = self._folder / _DAYS
         try:
             known = msgspec.json.decode(read_own(path, MAX_RECORD_BYTES), type=_LIST_OF_TEXTS)

@@ -1,7 +1,7 @@
 """Makes changes of AI clients' files, and undoes them: the record and the copy first, then the file, in one step. Blocks on the disk.
 
-A process that ends in between leaves a record whose file is as it was before; such a change is not listed. A client that runs has its file
-in memory and may write it at any time: then its own command, such as `claude mcp add-json`, makes the change.
+A process that ends in between leaves a record with an unchanged file; such a change is not listed. A running client has its file in memory
+and may write it at any time: then its own command, such as `claude mcp add-json`, makes the change.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class ChangeWriter:
         """Makes an edit.
 
         Raises:
-            Conflict: the file is not what the edit is based on.
+            Conflict: the file has changed since the edit was planned.
             TooltrayError: it cannot be written. In both cases nothing has changed.
         """
         record = self.record(edit, key)
@@ -73,7 +73,9 @@ class ChangeWriter:
         return record
 
     def confirm(self, record: ChangeRecord) -> ChangeRecord | None:
-        """Returns the record of a change that the client's own command has made; None if it has not, and deletes the record then."""
+        """Returns the record of a change that the client's own command has made; if it has not made it, deletes the record and returns
+        None.
+        """
         with suppress(TooltrayError):
             document = _read(record)
             if document.digest != record.before and all(_has_happened(entry, document) for entry in record.entries):
@@ -84,10 +86,10 @@ class ChangeWriter:
         return None
 
     def undo(self, record: ChangeRecord, key: CopyKey | None, *, own_url: str | None = None) -> ChangeRecord:
-        """Undoes a change: to the byte if the file is as the change has left it, else by reversing only this change.
+        """Undoes a change: byte for byte if the file has not been written since, else by reversing only this change.
 
         Args:
-            own_url: at which the hub listens or would.
+            own_url: the hub's address, open or not.
 
         Returns:
             the record of the undoing.
@@ -118,18 +120,18 @@ class ChangeWriter:
             note=note,
         )
         undo = self._save(undo, document, key)
-        if undo.after != undo.before:  # else the user has undone it by hand, or removed the file
+        if undo.after != undo.before:  # otherwise the user has undone it by hand, or removed the file
             self._write(undo, content)
         self.store.update(replace(record, state="undone"))
         return undo
 
     def changes(self) -> list[tuple[ChangeRecord, str]]:
-        """Returns all changes, the newest first, with what can be undone of each, as in `ClientChange.undo`."""
+        """Returns all changes, the newest first, each with the possible undo, as in `ClientChange.undo`."""
         found = ((record, self._undo_of(record)) for record in self.store.all())
         return [(record, undo) for record, undo in found if undo is not None]
 
     def _undo_of(self, record: ChangeRecord) -> str | None:
-        """Returns what can be undone of a change; None if its file is as it was before."""
+        """Returns the possible undo of a change; None if its file is as it was before the change."""
         if not record.can_be_undone:
             return "none"
         try:
@@ -144,7 +146,7 @@ class ChangeWriter:
         return "entries" if any(_can_reverse(entry, document.content, has_old=has_old) for entry in record.entries) else "none"
 
     def _reversed(self, record: ChangeRecord, document: Document, key: CopyKey | None, own_url: str | None) -> bytes | None:
-        """Returns the file with the change reversed; None if nothing is left of a file that was made for it."""
+        """Returns the file with the change reversed; None if a file that was made for the change would be empty."""
         before = None
         if record.before and not all(entry.is_new for entry in record.entries):
             before = content_of(text_of(self.store.copy_of(record, key)).text, record.format)
@@ -187,14 +189,14 @@ class ChangeWriter:
 
 
 def reversed_text(record: ChangeRecord, document: Document, before: object, own_url: str | None) -> str:
-    """Returns the present text of a file without what a change did to it, as far as that is still there.
+    """Returns the present text of a file without a change, as far as the change is still in it.
 
     Args:
-        before: the document before the change; None: it is not known, or did not exist.
+        before: the document before the change; None if it is unknown, or did not exist.
         own_url: as for `kind_of`.
 
     Raises:
-        CannotRead: the file is malformed, or something else is in the place of the change.
+        CannotRead: the file is malformed, or the changed place has other content now.
     """
     text = document.text
     for entry in reversed(record.entries):
@@ -215,14 +217,14 @@ def reversed_text(record: ChangeRecord, document: Document, before: object, own_
 
 
 def _check_is_ours(entry: EntryRecord, current: object, own_url: str | None) -> None:
-    """Raises CannotRead for an entry that starts something else; one that the user or the client has added to is still ours."""
+    """Raises CannotRead for an entry that starts another program; additions by the user or the client are allowed."""
     is_ours = isinstance(current, Mapping) and kind_of(current, own_url) == "bridge"
     if digest_of(current) != entry.written and not is_ours:
         raise CannotRead(Phrase("'{name}' is another server by now", name=entry.place[-1]))
 
 
 def _without_new(text: str, record: ChangeRecord, entry: EntryRecord) -> str:
-    """Removes a new entry, and the holders that were made for it if nothing else is in them."""
+    """Removes a new entry, and the objects that were added for it, unless they have other members."""
     text = without(text, record.format, entry.place)
     for length in range(len(entry.place) - 1, len(entry.made) - 1 if entry.made else len(entry.place), -1):
         holder = member_of(content_of(text, record.format), entry.place[:length])
@@ -240,7 +242,7 @@ def _can_reverse(entry: EntryRecord, content: object, *, has_old: bool) -> bool:
 
 
 def _has_happened(entry: EntryRecord, document: Document) -> bool:
-    """Returns whether an entry is as the change would have left it, whatever the client has written besides."""
+    """Returns whether an entry is as the change writes it; the rest of the file may have changed."""
     current = member_of(document.content, entry.place)
     return current is MISSING if not entry.written else current is not MISSING and digest_of(current) == entry.written
 
@@ -269,7 +271,7 @@ def _missing_folders(path: Path) -> tuple[str, ...]:
 
 def _remove_folders(record: ChangeRecord) -> None:
     for folder in reversed(record.folders):
-        with suppress(OSError):  # something else is in it by now
+        with suppress(OSError):  # it has other members by now
             os.rmdir(folder)
 
 
@@ -286,7 +288,7 @@ TIMEOUT_S = 10.0  # such a command takes one to three seconds; the user waits fo
 
 
 def command_for(edit: FileEdit, look: ClientLook) -> tuple[str, ...]:
-    """Returns the client's own command for an edit, with the path of its program; empty: the file is written instead."""
+    """Returns the client's own command for an edit, with the path of its program; empty if the file is written instead."""
     kind = edit.kind
     if kind.way != "command" or len(edit.changes) != 1 or edit.text == (edit.document.text if edit.document else ""):
         return ()
@@ -301,7 +303,7 @@ def command_for(edit: FileEdit, look: ClientLook) -> tuple[str, ...]:
 
 
 def filled_in(words: Sequence[str], name: str, content: object) -> list[str]:
-    """Returns the words of a command with the values in the place of `{name}`, `{json}`, `{named_json}` and `{words}`."""
+    """Returns the words of a command with `{name}`, `{json}`, `{named_json}` and `{words}` filled in."""
     entry = dict(content) if isinstance(content, Mapping) else {}
     line = [str(entry.get("command", "")), *map(str, entry.get("args", ()))]
     filled: list[str] = []
@@ -315,11 +317,11 @@ def filled_in(words: Sequence[str], name: str, content: object) -> list[str]:
 
 
 async def run(command: Sequence[str], environ: Mapping[str, str], *, cwd: str, timeout_s: float = TIMEOUT_S) -> bool:
-    """Runs a command to its end, without its output; returns whether it has reported success.
+    """Runs a command to its end and discards its output; returns whether it succeeded.
 
     Args:
         environ: the whole environment.
-        cwd: the folder in which it runs; not that of a project, which the command would take for its own.
+        cwd: the folder in which it runs; not a project's folder, which would change the command's effect.
     """
     try:
         process = await asyncio.create_subprocess_exec(

@@ -1,6 +1,6 @@
 """Reads the files of the AI clients on this computer, connects and disconnects the clients, takes servers out, and undoes these changes.
 
-Each file is changed independently: one that fails does not stop the others, and its result has the reason. The code that reads and changes
+Each file is changed independently: a failure does not stop the others, and its result has the reason. The code that reads and changes
 files is imported with the first use, since most starts of a hub need none.
 """
 
@@ -42,8 +42,8 @@ class ClientScans:
         """
         Args:
             environ: the user's variables; the first call may take as long as their login shell.
-            own_url: where the hub listens, `http://host:port`; None: nowhere.
-            known_projects: folders that the user has allowed, and those that sessions work on.
+            own_url: the hub's address, `http://host:port`; None if it has none.
+            known_projects: folders that the user has allowed, or that sessions work on.
         """
         self._home, self._config, self._environ, self._own_url, self._known_projects = home, config, environ, own_url, known_projects
 
@@ -56,7 +56,7 @@ class ClientScans:
         return await asyncio.to_thread(lambda: scan(look, read_client_kinds()))
 
     async def look(self, projects: Iterable[str] = ()) -> "ClientLook":
-        """Returns the files themselves; each is read when it is asked for, which blocks: ask in a thread."""
+        """Returns the files themselves; each is read on access, which blocks, so access them in a thread."""
         from tooltray.sources.clients.client_look import ClientLook
         from tooltray.sources.clients.client_places import ClientPlaces
 
@@ -110,7 +110,7 @@ class ClientEdits:
         return await asyncio.to_thread(previews, action, clients, await self._scans.look(), self._mask)
 
     async def preview_removal(self, entries: Sequence["FoundEntry"]) -> list[ClientEdit]:
-        """Returns what taking servers out of their files would change."""
+        """Returns the edits that would remove servers from their files."""
         from tooltray.sources.clients.edit_previews import preview_of
         from tooltray.sources.clients.file_edits import removing
 
@@ -123,7 +123,7 @@ class ClientEdits:
             return [await self._apply(edit, revision) for edit, revision in edits.items()]
 
     async def remove_entries(self, entries: Sequence["FoundEntry"]) -> list[ClientChange]:
-        """Takes servers out of their files; one that has changed meanwhile stays, with a problem in its result."""
+        """Removes servers from their files; a server that has changed meanwhile stays, with a problem in its result."""
         from tooltray.sources.clients.file_edits import removing
 
         async with self._lock:
@@ -203,7 +203,7 @@ class ClientEdits:
         record = await finish_in_thread(self._writer.record, edit, key)
         try:
             await run(command, look.places.environ, cwd=str(look.places.home))
-        finally:  # whatever it reports, the file shows whether it was done
+        finally:  # only the file shows whether the change was made
             done = await finish_in_thread(self._writer.confirm, record)
         return done
 

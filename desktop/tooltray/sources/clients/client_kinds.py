@@ -1,4 +1,4 @@
-"""The AI clients that Tooltray knows: where each keeps its servers, in which form, and by what it is recognised.
+"""The AI clients that Tooltray knows: the place and form of each client's servers, and the signs that it is installed.
 
 The table is `resources/ai-clients.json`, with a line for each client. Patterns begin with `~`, `${XDG_CONFIG}`, `${APP_SUPPORT}`,
 `${APPDATA}` or `${LOCALAPPDATA}`, and may have `*` in a later part (client_places).
@@ -37,15 +37,16 @@ Shape: TypeAlias = Literal[
     "windsurf",
     "zed",
 ]
-"""How an entry is written. "plain": `command`, `args`, `env`, or `url` and `headers`, and nothing else is known. "extension": the
-manifest of a bundle that its client has unpacked, which no other program changes."""
+"""How an entry is written. "plain": `command`, `args`, `env`, or `url` and `headers`, and no other members are known. "extension": the
+manifest of a bundle that its client has unpacked, which no other program changes.
+"""
 KeyPath: TypeAlias = tuple[str, ...]
 SYSTEMS: Mapping[str, str] = {"darwin": "macos", "win32": "windows"}
-"""Names of `sys.platform` that are not Linux, or like it."""
+"""Names of `sys.platform` for systems that are not like Linux."""
 
 
 class ClientFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Patterns of files: for every system, and for a single one."""
+    """Patterns of files, for all systems or for a single one."""
 
     all: tuple[str, ...] = ()
     linux: tuple[str, ...] = ()
@@ -53,7 +54,7 @@ class ClientFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     windows: tuple[str, ...] = ()
 
     def of(self, platform: str) -> tuple[str, ...]:
-        """Returns the patterns for a system, first the one where a new file is made.
+        """Returns the patterns for a system; a new file is made at the first one.
 
         Args:
             platform: as `sys.platform` names it.
@@ -66,7 +67,7 @@ class HomeVariable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An environment variable that moves a client's files.
 
     Attributes:
-        replaces: the beginning of its patterns that the variable's value replaces.
+        replaces: the beginning of patterns that the variable's value replaces.
     """
 
     name: str
@@ -88,11 +89,11 @@ class Signs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ClientCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The client's own commands for its servers, as words.
 
-    `{name}` is replaced by the server's name, `{json}` by its entry as JSON, `{named_json}` by the same with its name in it; the one word
-    `{words}` by the command line of the server, word for word.
+    `{name}` is replaced by the server's name, `{json}` by its entry as JSON, `{named_json}` by the entry with its name in it; the word
+    `{words}` by the words of the server's command line.
 
     Attributes:
-        remove: empty: it has none.
+        remove: empty without such a command.
     """
 
     add: tuple[str, ...] = ()
@@ -103,24 +104,24 @@ class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One AI client.
 
     Attributes:
-        id: in commands, such as "claude-code".
+        id: its name in commands, such as "claude-code".
         format: of its files; for a project's file its ending decides, if it is `.json`, `.toml` or `.yaml` (`format_of`).
-        places: keys from the document to its servers. A new entry is written to the first. Empty keys: the document itself has the servers.
+        places: keys from the document to its servers; a new entry is written to the first place. Empty keys mean the document itself.
         shape: how an entry is written.
         is_list: the servers are a list whose items have a `name`.
-        files: where it keeps servers; the first pattern of a system without `*` is where a file is made.
-        also_reads: files with entries of an older version of the client: they are read and entries are removed from them, but never added.
-        creates: False: sources disagree on where its file is, or do not name it: an existing file is changed, and a new one is never made.
-        home_variable: the variable that moves its files.
+        files: its files with servers; a new file is made at a system's first pattern without `*`.
+        also_reads: files of an older version of the client: entries are read and removed, but never added there.
+        creates: whether a new file may be made; False if the place of its file is uncertain, so that only an existing file is changed.
+        home_variable: an environment variable that moves its files.
         project_files: below the folder of a project; `*` as in `files`.
-        project_places: as `places`, in files of projects; empty: the same ones.
+        project_places: as `places`, in files of projects; empty if they are the same.
         processes: names of its programs while they run; empty: the programs of `signs`.
         command: the client's own commands.
         way: how an entry is added: "file"; "command": by `command`, if its program is found, else the file; "link": a link to click.
         link: for the way "link"; `{base64}` is replaced by `{"mcpServers": {...}}` in Base64.
         client_info: the name that it gives in `initialize`: its limits are in resources/client-profiles.json.
-        note: a key of what the user should know after a change, see `note_of`.
-        why_not: a key of why only the user can connect it, see `why_not_of`; empty: Tooltray can.
+        note: the key of a note to the user after a change, see `note_of`.
+        why_not: the key of the reason why only the user can connect it, see `why_not_of`; empty if Tooltray can.
     """
 
     id: str
@@ -165,7 +166,7 @@ def read_client_kinds() -> tuple[ClientKind, ...]:
 
 
 def note_of(kind: ClientKind) -> str:
-    """Returns what the user should know or do once the client's file has changed; empty: nothing."""
+    """Returns a note about what the user should know or do after the client's file has changed; may be empty."""
     match kind.note:
         case "restart":
             return Phrase("Restart {client}: it reads its file when it starts", client=kind.name)
@@ -184,7 +185,7 @@ def note_of(kind: ClientKind) -> str:
 
 
 def why_not_of(kind: ClientKind) -> str:
-    """Returns why Tooltray cannot connect the client; empty: it can."""
+    """Returns why Tooltray cannot connect the client; empty if it can."""
     match kind.why_not:
         case "jetbrains":
             return Phrase("it keeps its servers in the IDE: paste the entry in Settings, Tools, AI Assistant, MCP")

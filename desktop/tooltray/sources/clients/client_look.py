@@ -23,13 +23,13 @@ MAX_PROJECTS = 100  # a user has some; each costs forty file names
 
 
 class ReadFile(msgspec.Struct, frozen=True):
-    """A client's file as it was read.
+    """A client's file, as read.
 
     Attributes:
-        project: the folder whose file it is; empty: it is for all.
-        entries: of all folders that the file has lists for.
-        document: None: it is not there, or could not be read for the reason in `problem`.
-        problem: why it must not be changed.
+        project: the folder of a project's own file; empty for a file for all projects.
+        entries: for all folders for which the file has lists.
+        document: None if the file does not exist, or could not be read for the reason in `problem`.
+        problem: why the file must not be changed.
     """
 
     kind: ClientKind
@@ -45,14 +45,14 @@ class ClientLook:
     """One reading of all files: each is read once, also if several clients share it. Blocks while the disk is read; for one thread.
 
     Attributes:
-        own: the entry of our bridge as it would be written today.
+        own: the bridge's entry in its present form.
     """
 
     def __init__(self, places: ClientPlaces, *, own: OwnEntry = OwnEntry(), projects: Iterable[str] = ()) -> None:  # noqa: B008 (frozen)
         """
         Args:
-            own: entries with its URL are Tooltray.
-            projects: absolute folders whose files are read, too; the first MAX_PROJECTS count.
+            own: entries with its URL count as Tooltray.
+            projects: absolute folders whose files are read, too; only the first MAX_PROJECTS are used.
         """
         self.places, self.own, self._projects = places, own, _folders(projects)
         self._documents: dict[Path, Document | CannotOpen] = {}
@@ -60,7 +60,7 @@ class ClientLook:
         self._found = 0
 
     def files(self, kind: ClientKind) -> list[ReadFile]:
-        """Returns a client's own files, also one that could be made, and the client's files of the projects."""
+        """Returns a client's own files, including one that could be made, and the client's files in the projects."""
         if kind.id not in self._files:
             own = [(place, "") for place in self.places.files(kind)]
             of_projects = [(place, str(folder)) for folder in self._projects for place in self.places.project_files(kind, folder)]
@@ -68,7 +68,7 @@ class ClientLook:
         return self._files[kind.id]
 
     def entries(self) -> list[FoundEntry]:
-        """Returns the entries of all clients whose files were asked for; one that several clients share is there once."""
+        """Returns the entries of all clients whose files were requested; the entries of a shared file once."""
         all_entries = (entry for files in self._files.values() for file in files for entry in file.entries)
         return list({(entry.path, entry.place): entry for entry in all_entries}.values())
 
@@ -107,14 +107,14 @@ class ClientLook:
         return approvals_of(Path(project), own_folder, self._claude_projects(kind))
 
     def _claude_projects(self, kind: ClientKind) -> object:
-        """Returns what Claude Code keeps about each folder."""
+        """Returns Claude Code's data about each folder."""
         documents = (self._document(kind, place.path) for place in self.places.files(kind) if place.exists)
         contents = (document.content for document in documents if isinstance(document, Document))
         return next((content.get("projects") for content in contents if isinstance(content, dict)), None)
 
 
 def _without_frames(error: CannotOpen) -> CannotOpen:
-    """Returns an error to keep: a raised one refers to the frames it went through, and so to everything that was read of its file."""
+    """Returns a copy of an error for storing: a raised error refers to its stack frames, and so to all data read from its file."""
     return CannotOpen(error.reason, error.line, error.digest)
 
 
@@ -131,7 +131,7 @@ def _problem(path: Path, error: CannotOpen) -> Problem:
 
 
 def _doubled(kind: ClientKind, document: Document, *, is_project: bool) -> tuple[Problem | None, int]:
-    """Finds a key that occurs twice on the way to a server, or in its entry: programs disagree on which one counts."""
+    """Finds a key that occurs twice on the way to a server, or in its entry: programs disagree on which one is valid."""
     places = kind.places_in(is_project=is_project)
     for place, line in document.repeated():
         if any(place[: len(each)] == each[: len(place)] for each in places):

@@ -1,6 +1,6 @@
 """Finds AI clients' files on this computer, and whether the clients are installed, and whether they run.
 
-Nothing here starts a program, reads a file or walks through a folder: a pattern is resolved part by part.
+The module starts no program, reads no file and walks through no folder: a pattern is resolved part by part.
 """
 
 import fnmatch
@@ -24,8 +24,8 @@ class ClientPlace(msgspec.Struct, frozen=True):
     """One file of a client.
 
     Attributes:
-        exists: something is there, be it a folder.
-        can_be_made: the client would read it if it were made.
+        exists: the path exists, perhaps as a folder.
+        can_be_made: the client would read a new file there.
     """
 
     path: Path
@@ -67,7 +67,7 @@ class ClientPlaces:
         return [ClientPlace(path, exists=True) for path in _once(found)]
 
     def is_installed(self, kind: ClientKind) -> bool:
-        """Returns whether a client's program, a folder or one of its files is there."""
+        """Returns whether a client's program, a folder or one of its files exists."""
         return (
             any(program in self._programs for program in kind.signs.programs)
             or any(path for pattern in kind.signs.paths for path in self._expanded(pattern))
@@ -87,7 +87,7 @@ class ClientPlaces:
         return Path(self._roots["~"])
 
     def moved_home(self, kind: ClientKind) -> Path | None:
-        """Returns the folder that the client's variable names; None: everything is in its usual place."""
+        """Returns the folder that the client's variable names; None if everything is in its usual place."""
         folder = self.environ.get(kind.home_variable.name, "") if kind.home_variable else ""
         return Path(folder) if os.path.isabs(folder) and "\0" not in folder else None
 
@@ -111,12 +111,12 @@ class ClientPlaces:
         return [folder / pattern.removeprefix(f"{variable.replaces}/")]
 
     def _root(self, pattern: str) -> tuple[str, str]:
-        """Returns the folder that a pattern begins with, and what is behind it."""
+        """Returns the folder that a pattern begins with, and the rest of the pattern."""
         start, _, rest = pattern.partition("/")
         return (self._roots[start] if start else "/"), rest
 
     def _written(self, pattern: str) -> list[Path]:
-        """Returns a pattern as a path, whether or not anything is there; nothing where this system has no such folder."""
+        """Returns a pattern as a path, existing or not; an empty list if this system has no such folder."""
         root, rest = self._root(pattern)
         return [Path(root, rest)] if os.path.isabs(root) else []
 
@@ -146,7 +146,7 @@ class WorkTrees:
         self._seen: dict[Path, bool] = {}
 
     def holds(self, path: Path) -> bool:
-        """Returns whether the file, or what it links to (as users keep their settings in a repository), is in a work tree."""
+        """Returns whether the file, or the target of its link (as users keep their settings in a repository), is in a work tree."""
         return any(self._is_inside(folder) for folder in {path.parent, Path(os.path.realpath(path)).parent})
 
     def _is_inside(self, folder: Path) -> bool:
@@ -184,13 +184,13 @@ def _without_ending(name: str) -> str:
 
 
 def _process_names(proc: str) -> Iterator[str]:
-    """Yields the names of this user's running programs: of each its own, and of an interpreter that of its script."""
+    """Yields the names of this user's running programs, and of interpreters' scripts."""
     for number in filter(str.isdigit, _names_in(proc)):
         try:
             if sys.platform != "win32" and os.stat(f"{proc}/{number}").st_uid != os.getuid():
                 continue
             words = Path(proc, number, "cmdline").read_bytes().split(b"\0")
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
         name, script = (os.path.basename(os.fsdecode(word)) for word in (*words, b"")[:2])
         yield name

@@ -1,6 +1,6 @@
 """Describes this computer: which AI clients are installed, which servers their files have, and which of the clients use Tooltray.
 
-Nothing here starts a program. Names of secrets in plain text leave this module, values never.
+The module starts no program. It returns the names of secrets in plain text, never their values.
 """
 
 import re
@@ -24,7 +24,7 @@ from tooltray.sources.entries.pasted import secrets_in
 from tooltray.sources.entries.pasted_parts import ASSIGNMENT, is_placeholder, parameters, without_keys
 
 HIDDEN = "…"
-MAX_TARGET = 300  # characters of a line that is shown; the longest that were seen have a hundred
+MAX_TARGET = 300  # characters of a shown line; the longest known lines have a hundred
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _HEADER_OPTIONS = ("--header", "-H")
@@ -35,7 +35,7 @@ _DROPPED_WORDS = ("-y", "--yes", "-q", "--quiet")
 
 
 def scan(look: ClientLook, kinds: Iterable[ClientKind]) -> ClientScan:
-    """Describes some clients, those that are installed first. Blocks while their files are read."""
+    """Describes some clients, the installed ones first. Blocks while their files are read."""
     described = _Described(look)
     clients = sorted(map(described.client, kinds), key=lambda each: (not each.is_installed, each.name.lower()))
     return ClientScan(tuple(clients), *described.totals())
@@ -105,7 +105,7 @@ def _why_no_file(kind: ClientKind, files: Sequence[AiClientFile]) -> str:
 
 
 def _what_runs(entry: FoundEntry) -> object:
-    """Returns a key that is the same for entries that start or call the same, however each client writes it."""
+    """Returns a key that is equal for entries with the same program or address, in any client's spelling."""
     words = words_of(entry.entry)
     if not words:
         return without_keys(url_of(entry.entry)).rstrip("/").lower() or (entry.path, entry.place)
@@ -120,7 +120,7 @@ class _Word(msgspec.Struct, frozen=True):
 
     Attributes:
         shown: the word without what may be a secret.
-        secret: the name of what was left out; empty: nothing.
+        secret: the name of the left-out secret; empty if nothing was left out.
     """
 
     shown: str
@@ -128,7 +128,7 @@ class _Word(msgspec.Struct, frozen=True):
 
 
 def plain_secrets_of(entry: Entry) -> tuple[str, ...]:
-    """Returns names of variables, headers, parameters and options with secrets in plain text; of an unnamed argument its number."""
+    """Returns names of variables, headers, parameters and options with secrets in plain text; for an unnamed argument its number."""
     config = {"env": _plain(variables_of(entry)), "headers": _plain(headers_of(entry)), "url": url_of(entry)}
     found = [key for key, value in secrets_in(config).items() if value]
     found += [key for key, value in _signing_in(entry).items() if _is_secret(key, value)]
@@ -144,18 +144,18 @@ def target_of(entry: Entry) -> str:
 
 
 def _plain(values: Mapping[str, str]) -> dict[str, str]:
-    """Returns values without those that only refer to something."""
+    """Returns values without mere references."""
     return {key: _without_references(value) for key, value in values.items()}
 
 
 def _without_references(value: str) -> str:
-    """Returns a value without what only names a variable, an input or a file; empty if nothing else is in it."""
+    """Returns a value without references to variables, inputs or files; empty if it has only these."""
     rest = _REFERENCE.sub("", value)
     return "" if _NOTHING.fullmatch(rest) else rest
 
 
 def _signing_in(entry: Entry) -> dict[str, str]:
-    """Returns what some clients keep for signing in, such as the secret of an OAuth client."""
+    """Returns the sign-in data that some clients keep in entries, such as the secret of an OAuth client."""
     groups = (entry.get(key) for key in _NESTED)
     pairs = (pair for group in groups if isinstance(group, Mapping) for pair in group.items())
     return {str(key): value for key, value in pairs if isinstance(value, str)}
@@ -171,7 +171,7 @@ def _words(entry: Entry) -> Iterator[_Word]:
 def _word(word: str, before: str, number: int) -> _Word:
     """
     Args:
-        before: the word in front, which may be the name of this one.
+        before: the previous word, which may be the name of this one.
         number: of the argument, from 1.
     """
     if _URL.fullmatch(word):

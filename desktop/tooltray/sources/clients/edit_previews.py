@@ -1,6 +1,7 @@
-"""The preview of an edit: a unified difference, short even in large files, and without secrets.
+"""The preview of an edit: a unified difference, short even for large files, and without secrets.
 
-A file may contain keys that Tooltray does not know, also in comments; so each word is judged with the word before it, perhaps its name.
+A file may contain keys that Tooltray does not know, also in comments; so each word is judged together with the word before it, which may be
+its name.
 """
 
 import difflib
@@ -18,8 +19,8 @@ from tooltray.sources.entries.pasted_parts import is_placeholder, parameters
 HIDDEN = "…"
 CONTEXT_LINES = 3
 MAX_LINE = 400  # characters; a minified file is one line
-AROUND = 120  # characters of such a line before and behind what differs
-MAX_LINES = 2000  # of a difference; more is not read
+AROUND = 120  # characters of such a line before and behind the difference
+MAX_LINES = 2000  # lines of a difference; users read no more
 
 _WORD = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|[^\s\"',\[\]{}:=][^\s\"',\[\]{}]*")
 _NAMED = re.compile(r"(-{0,2}[\w.-]+)\s*[=:]\s*(.+)", re.DOTALL)
@@ -29,10 +30,10 @@ _HUNK = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
 def previews(action: Action, clients: Sequence[str], look: ClientLook, mask: Callable[[str], str]) -> list[ClientEdit]:
-    """Returns the edits that connect or disconnect some clients, and why clients that are named cannot be connected.
+    """Returns the edits that connect or disconnect clients, and why clients in `clients` cannot be connected.
 
     Args:
-        clients: ids; empty: all that are installed, or have an entry.
+        clients: ids; empty: all clients that are installed or have an entry.
         mask: takes known secrets out of a text.
 
     Raises:
@@ -83,7 +84,7 @@ def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[
 
 
 def masked_diff(text: str) -> str:
-    """Returns a text in which every word is hidden that may be a secret, by its form or by the word before it."""
+    """Returns a text without the words that may be secrets by their form or by the word before them."""
     lines = [_BARE_LINE.sub(_bare, line) for line in text.split("\n")]
     before = ""
 
@@ -112,7 +113,7 @@ def _bare(found: re.Match[str]) -> str:
 
 
 def _bare_word(word: str) -> str:
-    """Returns a word as the name of the next one; empty for one that has its own value."""
+    """Returns a word as the name of the next one; empty for a word with its own value."""
     bare = word.strip("\"'").rstrip(":=")
     return "" if "=" in bare else bare
 
@@ -136,7 +137,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _shortened(lines: Sequence[str]) -> list[str]:
-    """Cuts lines that are too long to be read; of a pair that differs, the part around the difference stays."""
+    """Cuts lines that are too long to be read; in a pair of changed lines, the part around the difference stays."""
     long = [line for line in lines if len(line) > MAX_LINE and line[:1] in "+-"]
     if [line[0] for line in long] != ["-", "+"]:
         return [line if len(line) <= MAX_LINE else line[:MAX_LINE] + HIDDEN for line in lines]

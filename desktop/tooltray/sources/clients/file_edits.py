@@ -1,5 +1,5 @@
-"""Plans the edits of clients' files that connect, disconnect or remove entries, each the smallest edit of the text, in whichever format it
-is. Nothing is written here. Blocks while files are read.
+"""Plans the edits of clients' files that connect, disconnect or remove entries, each the smallest edit of the text in its format. Nothing
+is written here. Blocks while files are read.
 
 An edit that was previewed is computed again before it is made, and its revision compared, so that it is based on the file as it is now.
 """
@@ -29,7 +29,7 @@ from tooltray.sources.clients.client_places import ClientPlace
 from tooltray.sources.clients.found_entries import FoundEntry
 
 NamedPlace: TypeAlias = tuple[str, ...]
-"""Keys from the document to an entry; the key of an item in a list is its name."""
+"""Keys from the document to an entry; for an item in a list its name."""
 
 
 class EntryChange(HidesFields, frozen=True):
@@ -46,21 +46,21 @@ class EntryChange(HidesFields, frozen=True):
 
 
 def named_place(entry: FoundEntry) -> NamedPlace:
-    """Returns an entry's place by names, so that it is found again when others are added and removed."""
+    """Returns an entry's place by names, which stay valid when other entries are added and removed."""
     *above, last = entry.place
     return (*map(str, above), entry.name if isinstance(last, int) else str(last))
 
 
 def full_content(entry: FoundEntry) -> dict[str, object]:
-    """Returns an entry as it is written; an item of a list with its name."""
+    """Returns an entry in the form for the file; an item of a list with its name."""
     return ({NAME: entry.name} if isinstance(entry.place[-1], int) else {}) | dict(entry.entry)
 
 
 def content_of(text: str, format: Format) -> object:
-    """Returns the content of a text, as its editor writes it back; None: it is empty.
+    """Returns the content of a text, as its editor writes it back; None for an empty text.
 
     Raises:
-        CannotRead: it is malformed, or JSON5, which is read but not edited.
+        CannotRead: the text is malformed, or JSON5, which is read but not edited.
     """
     bare = text.removeprefix("\ufeff")
     if not bare.strip():
@@ -77,7 +77,7 @@ def content_of(text: str, format: Format) -> object:
 
 
 def made_for(content: object, place: Sequence[str]) -> NamedPlace:
-    """Returns the outermost holder that has to be made for an entry; empty: all are there.
+    """Returns the place of the outermost object that has to be added for an entry; empty if all exist.
 
     Args:
         content: of the document.
@@ -92,7 +92,7 @@ def changed(text: str, format: Format, changes: Iterable[EntryChange]) -> str:
     """Returns the text after some changes.
 
     Raises:
-        CannotRead: it is malformed, or one of the changes cannot be made without changing anything else.
+        CannotRead: the text is malformed, or a change would also change other parts.
     """
     for change in changes:
         text = _changed(text, format, change)
@@ -148,16 +148,16 @@ def _json_with(text: str, change: EntryChange) -> str:
 Action: TypeAlias = Literal["connect", "disconnect", "mend", "remove"]
 ABSENT = "absent"
 """The revision of a file that does not exist."""
-SIGNS = ("tooltray_bridge", "tooltray-bridge")  # one of them is in every entry that starts the bridge
+SIGNS = ("tooltray_bridge", "tooltray-bridge")  # each entry that starts the bridge has one of them
 
 
 class FileEdit(HidesFields, frozen=True):
-    """A change of one file, based on what was read.
+    """A change of one file, based on its content when it was read.
 
     Attributes:
-        text: of the file afterwards; the same as before where nothing is to be done.
-        problem: why it cannot be made; `text` is as before then.
-        document: None: the file could not be read.
+        text: the file's text after the change; equal to the present text if nothing has to change.
+        problem: why the change cannot be made; `text` is then the present text.
+        document: None if the file could not be read.
     """
 
     hidden: ClassVar = ("text",)
@@ -172,12 +172,12 @@ class FileEdit(HidesFields, frozen=True):
 
     @property
     def id(self) -> str:
-        """Names what is done, the client and the file, such as `connect:cursor:/home/me/.cursor/mcp.json`."""
+        """The action, the client and the file, such as `connect:cursor:/home/me/.cursor/mcp.json`."""
         return f"{self.action}:{self.kind.id}:{self.path}"
 
     @property
     def revision(self) -> str:
-        """Identifies the content that the edit is based on; empty: the file could not be read."""
+        """Identifies the content that the edit is based on; empty if the file could not be read."""
         return (self.document.digest or ABSENT) if self.document else ""
 
     @property
@@ -191,14 +191,14 @@ class FileEdit(HidesFields, frozen=True):
 
 
 def parse_edit_id(id: str) -> tuple[Action, str, str]:
-    """Returns action, client and path of an edit's id; for a malformed id a client that does not exist."""
+    """Returns action, client and path of an edit's id; a malformed id gives a client that does not exist."""
     action, _, rest = id.partition(":")
     client, _, path = rest.partition(":")
     return (cast(Action, action), client, path) if action in get_args(Action) else ("connect", "", id)
 
 
 def chosen_kinds(action: Action, clients: Sequence[str], look: ClientLook) -> list[ClientKind]:
-    """Returns the clients of some ids; without any, all that can have an entry.
+    """Returns the clients with these ids; without ids, all clients that can have an entry.
 
     Raises:
         NotFound: one of the ids belongs to no client.
@@ -217,7 +217,7 @@ def chosen_kinds(action: Action, clients: Sequence[str], look: ClientLook) -> li
 
 
 def planned(action: Action, kinds: Iterable[ClientKind], look: ClientLook) -> list[FileEdit]:
-    """Returns the edits that connect some clients, or that disconnect them; a file that several clients share is edited once then."""
+    """Returns the edits that connect or disconnect clients; when disconnecting, a file that several clients share is edited once."""
     if action != "disconnect":
         return [edit for kind in kinds if _can_have_entry(kind) for edit in connecting(kind, look)]
     edits: dict[object, FileEdit] = {}
@@ -232,7 +232,7 @@ def edit_named(id: str, look: ClientLook) -> FileEdit:
 
     Raises:
         NotFound: the client does not exist.
-        Conflict: nothing of the kind is to be done any more.
+        Conflict: such an edit is not needed any more.
     """
     action, client, path = parse_edit_id(id)
     for edit in planned(action, chosen_kinds(action, [client], look), look):
@@ -243,7 +243,7 @@ def edit_named(id: str, look: ClientLook) -> FileEdit:
 
 
 def why_unable(kind: ClientKind, look: ClientLook) -> Problem | None:
-    """Returns why a client cannot be connected whose id was given; None: it can."""
+    """Returns why a client, given by its id, cannot be connected; None if it can."""
     title = Phrase("{client} cannot be connected by Tooltray", client=kind.name)
     if reason := why_not_of(kind):
         return Problem(title, reason)
@@ -261,7 +261,7 @@ def _can_have_entry(kind: ClientKind) -> bool:
 
 
 def unreadable(look: ClientLook, kinds: Iterable[ClientKind]) -> Iterator[tuple[ClientKind, Path]]:
-    """Yields the malformed files that have the bridge's name in them: the user has to take it out by hand."""
+    """Yields the malformed files with the bridge's name in them: the user has to remove it by hand."""
     for kind in kinds:
         yield from ((kind, file.place.path) for file in look.files(kind) if file.document is None and _names_bridge(file.place.path))
 
@@ -275,7 +275,9 @@ def _names_bridge(path: Path) -> bool:
 
 
 def connecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
-    """Yields the edits that connect a client: a new entry in its file, or an outdated or broken one mended; none if it has no file."""
+    """Yields the edits that connect a client: they add an entry to its file, or mend an outdated or broken one; empty if the client has no
+    file.
+    """
     for file in _targets(kind, look):
         ours = [entry for entry in file.entries if entry.kind == "bridge" and not entry.project]
         if not ours:
@@ -296,7 +298,7 @@ def disconnecting(kind: ClientKind, look: ClientLook) -> Iterator[FileEdit]:
 
 
 def removing(entries: Iterable[FoundEntry]) -> Iterator[FileEdit]:
-    """Yields the edits that remove servers from their files. An entry that has changed is a problem; one that is gone is not."""
+    """Yields the edits that remove servers from their files. A changed entry is a problem; a missing one is not."""
     for _, group in groupby(sorted(entries, key=_file_of), key=_file_of):
         found = list(group)
         yield _removal(found[0].client, found[0].path, found)
@@ -307,7 +309,7 @@ def _file_of(entry: FoundEntry) -> tuple[str, str]:
 
 
 def _targets(kind: ClientKind, look: ClientLook) -> list[ReadFile]:
-    """Returns the files in which a client needs an entry: the first one that it reads, and the file of each of its profiles."""
+    """Returns the files in which a client needs an entry: its first file, and the file of each of its profiles."""
     own = [file for file in look.files(kind) if not file.project and file.place.path not in _only_read(kind, look)]
     of_profiles = {place.path for place in look.places.files(_with_files(kind, kind.files, has_star=True))}
     profiles = [file for file in own if file.place.path in of_profiles]
@@ -321,7 +323,7 @@ def _only_read(kind: ClientKind, look: ClientLook) -> set[Path]:
 
 
 def _with_files(kind: ClientKind, files: ClientFiles, *, has_star: bool = False) -> ClientKind:
-    """Returns the client as if it had only these files, none of which would be made."""
+    """Returns the client with only these files, none of which is made if missing."""
     chosen = {name: tuple(each for each in getattr(files, name) if "*" in each or not has_star) for name in files.__struct_fields__}
     return replace(kind, files=ClientFiles(**chosen), also_reads=ClientFiles(), creates=False)
 
@@ -331,7 +333,7 @@ def _new(kind: ClientKind, file: ReadFile, words: Sequence[str]) -> FileEdit:
     content = document.content if document else None
     holder = _holder(kind, content)
     entry = bridge_entry_for(kind.shape, words)
-    if len(holder) > 1 and kind.shape == "opencode":  # its second version, which has other keys
+    if len(holder) > 1 and kind.shape == "opencode":  # opencode's second version has other keys
         del entry["enabled"], entry["timeout"]
     place = (*holder, KEY)
     edit = _edit(kind, "connect", file, [EntryChange(place, entry, kind.is_list)])
@@ -342,7 +344,7 @@ def _new(kind: ClientKind, file: ReadFile, words: Sequence[str]) -> FileEdit:
 
 
 def _holder(kind: ClientKind, content: object) -> tuple[str, ...]:
-    """Returns the place for a new entry: the innermost existing one of the client's places, else the first one."""
+    """Returns the place for a new entry: the innermost existing place of the client, else its first place."""
     there = [place for place in kind.places if place and isinstance(member_of(content, place), dict | list)]
     return max(there, key=len, default=next((place for place in kind.places if place), ()))
 

@@ -1,5 +1,5 @@
-"""The servers in a file of an AI client: the parts of each entry, whichever client has written it, and whether it is switched off or not
-approved there; and whether it is Tooltray, in any form that the bridge's entry has ever had, or leads to Tooltray through another program.
+"""The servers in a file of an AI client: the parts of each entry in any client's form; whether the client has it switched off or
+unapproved; and whether it is Tooltray, in any past or present form of the bridge's entry, or leads to Tooltray through another program.
 
 A member of an unexpected type counts as absent.
 """
@@ -27,7 +27,7 @@ _ARGUMENTS = ("args", "arguments")
 _URLS = ("url", "uri", "serverUrl", "httpUrl", "baseUrl")
 _VARIABLES = ("env", "envs", "environment")
 _HEADERS = ("headers", "http_headers", "customHeaders")
-MAX_WORD = 4096  # characters of an argument in which a command is looked for; a command line is shorter
+MAX_WORD = 4096  # characters of an argument that are searched for a command; command lines are shorter
 
 _URL = re.compile(r"https?://[^\s\"'<>]+")
 _OURS = ("tooltray", "tooltray-bridge", "tooltray_bridge")
@@ -53,12 +53,12 @@ def url_of(entry: Entry) -> str:
 
 
 def variables_of(entry: Entry) -> dict[str, str]:
-    """Returns the variables of its environment with the values as they are written."""
+    """Returns the variables of an entry's environment with their values as written."""
     return _pairs(entry, _VARIABLES)
 
 
 def headers_of(entry: Entry) -> dict[str, str]:
-    """Returns HTTP headers with the values as they are written."""
+    """Returns an entry's HTTP headers with their values as written."""
     return _pairs(entry, _HEADERS)
 
 
@@ -94,11 +94,12 @@ def _pairs(entry: Entry, keys: Iterable[str]) -> dict[str, str]:
 
 
 def kind_of(entry: Entry, own_url: str | None) -> Literal["server", "bridge", "loop"]:
-    """Returns "bridge" for an entry that starts our bridge or calls our address itself; "loop" for one that starts something else, a proxy
-    or another hub, that names our bridge or our address in an argument or a variable: imported, it would make the hub wait for itself.
+    """Returns "bridge" for an entry that starts Tooltray's bridge or has its address as URL; "loop" for an entry that starts another
+    program, such as a proxy or another hub, with the bridge or the address in an argument or a variable: if it were imported, the hub would
+    wait for itself.
 
     Args:
-        own_url: at which the hub listens or would listen, `http://host:port`; None: nowhere.
+        own_url: the hub's address, open or not, `http://host:port`; None if it has none.
     """
     words, url = _without_shell(words_of(entry)), url_of(entry)
     is_named = bool(words) and leads_back(words[0], words[1:])
@@ -109,14 +110,14 @@ def kind_of(entry: Entry, own_url: str | None) -> Literal["server", "bridge", "l
 
 
 def _without_shell(words: Sequence[str]) -> Sequence[str]:
-    """Returns what `cmd /c` runs, which many entries begin with on Windows; folders are separated by `/`."""
+    """Returns the command line without a leading `cmd /c`, which is common on Windows; folders are separated by `/`."""
     words = [word.replace("\\", "/") for word in words]
     is_shell = len(words) > 2 and _program(words[0]) == "cmd" and words[1].lower() in ("/c", "/k")
     return words[2:] if is_shell else words
 
 
 def _starts_it_itself(words: Sequence[str]) -> bool:
-    """Returns whether a command line that names us starts us; another hub's may name us as one of its servers."""
+    """Returns whether a command line that names the bridge starts it itself; another hub's command line may name it as a server."""
     program = _program(words[0])
     if program in (*_OURS, *_STARTERS) or program.startswith(("python", "pypy")):
         return True
@@ -129,7 +130,7 @@ def _program(word: str) -> str:
 
 
 def _has_command(words: Sequence[str]) -> bool:
-    """Returns whether our hub's command is among the arguments of another program."""
+    """Returns whether the bridge's command is among the arguments of another program."""
     return any(_program(first) in _OURS and second in _HUB_COMMANDS for first, second in itertools.pairwise(words))
 
 
@@ -140,7 +141,7 @@ def _names_us(text: str, own_url: str | None) -> bool:
 
 
 def _is_command(text: str) -> bool:
-    """Returns whether an argument is the path of the bridge, or a command line that starts it; a folder may have our name."""
+    """Returns whether an argument is the path of the bridge, or a command line that starts it; Tooltray's name alone may be a folder."""
     if _program(text) in ("tooltray-bridge", "tooltray_bridge"):
         return True
     try:
@@ -161,14 +162,14 @@ class FoundEntry(HidesFields, frozen=True):
     """One server in a file.
 
     Attributes:
-        client: whose file it is.
+        client: the owner of the file.
         path: of the file, absolute.
-        project: the folder for which it counts; empty: for all.
+        project: the folder for which the entry is valid; empty for all folders.
         place: keys and indexes from the document to the entry.
-        entry: as it is written, secrets and placeholders included.
+        entry: as written, including secrets and placeholders.
         state: "off": switched off in the client; "waits": the user has not approved it in the client.
         kind: "bridge": it is Tooltray; "loop": it leads to Tooltray.
-        line: where it begins, from 1; 0: unknown.
+        line: its first line, from 1; 0 if unknown.
     """
 
     hidden: ClassVar = ("entry",)
@@ -185,10 +186,10 @@ class FoundEntry(HidesFields, frozen=True):
 
 
 class Approvals(HidesFields, frozen=True):
-    """Which servers of a project's `.mcp.json` Claude Code may start.
+    """The servers of a project's `.mcp.json` that Claude Code may start.
 
     Attributes:
-        all: every one that is not in `disabled`.
+        all: whether all servers that are not in `disabled` are approved.
     """
 
     all: bool = False
@@ -207,9 +208,9 @@ def entries_in(
     """Finds the servers of a document; other and malformed members are left out.
 
     Args:
-        project: the folder whose file it is; empty: the client's own file.
-        approvals: of Claude Code for the project's file; None: only the entries count.
-        own_url: at which the hub listens or would listen; entries with it are Tooltray.
+        project: the folder of a project's file; empty for the client's own file.
+        approvals: Claude Code's approvals for the project's file; None: only the entries decide.
+        own_url: the hub's address, open or not; entries with it are Tooltray.
 
     Raises:
         CannotOpen: there are more than MAX_ENTRIES.
@@ -241,13 +242,13 @@ def _written(kind: ClientKind, content: object, project: str) -> Iterator[tuple[
 
 
 def _used(places: Sequence[KeyPath], content: object) -> list[KeyPath]:
-    """Returns the places that are there; the document itself counts only if no other one is."""
+    """Returns the existing places; the document itself only if no other place exists."""
     there = [place for place in places if place and isinstance(value_at(content, place), Mapping | list)]
     return there or [place for place in places if not place]
 
 
 def _inner(place: KeyPath, places: Sequence[KeyPath]) -> set[str]:
-    """Returns the keys in a place that lead to another one."""
+    """Returns the keys in a place that lead to another place."""
     return {other[len(place)] for other in places if len(other) > len(place) and other[: len(place)] == place}
 
 
@@ -257,8 +258,8 @@ def _members(
     """Yields key, name and entry of each member.
 
     Args:
-        is_bare: other things may be there, too, so that only a member with a command or a URL is a server.
-        others: keys that hold servers, or something else, in their turn.
+        is_bare: the place may have other members, so only members with a command or a URL are servers.
+        others: keys that may lead to other places: members under these are servers only if they have a command or a URL.
     """
     if isinstance(holder, list):
         for index, item in enumerate(holder):
@@ -283,7 +284,7 @@ def _state(kind: ClientKind, content: object, place: Place, name: str, entry: En
 
 
 def _switched_off(kind: ClientKind, content: object, place: Place) -> Sequence[object]:
-    """Returns the names in a list beside the servers."""
+    """Returns the names in a list of switched-off servers beside the servers."""
     match kind.shape:
         case "claude" if place[0] == "projects":
             return _list(value_at(content, (*place[:2], "disabledMcpServers")))
@@ -306,15 +307,15 @@ def _list(value: object) -> Sequence[object]:
     return value if isinstance(value, list) else ()
 
 
-# what Claude Code and Claude Desktop keep elsewhere
+# settings that Claude Code and Claude Desktop keep elsewhere
 
 
 def approvals_of(project: Path, own_folder: Path, projects: object) -> Approvals:
     """Reads which servers of a project's `.mcp.json` Claude Code may start. Servers wait if its settings cannot be read.
 
     Args:
-        own_folder: where Claude Code has the settings for all projects, `~/.claude`.
-        projects: what it keeps about each folder, `projects` in its `.claude.json`.
+        own_folder: Claude Code's folder with the settings for all projects, `~/.claude`.
+        projects: its data about each folder, `projects` in its `.claude.json`.
     """
     answers = [_settings(folder / name) for folder, name in _places(project, own_folder)]
     if isinstance(projects, Mapping) and isinstance(kept := projects.get(str(project)), Mapping):

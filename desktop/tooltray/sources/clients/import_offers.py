@@ -1,5 +1,5 @@
-"""The servers that may be imported, as they were found in the files of AI clients, in a file or in a text; and the entry and the secrets
-that are stored of each. Reads files, and blocks on the disk.
+"""The servers that may be imported, found in the files of AI clients, in a file or in a text; and the entry and the secrets to store for
+each. Reads files, and blocks on the disk.
 """
 
 import contextlib
@@ -42,15 +42,15 @@ _SHAPES: Mapping[KeyPath, Shape] = {
     ("extensions",): "goose",
     (): "plain",
 }
-"""Places of servers in a document of an unknown client, and the shape that entries at each place have."""
+"""Places of servers in a document of an unknown client, with the shape of the entries at each place."""
 
 
 class Found(HidesFields, frozen=True):
-    """One server where it was found.
+    """One server at the place where it was found.
 
     Attributes:
-        state: as in its client; "on" for what was given.
-        entry: as it is in its client's file; None: it was given as a text or file.
+        state: as in its client; "on" for a given text or file.
+        entry: as in its client's file; None if a text or file was given.
     """
 
     hidden: ClassVar = ("entry",)
@@ -62,7 +62,7 @@ class Found(HidesFields, frozen=True):
 
 
 def of_clients(entries: Iterable[FoundEntry]) -> list[Found]:
-    """Returns the servers of AI clients, without Tooltray itself and what leads to it."""
+    """Returns the servers of AI clients, without Tooltray itself and servers that lead to it."""
     inputs = _Inputs()
     return [_of_client(entry, inputs) for entry in entries if entry.kind == "server"]
 
@@ -71,9 +71,9 @@ def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Seq
     """Returns the servers of a text: the content of a client's file, a block or a command from a README, a URL.
 
     Args:
-        path: of the file that the text is from; empty: none.
-        own_url: at which the hub listens; entries with it are left out.
-        kinds: of clients; the name of a file shows which client it belongs to.
+        path: of the file with the text; empty without a file.
+        own_url: the hub's address; entries with it are left out.
+        kinds: the known clients; the name of a file shows its client.
 
     Raises:
         TooltrayError: no server was found in it, with the reason.
@@ -136,7 +136,7 @@ def _of_client(entry: FoundEntry, inputs: _Inputs) -> Found:
     return Found(server, ImportSource(entry.client.id, str(entry.path), entry.name, entry.project), entry.state, entry)
 
 
-# what was given
+# given texts
 
 
 def _entries(content: Content, format: Format, path: str, own_url: str | None, kinds: Sequence[ClientKind]) -> list[FoundEntry]:
@@ -153,7 +153,7 @@ def _entries(content: Content, format: Format, path: str, own_url: str | None, k
 
 
 def _shape_of(path: str, kinds: Sequence[ClientKind]) -> Shape | None:
-    """Returns the shape of the client that has a file of this name; None: no client has."""
+    """Returns the shape of the client that has a file of this name; None if no client has one."""
     parts = Path(path).parts
     for kind in kinds:
         files = kind.files
@@ -173,7 +173,7 @@ def _given(entry: FoundEntry, path: str, inputs: Inputs) -> Found:
 def _pasted(text: str, path: str, own_url: str | None) -> list[Found]:
     """Reads a block in another form, a command line, or a URL."""
     found = [each for each in parse_pasted(text) if kind_of(each.config, own_url) == "server"]
-    entries = [(each.name, {**each.config, **dict.fromkeys(each.left_out, True)}) for each in found]  # named among what is not carried over
+    entries = [(each.name, {**each.config, **dict.fromkeys(each.left_out, True)}) for each in found]  # reported as not imported
     return [Found(RawServer(name, entry, is_example=not path), ImportSource("", path, name)) for name, entry in entries]
 
 
@@ -186,8 +186,8 @@ class Offer(HidesFields, frozen=True):
     """A server that can be imported.
 
     Attributes:
-        read: its entry in our spelling; None: it cannot be used.
-        found: every place where it was found.
+        read: its entry in the spelling of the settings; None if it cannot be used.
+        found: all places where it was found.
     """
 
     hidden: ClassVar = ("read", "found")
@@ -202,7 +202,7 @@ class Offer(HidesFields, frozen=True):
         Args:
             name: under which it is added.
             given: the user's values for the fields.
-            known: values of other secrets, which are found in every text.
+            known: values of other secrets, which are searched in all texts.
 
         Raises:
             TooltrayError: a value is missing, or cannot be used.
@@ -226,10 +226,10 @@ def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> Po
 
     Args:
         name: of the server, and so the beginning of the secrets' names.
-        known: values of secrets, which are found in every text.
+        known: values of secrets, which are searched in all texts.
 
     Raises:
-        CannotUse: a secret and a placeholder are in one text: stored secrets are filled in unchanged, so the placeholder would stay.
+        CannotUse: a secret and a placeholder are in the same text: stored secrets are filled in unchanged, so the placeholder would stay.
     """
     found = without_secrets(name, entry, known)
     mixed = {secret: value for secret, value in found.values.items() if "${" in value}
@@ -241,7 +241,7 @@ def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> Po
 
 
 def found_secrets(values: Mapping[str, str]) -> tuple[FoundSecret, ...]:
-    """Returns what is shown of secrets: their keys, and by what they were recognised.
+    """Returns the shown facts about secrets: their keys, and how they were recognised.
 
     Args:
         values: of secrets by their names, as in `masked`.

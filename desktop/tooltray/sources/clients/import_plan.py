@@ -1,8 +1,8 @@
 """The servers that can be imported: every server once, however many clients have it, compared with the servers here.
 
-Two entries are one server with the same program and words, or the same address, however each client writes it. A plan is computed for each
-preview and each import, so that nothing is imported that has changed since it was shown: its id differs then. Nothing is changed here.
-Names of servers and of secrets do not count; values of placeholders do, as far as they are known: two keys are two accounts.
+Two entries are the same server if they have the same program and arguments, or the same address, in any client's spelling. A plan is
+computed for each preview and each import, so that a server that has changed since it was shown is not imported: its id has changed. Nothing
+is changed here. Names of servers and of secrets do not matter, but known values of placeholders do: two keys are two accounts.
 """
 
 import asyncio
@@ -34,17 +34,17 @@ from tooltray.sources.entries.pasted_parts import clean_name, guess_name
 from tooltray.sources.foreign_entries.entry_reading import ReadServer, read_server
 
 LookUp = Callable[[str], str | None]
-"""Returns the value of a placeholder, by what is between `${` and `}`; None: unknown."""
+"""Returns the value of a placeholder, by the text between `${` and `}`; None if unknown."""
 _PLACEHOLDER = re.compile(r'\$\{([^}"]*)\}')  # in JSON
 _SHELLS = ("cmd", "cmd.exe")
 
 
 class Program(HidesFields, frozen=True):
-    """What an entry runs.
+    """The program or address of an entry, for comparison.
 
     Attributes:
-        text: with `*` in the place of each placeholder.
-        values: of the placeholders, in their order; None: unknown.
+        text: with `*` for each placeholder.
+        values: of the placeholders, in order; None for an unknown value.
     """
 
     hidden: ClassVar = ("text", "values")
@@ -68,7 +68,7 @@ def program_of(entry: Mapping[str, object], look_up: LookUp) -> Program:
 
 
 def looked_up(inner: str, secrets: Mapping[str, str], environ: Mapping[str, str]) -> str | None:
-    """Returns the value of a placeholder of ours.
+    """Returns the value of one of Tooltray's placeholders.
 
     Args:
         secrets: values by name, as far as they are known.
@@ -80,7 +80,7 @@ def looked_up(inner: str, secrets: Mapping[str, str], environ: Mapping[str, str]
 
 
 def _usual(config: MCPServerConfig) -> MCPServerConfig:
-    """Returns the config in the words that most clients have for it."""
+    """Returns the config in the spelling of most clients."""
     words = [config.command or "", *config.args]
     if words[0].lower() in _SHELLS and len(words) > 2 and words[1].lower() == "/c":
         words = words[2:]
@@ -91,13 +91,13 @@ def _usual(config: MCPServerConfig) -> MCPServerConfig:
     return config.model_copy(update={"command": words[0] or None, "args": tuple(words[1:]), "base_url": url})
 
 
-MAX_NAMED_FILE_BYTES = 64 * 1024  # of a file that an entry names: a token, or some variables
-ID_CHARACTERS = 16  # of a digest: a user has some hundred candidates at most
+MAX_NAMED_FILE_BYTES = 64 * 1024  # bytes of a file that an entry names: a token, or some variables
+ID_CHARACTERS = 16  # characters of a digest: a user has some hundred candidates at most
 _ONLY_IF_ALL_AGREE = ("callTimeout", "toolFilter", "disabledTools", "descriptions")
 
 
 class _Reading(HidesFields, frozen=True):
-    """One entry that could be read, as it is compared with others."""
+    """One readable entry, in the form for comparison with others."""
 
     hidden: ClassVar = ("read", "program")
 
@@ -123,7 +123,7 @@ async def offers(
     environ: Callable[[], Awaitable[Mapping[str, str]]],
     user_folder: Path,
 ) -> list[Offer]:
-    """Returns an offer for each server in some entries, in their order; those that cannot be used are last, with the reason.
+    """Returns an offer for each server in some entries, in their order; unusable ones are last, with the reason.
 
     Args:
         environ: returns the environment that servers get.
@@ -167,7 +167,7 @@ class _Values:
 
 
 class _Names:
-    """The names for new servers, which neither a server here nor another one of the plan has."""
+    """The names for new servers, unique among the servers here and in the plan."""
 
     def __init__(self, here: Iterable[str]) -> None:
         self.here = {*here, *BUILTIN_NAMES}
@@ -183,7 +183,7 @@ class _Names:
 
 
 def usual_name(name: str, words: Sequence[str]) -> str:
-    """Returns the name that a client has for a server, as far as it can be one here, else a guess by its command."""
+    """Returns a client's name for a server, made valid here, else a guess from the server's command."""
     clean = clean_name(name.replace("{", "").replace("}", "")).strip()
     return clean or guess_name(list(words))
 
@@ -192,13 +192,13 @@ def usual_name(name: str, words: Sequence[str]) -> str:
 
 
 def _read_all(found: Sequence[Found], home: str, known: Collection[str]) -> tuple[list[tuple[Found, ReadServer | str]], bool]:
-    """Returns each entry as it was read, or why it cannot be used; and whether any has a placeholder."""
+    """Returns each entry's reading, or why the entry cannot be used; and whether any entry has a placeholder."""
     read = [(each, _read(each, home, known)) for each in found]
     return read, any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer))
 
 
 def _grouped(read: Iterable[tuple[Found, ReadServer | str]], known: Collection[str], environ: Mapping[str, str]) -> list[list[_Reading]]:
-    """Returns the entries that can be used, those that are one server together."""
+    """Returns the usable entries, grouped by server."""
     groups: dict[str, list[list[_Reading]]] = {}
     order: list[list[_Reading]] = []
     for reading in (_reading(each, server, known, environ) for each, server in read if isinstance(server, ReadServer)):
@@ -227,7 +227,7 @@ def _offers(
 
 
 def _read(found: Found, home: str, known: Collection[str]) -> ReadServer | str:
-    """Reads an entry; returns a text if it cannot be used: the reason."""
+    """Reads an entry; returns the reason as a text if the entry cannot be used."""
     try:
         read = read_server(found.server, home=home, read_file=_small_file)
         masked("server", read.entry, {*known, *read.read})
@@ -255,7 +255,7 @@ def _reading(found: Found, read: ReadServer, known: Collection[str], environ: Ma
 
 
 def _offer(group: Sequence[_Reading], names: _Names, here: Iterable[_Here], known: Collection[str]) -> Offer:
-    best = min(group, key=lambda each: (len(each.read.asks), each.program.values.count(None)))  # the one of which most is known
+    best = min(group, key=lambda each: (len(each.read.asks), each.program.values.count(None)))  # the entry with the most known values
     read = replace(best.read, entry=_agreed(best.read.entry, [each.read.entry for each in group]))
     words = [str(read.entry.get("command") or read.entry.get("url")), *read.entry.get("args", ())]
     wanted = usual_name(best.found.server.name, words)
@@ -283,12 +283,12 @@ def _offer(group: Sequence[_Reading], names: _Names, here: Iterable[_Here], know
 
 
 def _agreed(entry: Mapping[str, object], entries: Sequence[Mapping[str, object]]) -> JsonObject:
-    """Leaves out what limits or describes a server only in some of the clients that have it."""
+    """Leaves out limits and descriptions of a server that differ between its clients."""
     return {key: value for key, value in entry.items() if key not in _ONLY_IF_ALL_AGREE or all(each.get(key) == value for each in entries)}
 
 
 def _why_not_chosen(group: Sequence[_Reading], taken: str) -> str:
-    """Returns why a server is not among "all"; empty: it is."""
+    """Returns why a server is not chosen with "all"; empty if it is."""
     if taken:
         return Phrase("another server is called '{name}' here", name=taken)
     if remarks := _remarks(group):
@@ -323,7 +323,7 @@ def _broken(found: Found, reason: str) -> Offer:
 
 
 def _with_ids(offers: Sequence[Offer]) -> list[Offer]:
-    """Gives candidates that differ only in a secret ids made of their places: no id depends on a secret."""
+    """Gives ids made from their places to candidates that differ only in a secret: ids must not depend on secrets."""
     seen: set[str] = set()
     made: list[Offer] = []
     for offer in offers:

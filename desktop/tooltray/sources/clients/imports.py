@@ -1,7 +1,6 @@
-"""Imports servers: adds each, waits until it has listed its tools, and only then takes its entry out of the files of its clients.
-
-Whatever ends an import in the middle loses nothing: a client keeps each entry until its server has listed its tools here, and no file of a
-client is changed before all servers have been added. Files of projects stay as they are: others work with them.
+"""Imports servers: adds each, waits until it has listed its tools, and only then removes its entry from its clients' files. An interrupted
+import loses nothing: a client keeps each entry until its server has listed its tools here, and no client's file is changed before all
+servers have been added. Files of projects stay unchanged, since other people use them.
 """
 
 import asyncio
@@ -33,12 +32,12 @@ if TYPE_CHECKING:
     from tooltray.sources.clients.import_offers import Found, Offer
 
 
-AT_ONCE = 6  # servers that are waited for; how many start together is limited where they start
+AT_ONCE = 6  # servers that are waited for at once; the number of simultaneous starts is limited elsewhere
 
 Values = Mapping[str, Mapping[str, FieldValue]]
-"""What the user gave, by the candidate's id and the field's key."""
+"""The user's values by the candidate's id and the field's key."""
 
-ENDS_WITHIN_S = 1.0  # after a cancel; adding a server takes far less where no prompt is open
+ENDS_WITHIN_S = 1.0  # seconds after a cancel; without an open prompt, adding a server takes far less
 
 T = TypeVar("T")
 
@@ -78,7 +77,9 @@ class ImportWaits:
         return self._outcome(id, server)
 
     async def unless_cancelled(self, work: Coroutine[object, None, T], cancelled: asyncio.Event) -> T | None:
-        """Runs work that may wait for a prompt of the keyring; None: the import was cancelled, and the work undoes itself meanwhile."""
+        """Runs work that may wait for a prompt of the keyring; returns None if the import was cancelled, and the work then undoes
+        itself.
+        """
         doing = self._spawn(with_current_asker(work), name="import a server")
         ending = self._spawn(cancelled.wait(), name="end of an import")
         try:
@@ -90,7 +91,7 @@ class ImportWaits:
             doing.cancel()
 
     def _will_list(self, server: ManagedServer) -> bool:
-        """Returns whether it may start without the user."""
+        """Returns whether a server may start without the user."""
         is_held = server.config.disable or server.config.deferred_startup or server.state is ServerState.STOPPED
         return self._config.settings.mcp_enabled and not is_held
 
@@ -125,8 +126,8 @@ class Imports:
         self._secrets, self._servers, self._waits, self._edits, self._bus = secrets, servers_api, import_waits, client_edits, bus
         self._cancelled: asyncio.Event | None = None  # of the import that runs
         self._done = 0
-        self._adding = asyncio.Lock()  # each server is followed by all parts of the hub before the next one comes
-        self._opening = asyncio.Lock()  # the place of secrets is asked once, however many servers have secrets
+        self._adding = asyncio.Lock()  # all parts of the hub handle a new server before the next one is added
+        self._opening = asyncio.Lock()  # the place of secrets is opened once for all servers
         self._secrets_problem: TooltrayError | None = None
         self._has_asked = False
 
@@ -136,7 +137,7 @@ class Imports:
             self._cancelled.set()
 
     async def run(self, offers: "Sequence[Offer]", *, names: Mapping[str, str], values: Values, tidy: bool) -> list[ImportedServer]:
-        """Imports servers; one that fails holds up no other one.
+        """Imports servers; a failing one does not delay the others.
 
         Args:
             names: under which they are added, by their ids; others get the proposed one.
@@ -181,7 +182,7 @@ class Imports:
     async def _come_in(
         self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event, *, total: int
     ) -> str | Problem | None:
-        """Returns the name of the server that was added, why it was not, or None where the import was cancelled before."""
+        """Returns the name of the added server, the reason why it was not added, or None if the import was cancelled before."""
         try:
             if _has_secrets(offer):
                 await self._open_secrets(total)
@@ -214,7 +215,7 @@ class Imports:
         entry, secrets = offer.stored_as(name, values, self._secrets.known_values())
         return await self._servers.add_mcp_server(name, entry, is_default=False, secrets=secrets)
 
-    # what leaves the clients
+    # removing entries from the clients
 
     async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
         """Removes servers that have listed their tools from the clients' files; a failure is a problem in the server's result."""
@@ -229,7 +230,7 @@ class Imports:
 
 
 def _has_secrets(offer: "Offer") -> bool:
-    """Returns whether something is stored among the secrets when this server is added."""
+    """Returns whether adding this server stores secrets."""
     candidate = offer.candidate
     return candidate.state != "same" and (bool(candidate.secrets) or any(field.is_secret for field in candidate.asks))
 
@@ -240,7 +241,7 @@ def _leaving(offer: "Offer") -> "list[FoundEntry]":
 
 
 def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[ClientChange], kept: Collection[str]) -> ImportedServer:
-    """Adds to a result what became of the server's entries in the files of its clients.
+    """Adds to a result the outcome for the server's entries in its clients' files.
 
     Args:
         kept: files under version control, which are not changed.

@@ -20,7 +20,7 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,254}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BRACES = re.compile(r"\{")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")  # Tooltray's: one in a stranger's text could name the secret of another server
+_PLACEHOLDER = re.compile(r"\$\{[^}]*\}")  # Tooltray's placeholders: in a stranger's text, one could name the secret of another server
 
 
 class Launcher(msgspec.Struct, frozen=True):
@@ -32,9 +32,9 @@ class Launcher(msgspec.Struct, frozen=True):
         name: the pattern of an identifier.
         usual: the last but one label of the usual place's host name; packages elsewhere are refused.
         flags: options of the program without a value that a publisher may use; with another option, or with a word behind one of these,
-            something else than the package could run.
+            another program than the package could run.
         valued: the same for options with a value.
-        first: words before everything else; those that the publisher has, too, are not repeated.
+        first: words before everything else; words that the publisher also has are not repeated.
         pin: between name and version.
         behind: words behind the package, before the package's arguments.
     """
@@ -107,7 +107,7 @@ LAUNCHERS: Mapping[str, Launcher] = {
 
 
 def problem_of(package: Package) -> Problem | None:
-    """Returns why a package cannot be installed here; None if nothing in its description is against it."""
+    """Returns why a package cannot be installed here; None if its description has no reason."""
     if package.kind == BUNDLE:
         return _bundle_problem(package)
     launcher = LAUNCHERS.get(package.kind)

@@ -107,7 +107,7 @@ class RegistryClient:
             before: the first page of the last request.
 
         Raises:
-            TooltrayError: the registry does not answer, or with something else, which the error describes. Earlier pages stay valid.
+            TooltrayError: the registry does not answer, or its answer is invalid; the error has the details. Earlier pages stay valid.
         """
         query = {"limit": str(PAGE), "version": "latest"} | ({"updated_since": since} if since else {})
         seen, size, entries, cursor = set[str](), 0, 0, ""

@@ -1,7 +1,7 @@
 """The options to install one server of a registry, the values that each needs, and the entry that is made of the answers.
 
-Nothing is stored or started here. Words are never joined or split; each of the user's values is put where the description has it, and of a
-secret only the placeholder is in the entry.
+Nothing is stored or started here. Words are never joined or split; each of the user's values is put where the description has it, and the
+entry has only placeholders for secrets.
 """
 
 import json
@@ -45,7 +45,7 @@ _FOR_SHELLS = re.compile(r"[;&|`<>\n]|\$\(")
 _KINDS: Mapping[str, FieldKind] = {"number": "number", "boolean": "boolean", "filepath": "file"}
 _RUNS_MORE = re.compile(
     r"(?i)PATH|LD_\w+|DYLD_\w+|NODE_OPTIONS|NODE_PATH|PYTHON\w+|BASH_ENV|ENV|SHELL|COMSPEC|npm_config_\w+|UV_\w+|PIP_\w+|GIT_\w+|DOCKER_\w+"
-)  # variables with which a program runs something else than it appears to
+)  # variables that make a program run other code than it appears to
 _REACHES_OUT = re.compile(r"-v|--volumes?|--mount|--network|--net|--pid|--ipc|--userns|--group-add|-u|--user|--add-host|-p|--publish")
 
 Store = Callable[[str, str], str]

@@ -1,4 +1,4 @@
-"""The doctor's findings on one server and the remedies, as data that the command line, the card and the bug report show."""
+"""The doctor's findings on one server, and the remedies, as data for the command line, the card and the bug report."""
 
 import msgspec
 
@@ -10,9 +10,9 @@ class Remedy(msgspec.Struct, frozen=True):
 
     Attributes:
         kind: "use_absolute_path", "switch_registry", "add_to_path", "sign_in", "switch_on", "start", "install_runtime", "store_secret",
-            "give_variables", or "advice" for one that consists of words.
+            "give_variables", or "advice" for a text.
         title: what to do, in words.
-        value: what is used for it: a path, a registry's URL; a command line that the user has to run.
+        value: its argument: a path, a registry's URL, or a command line that the user has to run.
         is_automatic: whether `apply_remedy` carries it out; else the user has to do it.
     """
 
@@ -26,24 +26,24 @@ class Diagnosis(msgspec.Struct, frozen=True):
     """The findings on one server. They contain no secret: the command line has placeholders, not their values.
 
     Attributes:
-        detail: what happens now, while it is on its way to running; what it waits for.
+        detail: the current step while it starts, or what it waits for.
         target: the command line, or the URL of a server elsewhere.
         command: the command in the settings.
-        resolved_command: absolute path of the program that the command means here, or empty.
-        searched: the folders where the program was looked for.
+        resolved_command: absolute path of the command's program on this computer; empty if not found.
+        searched: the folders that were searched for the program.
         path: the PATH that was used.
-        cwd: the folder in which it runs; empty for a remote server, and for a confined one that runs in a folder of its own.
-        proxy: through which a remote server is reached, without user name and password.
+        cwd: the folder in which it runs; empty for a remote server, and for a sandboxed one with a folder of its own.
+        proxy: the proxy for a remote server, without user name and password.
         reached: how far a connection to a remote server gets, in words.
-        saved_processes: launchers (npx, uvx and the shells between) that do not run, since the server was started without them.
-        exit_code: of the last process, where it ended; None while one runs.
-        stderr: the last lines that its last process wrote there; lines of stdout that were not messages are marked.
-        noise_lines: lines on its stdout that were no messages.
+        saved_processes: number of launcher processes (npx, uvx and their shells) that were avoided by starting the server directly.
+        exit_code: of the last process, if it has ended; None while a process runs.
+        stderr: the last lines that its last process wrote to stderr; marked lines are from stdout, and were not messages.
+        noise_lines: number of lines on its stdout that were not messages.
         remedies: what the user can do, most promising first.
-        remark: a part of the entry that is valid but may be meant otherwise, in words.
-        flaws: what is corrected in its definitions for AI clients, or left out, and why, one sentence each.
-        variables: where each variable that its entry sets or fills in came from, one line each, without values.
-        projects: the projects for which it has copies: name, folder and state, in words.
+        remark: a description of a valid part of the entry that is probably a mistake.
+        flaws: sentences about corrected or left-out definitions, with the reasons.
+        variables: one line for each variable that its entry sets or fills in, with its origin, without values.
+        projects: the projects for which it has copies: name, folder and state, as text.
     """
 
     server: str

@@ -43,11 +43,11 @@ from tooltray.sources.doctor.remedies import Remedies
 from tooltray.sources.projects.project_copies import ProjectSnapshots
 
 STDERR_LINES = 10
-ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are
+ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay unchanged
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """How far a connection to a remote server gets; empty for any other."""
+    """How far a connection to a remote server gets; empty for a local server."""
 
     proxy: str = ""
     words: str = ""
@@ -68,10 +68,10 @@ class Doctor:
     ) -> None:
         """
         Args:
-            secrets: asks no provider for a value.
-            environment: knows where variables came from.
+            secrets: resolves names without asking providers for values.
+            environment: knows the origins of variables.
             moving_line: see the function of this name in `remedies`.
-            folder: where servers without `cwd` run.
+            folder: the folder for servers without `cwd`.
         """
         self._secrets, self._login_shell, self._environment = secrets, login_shell, environment
         self._remedies, self._folder = remedies, folder
@@ -91,9 +91,9 @@ class Doctor:
 
         Args:
             is_listed: whether its tools are known.
-            detail: what it does at the moment, or waits for.
-            list_problem: why not everything that it lists is offered.
-            flaws: what is corrected in what it lists, or left out.
+            detail: its current step, or what it waits for.
+            list_problem: why some of its lists are not offered.
+            flaws: sentences about corrected or left-out definitions.
         """
         lookup: Lookup | None = None
         reached = Reached()
@@ -149,13 +149,15 @@ class Doctor:
         )
 
     def _moving(self, server: str) -> Iterator[Remedy]:
-        """Yields the remedy for a known server that was kept from changing a file: another place for it, so that nothing is widened."""
+        """Yields the remedy for a known server that was not allowed to change a file: moving the file to another place, which widens
+        nothing.
+        """
         is_kept = any(each.kind == "path" and each.is_write for each in self._refusals.of(server))
         if is_kept and (line := self._moving_line(server)):
             yield Remedy("give_variables", Phrase("Keep its file where it may write"), line)
 
     async def _needs(self, server: ManagedServer) -> str:
-        """Returns a sentence about variables that a known server usually needs and does not get; empty if there are none."""
+        """Returns a sentence about variables that a known server usually needs and does not get; empty if it gets all."""
         environ = await self._login_shell.environ()
         missing = self._remedies.usually_missing(server, environ)
         options = " ".join(f"--secret {variable}" for variable in missing)
@@ -196,7 +198,7 @@ class Doctor:
 
 
 def _project_of(server: ManagedServer) -> SessionProject | None:
-    """Returns the project for which a server is examined: one that it runs for, if there is one."""
+    """Returns the project for which a server is examined: a project that it runs for, if possible."""
     if not isinstance(server, DeferredServer) or server.is_without_project:
         return server.project
     return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
@@ -210,7 +212,7 @@ def _target(config: MCPServerConfig) -> str:
 
 
 def _without_secrets(problem: Problem) -> Problem:
-    """Returns the problem without secrets; a text that had one is not translated any more."""
+    """Returns the problem without secrets; a text from which a secret was removed is not translated any more."""
     texts = {name: text for name in ("title", "message", "hint") if (text := hidden(getattr(problem, name))) != getattr(problem, name)}
     return msgspec.structs.replace(problem, **texts)
 
@@ -249,7 +251,7 @@ class CheckUp:
         """Examines one server, or all.
 
         Args:
-            wait_s: how long it waits, at most, for servers that are on their way to running.
+            wait_s: the longest wait for starting servers.
 
         Raises:
             TooltrayError: the server does not exist.
@@ -258,7 +260,7 @@ class CheckUp:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
                 await asyncio.gather(*(each.first.settled() for each in servers))
-        return await asyncio.gather(*map(self._examine, servers))  # of all at once: each may wait for a keyring that hangs
+        return await asyncio.gather(*map(self._examine, servers))  # all at once, since each may wait for a hanging keyring
 
     async def _examine(self, server: ManagedServer) -> Diagnosis:
         return await self._doctor.examine(

@@ -1,6 +1,6 @@
 """The remedies for a server that does not run: found from facts, offered as data, carried out when the user chooses one.
 
-A remedy changes one server's entry and nothing else, so that it can be seen and undone there.
+A remedy changes only one server's entry, so users can see and undo it there.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ PAGES = {
     "Docker": "https://docs.docker.com/get-started/get-docker/",
     "Python": "https://www.python.org/downloads/",
 }
-"""Where the user gets a runtime: each maker's own page, which covers every system."""
+"""Pages for downloading runtimes: each maker's own page, for all systems."""
 
 _NPM_FAILED = re.compile(
     r"npm (?:error|ERR!) (?:code|errno) (?:E404|E5\d\d|ETARGET|ETIMEDOUT|ECONN\w+|ENOTFOUND|EAI_AGAIN|ERR_SOCKET_TIMEOUT|EINTEGRITY)"
@@ -60,8 +60,8 @@ class Remedies:
     ) -> None:
         """
         Args:
-            known: which variables well-known servers need.
-            home: the user's home folder, where their programs are.
+            known: the variables that well-known servers need.
+            home: the user's home folder with the user's programs.
             common: folders with programs of all users.
         """
         self._config, self._secrets = config, secrets
@@ -71,11 +71,11 @@ class Remedies:
     # proposing
 
     async def propose(self, server: ManagedServer, problem: Problem | None, lookup: Lookup | None) -> tuple[Remedy, ...]:
-        """Returns what can be done, most promising first; nothing for a server without a problem.
+        """Returns the possible remedies, most promising first; empty for a server without a problem.
 
         Args:
-            problem: what is wrong with it, as far as that is known.
-            lookup: that of its command; None if its settings name none.
+            problem: the server's problem, as far as known.
+            lookup: the search result for its command; None if its settings have no command.
         """
         if problem is None:
             return ()
@@ -105,7 +105,7 @@ class Remedies:
         """Returns the remedies for a command that is not on PATH; blocks on the disk."""
         found: list[Remedy] = []
         for path in find_elsewhere(command, home=self._home, common=self._common):
-            if runs_by_name(path):  # the path is not enough: its interpreter is in the same folder, and looked for on PATH
+            if runs_by_name(path):  # the path is not enough: its interpreter is in the same folder, and is searched on PATH
                 found.append(
                     Remedy(
                         "add_to_path",
@@ -131,7 +131,7 @@ class Remedies:
                 yield Remedy("store_secret", Phrase("Store the secret {name}", name=name), store_command(name))
 
     def _of_variables(self, server: ManagedServer) -> Iterator[Remedy]:
-        """Yields a remedy for a server that ended without variables that its output, or else the list of known servers, names."""
+        """Yields a remedy for a server that ended because variables are missing, which its output or the list of known servers names."""
         failure = server.first.failure
         if failure is None or not server.config.command or server.state is not ServerState.ERROR:
             return
@@ -162,7 +162,7 @@ class Remedies:
         """Carries out a remedy; the server is started with it.
 
         Returns:
-            What was done, in words.
+            A description of what was done.
 
         Raises:
             TooltrayError: it cannot be carried out, or the settings cannot be written.
@@ -229,9 +229,8 @@ def _check_folder(folder: str) -> None:
 
 
 def moving_line(server: str, *, config: McpConfHelper, known: KnownServers, home: Home) -> str:
-    """Returns the command that has a confined server keep its file in its own folder, which it may always write.
-
-    `known-servers.json` names the variables for that. Empty if none is known, or the server's entry sets it.
+    """Returns the command that moves a sandboxed server's file into its own folder, which it may always write. `known-servers.json` has the
+    variables for this. Empty if no variable is known, or the server's entry sets it already.
     """
     entry = config.settings.mcp_servers.get(server)
     own = state_folder(home.confined, server).work

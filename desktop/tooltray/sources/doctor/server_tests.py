@@ -1,6 +1,5 @@
-"""Connects once with an entry, to find out whether it works: its tools and their tokens, or why it does not work and how to fix it.
-
-Nothing is saved, and no client can call the tested server: it is not a server of the hub. Its process ends with the test in any case.
+"""Connects once with an entry to test it: returns its tools and their tokens, or why it does not work and how to fix it. Nothing is saved,
+and clients cannot call the tested server, which is not one of the hub's servers. Its process always ends with the test.
 """
 
 import asyncio
@@ -44,10 +43,10 @@ from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.sources.doctor.doctor import Doctor
 
-MOST_AT_ONCE = 4  # each is a process; the user looks at one
+MOST_AT_ONCE = 4  # each test is a process; users watch one
 LISTED_WITHIN_S = 30.0  # the user waits for it
 EXAMINED_WITHIN_S = 10.0  # the search for the reason reads the disk, and contacts a host that may not answer
-OUTPUT_LINES = 40  # of its stderr, in the result
+OUTPUT_LINES = 40  # lines of its stderr in the result
 LONGEST_DESCRIPTION = 200  # characters, for a tooltip
 REPORTED_EVERY_S = 0.1  # lines come in bursts
 Count = Callable[[Sequence[str]], list[int] | None]
@@ -72,7 +71,7 @@ class ServerTests:
             count: see token_counts.counted; blocks.
         """
         self._config, self._servers, self._transports = config, servers, test_transports
-        patience = replace(services.patience, restart_after_s=())  # one attempt is what is asked for
+        patience = replace(services.patience, restart_after_s=())  # a test is a single attempt
         self._services, self._doctor, self._count = replace(services, patience=patience, ask_person=None), doctor, count
         self._running: dict[str, asyncio.Task[ServerTest]] = {}
 
@@ -80,7 +79,7 @@ class ServerTests:
         """Implements ServersApi.test_server.
 
         Args:
-            entry: None for the server's present one.
+            entry: None for the server's present entry.
         """
         if test in self._running:
             raise Conflict(Phrase("this test runs already"), hint=Phrase("Wait for it, or stop it."))
@@ -96,7 +95,7 @@ class ServerTests:
         return _stopped(name) if task.cancelled() else task.result()
 
     def cancel(self, test: str) -> None:
-        """Ends a test, if it has not ended."""
+        """Ends a test that still runs."""
         if task := self._running.get(test):
             task.cancel()
 
@@ -197,14 +196,14 @@ class ServerTests:
 
 
 class _TestedServer(ManagedServer):
-    """The server of one test; `project` is the one for which it starts, if it starts for one."""
+    """The server of one test; `project`: the project for which it starts, if any."""
 
     def __init__(self, entry: ServerEntry, *, log: deque[str], project: SessionProject | None, **making: Any) -> None:
         super().__init__(entry, log=log, idle_state=ServerState.ON_DEMAND, project=project, **making)
 
     @property
     def lacks_project(self) -> bool:
-        """Whether the server starts for a project, and none is known."""
+        """Whether the server starts for a project, but no project is known."""
         return self.config.deferred_startup and self.project is None
 
 

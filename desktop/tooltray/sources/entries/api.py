@@ -38,7 +38,7 @@ class ServersApi:
     ) -> None:
         """
         Args:
-            bridge_entry: what AI clients need to use this hub, as `{"mcpServers": {NAME: ENTRY}}`; reads files.
+            bridge_entry: returns the entry with which AI clients use this hub, as `{"mcpServers": {NAME: ENTRY}}`; reads files.
             packages: a folder that is searched for servers inside Tooltray besides this Python's packages; None: only these packages.
         """
         self._config, self._entries, self._tests, self._servers = config, server_entries, server_tests, servers
@@ -139,7 +139,7 @@ class ServersApi:
 
     @verb("manage")
     async def preview_server_update(self, name: str, config: Mapping[str, Any]) -> ServerUpdatePreview:
-        """Returns what `update_mcp_server` would change, in which file, and what is wrong with the new entry; writes nothing.
+        """Returns the changes that `update_mcp_server` would make, the file, and problems of the new entry; writes nothing.
 
         Raises:
             NotFound: the server does not exist.
@@ -188,7 +188,7 @@ class ServersApi:
         """Ends a running test of a server, and the test's process; does nothing for a test that has ended."""
         self._tests.cancel(test)
 
-    # what runs
+    # running servers
 
     async def start_server(self, name: str) -> None:
         """Starts a server and waits until it runs.
@@ -242,7 +242,7 @@ class ServersApi:
         """
         return list(self._servers.get(name).log)[-lines:] if lines > 0 else []
 
-    # what starts with Tooltray
+    # servers that start with Tooltray
 
     async def get_mcp_default_servers(self) -> list[str]:
         """Returns the names of the servers that start with Tooltray."""

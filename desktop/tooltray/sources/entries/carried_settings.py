@@ -77,10 +77,10 @@ def changes(setup: Mapping[str, object], document: Document, *, replace: bool) -
 
 
 def widens(change: SetupChange, setup: Mapping[str, object], document: Document, settings: Settings) -> bool:
-    """Reports whether one change lets more happen.
+    """Reports whether one change permits more than before.
 
     Args:
-        document, settings: what counts before it.
+        document, settings: the settings before the change.
     """
     path = _path_of(change.name, setup)
     given, here = _at(setup, path), _at(document, path)
@@ -92,7 +92,7 @@ def widens(change: SetupChange, setup: Mapping[str, object], document: Document,
 
 
 def standing(name: str, setup: Mapping[str, object], document: Document) -> object:
-    """Returns what a document has in the place of a change; None: nothing."""
+    """Returns a document's present value at the place of a change; None without one."""
     return _at(document, _path_of(name, setup))
 
 

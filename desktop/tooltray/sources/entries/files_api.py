@@ -1,4 +1,4 @@
-"""The API about files with servers in them: what they define, which entries need a person's consent, and reading them again."""
+"""The API about files with servers: their entries, which of these need a person's consent, and reloading the files."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -26,11 +26,11 @@ class FilesApi:
         self._files, self._project_servers, self._proposals, self._inmemory_trust = files, project_servers, proposals, inmemory_trust
 
     async def get_server_files(self) -> list[ServerFileSnapshot]:
-        """Returns the settings and every other file that servers come from now, as it was last read."""
+        """Returns the settings and all other files with servers, as last read."""
         return self._files.snapshots()
 
     async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
-        """Returns what waits for a person's consent: entries of projects' own files, proposals of programs, and servers inside Tooltray.
+        """Returns the requests for a person's consent: entries of projects' own files, proposals of programs, and servers inside Tooltray.
 
         Args:
             project: a folder, whose file's entries are returned even if it is not in use; empty: all projects in use, and the other kinds.
@@ -108,7 +108,7 @@ class FilesApi:
 
 
 async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequest]:
-    """Returns the waiting requests, to show in a confirmation; none if they cannot be read, which the following step reports."""
+    """Returns the waiting requests, to show in a confirmation; empty if they cannot be read, which the following step reports."""
     try:
         return await asked
     except TooltrayError:
@@ -116,24 +116,24 @@ async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequ
 
 
 def about_entries(entries: Mapping[str, str]) -> dict[str, object]:
-    """Returns what a consent to entries covers: the name of each, and the digest of what it starts."""
+    """Returns the facts that a consent to entries covers: each name, and the digest of the programs and files that the entry starts."""
     return {"entries": list(entries), "digests": [f"{name} {digest[:DIGEST_LENGTH]}" for name, digest in entries.items()]}
 
 
 def commands_of(requests: Sequence[TrustRequest], entries: Mapping[str, str]) -> dict[str, object]:
-    """Returns what entries start, to show in a confirmation."""
+    """Returns the commands of entries, to show in a confirmation."""
     return {"commands": [f"{each.entry}: {each.target}" for each in requests if each.entry in entries]}
 
 
 async def trust_others(entries: Mapping[str, str], inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> list[str]:
-    """Consents to entries outside projects' files; of one name the proposal is accepted, since the name would become that server."""
+    """Consents to entries outside projects' files; if a proposal and a server have the same name, the proposal is accepted."""
     inside = {name: digest for name, digest in entries.items() if inmemory_trust.waits(name) and not proposals.waits(name)}
     proposed = {name: digest for name, digest in entries.items() if name not in inside}
     return [*(await inmemory_trust.trust(inside) if inside else []), *(await proposals.trust(proposed) if proposed else [])]
 
 
 async def distrust_other(entry: str, inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> None:
-    """Declines or revokes one entry outside projects' files; of one name the proposal is declined."""
+    """Declines or revokes one entry outside projects' files; if a proposal and a server have the same name, the proposal is declined."""
     if inmemory_trust.knows(entry) and not proposals.waits(entry):
         await inmemory_trust.distrust(entry)
     else:

@@ -14,7 +14,7 @@ REFERENCE = re.compile(r"\$\{[^}]+\}")
 
 
 def read_answers(fields: Sequence[FormField], values: Mapping[str, FieldValue]) -> dict[str, tuple[str, ...]]:
-    """Returns the texts for each field, by its key; none for a field that is left empty.
+    """Returns the texts for each field, by its key; no texts for a field that is left empty.
 
     Args:
         values: by key; a field without a value has its default. A whole `${...}` counts as a value of every kind.
@@ -35,7 +35,7 @@ def read_number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if abs(number) < 1e15 else None  # nan is not, either
+    return number if abs(number) < 1e15 else None  # nan is not a number, either
 
 
 def unusable(field: FormField, why: str) -> TooltrayError:

@@ -1,7 +1,7 @@
 """Makes links that add a server to another AI client, as a web page or a button has them.
 
 No link ever contains a secret's value. The link has an input or a description instead, for which the client asks the user, or a variable
-that the client reads from its environment. A client that has neither gets the name in angle brackets, for the user to replace.
+that the client reads from its environment. If a client supports neither, the link has the name in angle brackets, for the user to replace.
 """
 
 import base64

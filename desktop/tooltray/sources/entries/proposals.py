@@ -32,8 +32,8 @@ from tooltray.sources.entries.proposal_snapshots import WAITS, KeptProposal, Kep
 from tooltray.sources.entries.server_secrets import ServerSecrets, mentioned
 
 logger = logging.getLogger(__name__)
-MOST_WAITING = 50  # more than a person reads; further proposals are refused
-LARGEST_ENTRY_BYTES = 64 * 1024  # a longer entry is not read by a person before the consent
+MOST_WAITING = 50  # users read no more; further proposals are refused
+LARGEST_ENTRY_BYTES = 64 * 1024  # users would not read a longer entry before the consent
 
 
 class ProjectFiles(Protocol):

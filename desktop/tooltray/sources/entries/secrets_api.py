@@ -1,4 +1,4 @@
-"""The API about secrets: their names, what uses them, and where they are kept. Values can be set and are never returned."""
+"""The API about secrets: their names, users and place. Values can be set, but are never returned."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, get_args
@@ -112,8 +112,9 @@ class SecretsApi:
         self._starts.retry_failed()
 
     async def _is_left(self, backend: SecretBackend) -> bool:
-        """Reports whether the choice leaves a place that can have secrets. Without a keyring it leaves none, nor does a return to the
-        former place from one that was just chosen and does not open."""
+        """Reports whether the choice replaces a usable place. It does not without a keyring, or when returning to the former place from one
+        that was just chosen and cannot be opened.
+        """
         try:
             await self._secrets.check()
         except SecretsAbsent:
@@ -123,7 +124,7 @@ class SecretsApi:
         return True
 
     async def set_secret_backend(self, kind: str) -> None:
-        """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there.
+        """Chooses where secrets are kept: `keyring`, `file` or `memory`; secrets in other places stay there.
 
         Raises:
             Denied: a person did not confirm the other place.

@@ -1,8 +1,8 @@
 """The entries of servers, wherever each is: in the settings, in a project's own file, or among the proposals that wait for consent.
 
 A server and its secrets are stored together or not at all. Nothing is started or stopped here: ServerManager and LiveSettings
-follow the settings. What an entry widens is confirmed by a person: compared with the existing entry, else with the last removed one of its
-name, so that nothing is gained by removing a server and adding it again, else with UNTOLD.
+follow the settings. What an entry widens is confirmed by a person: compared with the existing entry, else with the last removed entry of
+its name, so that removing a server and adding it again gains nothing, else with the default permissions.
 """
 
 import difflib
@@ -106,7 +106,7 @@ class EntryWidenings:
     def note_removed(self, name: str, entry: MCPServerConfig | None) -> None:
         """
         Args:
-            entry: as it was in force; None: unknown.
+            entry: the valid entry before the removal; None if unknown.
         """
         if entry is None:
             return
@@ -116,8 +116,8 @@ class EntryWidenings:
         self._removed[name] = entry
 
     async def confirm_new(self, name: str, entry: Mapping[str, object], like: MCPServerConfig | None = None) -> bool:
-        """Requests the user's approval for what a new server may do beyond the last server of its name, or else beyond a new server's
-        defaults. Returns whether anything had to be confirmed.
+        """Requests the user's approval for permissions of a new server that the last server with its name, or else a new server's defaults,
+        did not have. Returns whether anything had to be confirmed.
 
         Args:
             like: the server that the new one copies; if given, the entry is compared with this server.
@@ -132,14 +132,14 @@ class EntryWidenings:
         return bool(found)
 
     async def confirm(self, name: str, entry: Mapping[str, object], revision: str) -> str:
-        """Requests the user's approval for what a server may do by its new entry and not by the existing one; without an existing one as
-        `confirm_new`.
+        """Requests the user's approval for permissions that a server's new entry has and the existing one lacks; without an existing entry
+        see `confirm_new`.
 
         Args:
             revision: of the entry to replace; empty: the revision at the time of the question.
 
         Returns:
-            The revision of the entry that may be replaced; empty: no question was needed, and no revision was given.
+            The revision of the entry that may be replaced; empty if no question was needed and no revision was given.
 
         Raises:
             Denied: the person did not confirm.
@@ -150,7 +150,7 @@ class EntryWidenings:
         return (revision or seen) if await self.confirm_new(name, entry, there) else revision
 
     async def told(self, name: str, entry: Mapping[str, object]) -> list[str]:
-        """Returns what a person would have to confirm, each the beginning of a sentence; empty if nothing widens."""
+        """Returns the changes that a person has to confirm, each as the beginning of a sentence; empty if nothing widens."""
         return [each.what for each in await self._found(name, entry, self._config.settings.mcp_servers.get(name))]
 
     async def _found(self, name: str, entry: Mapping[str, object], before: MCPServerConfig | None) -> list[Widening]:
@@ -278,13 +278,13 @@ def as_added(entry: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the entry of a server that is added by any way but an editor: the server asks before it changes something, unless the entry
     has its own rules.
 
-    An entry that is in a file already is not passed through here: what it leaves out keeps the meaning that it has there.
+    Not used for entries that are in a file already: members that are missing there keep their meaning.
     """
     return dict(entry) if "autoApprove" in entry else {**entry, "autoApprove": list(USUAL_RULES)}
 
 
 def free_name(wanted: str, taken: Collection[str]) -> str:
-    """Returns a name for a new server: the wanted one, or the wanted one with a number behind it.
+    """Returns a name for a new server: the wanted name, or the wanted name with a number.
 
     Args:
         taken: the names of all servers; names of servers that come with Tooltray are taken in any case.

@@ -1,6 +1,6 @@
 """The secrets of servers: which servers use each, and their removal with a server.
 
-Files on the disk are read even if they are half written. When in doubt, a secret counts as used: one that is needed must not be deleted.
+Files on the disk are read even if they are half written. When in doubt, a secret counts as used, since a needed secret must not be deleted.
 Secrets are removed only on a person's request: changed files and reloaded settings remove none.
 """
 
@@ -75,7 +75,7 @@ class SecretUses:
         Args:
             projects: returns all known projects, in use or not.
             served: returns the paths of the files that the hub was started with.
-            lost: returns the paths of unreadable files that name projects; those that were deleted are ignored.
+            lost: returns the paths of unreadable files that name projects; deleted files are ignored.
             proposed: returns the entries that wait for consent, by the servers' names.
         """
         self._config, self._projects, self._served, self._lost, self._proposed = config, projects, served, lost, proposed
@@ -150,7 +150,7 @@ def _look_into(found: _Found, settings: Path, projects: Names, served: tuple[str
             found.note_document(document, str(settings))
     for folder, names in projects.items():
         _look_into_project(found, Path(folder, FILE_NAME), names)
-    broken = all_set_aside(Path(os.path.realpath(settings)))  # people are asked to correct such a file and to rename it back
+    broken = all_set_aside(Path(os.path.realpath(settings)))  # users are asked to correct such a file and to rename it back
     for path in (*map(Path, served), *broken):
         if (text := _text(found, path)) is not None:
             found.note(str(path), _in_text(text))

@@ -54,7 +54,7 @@ class ServerStarts:
         self.retry_failed()
 
     def retry_failed(self) -> None:
-        """Retries servers that lacked a secret, which may be stored now: those that have failed, and later those that are about to fail."""
+        """Retries servers that lacked a secret, which may be stored now: failed servers now, and servers that are about to fail later."""
         for server in self._servers:
             if server.needs_secrets or self._sign_ins.is_signed_in(server.name):
                 if server.state is ServerState.ERROR:

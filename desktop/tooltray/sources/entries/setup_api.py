@@ -118,7 +118,7 @@ class SetupApi:
 
     @verb(trusted=_changes_what_runs)
     async def apply_remedy(self, server: str, kind: str, value: str = "") -> str:
-        """Applies a remedy that `diagnose` proposed, and returns what was done, in words.
+        """Applies a remedy that `diagnose` proposed, and returns a description of what was done.
 
         Args:
             kind, value: of the Remedy.

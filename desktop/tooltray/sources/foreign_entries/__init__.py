@@ -1,1 +1,1 @@
-"""Entries of other programs read as entries of Tooltray: their placeholders, the proxies in them, which two are the same server."""
+"""Reads entries of other programs as entries of Tooltray, including their placeholders and the proxies in them."""

@@ -1,11 +1,11 @@
-"""Reads one server as an AI client has written it, into the spelling of our settings.
+"""Converts a server's entry from an AI client's spelling to the spelling of the settings.
 
 The rules, where clients differ:
 
 - `url` without a type is SSE in Gemini CLI, Qwen Code and Cline; elsewhere HTTP, unless its path ends in `/sse`.
-- `timeout` is in seconds in Cline, Roo Code and Goose, in milliseconds in Claude Code, Gemini CLI and Copilot CLI; elsewhere 1,000
-  and more are milliseconds.
-- A client's rules for calls without asking (`autoApprove`, `alwaysAllow`, `trust`) are not imported, unlike the tools that it hides: here
+- `timeout` is in seconds in Cline, Roo Code and Goose, in milliseconds in Claude Code, Gemini CLI and Copilot CLI; elsewhere numbers from
+1,000 on are milliseconds. - A client's rules for calls without asking (`autoApprove`, `alwaysAllow`, `trust`) are not imported, unlike the
+tools that it hides: here
   calls that only read run without asking, as everywhere.
 - A server of a project starts in the project's folder, as its client starts it.
 """
@@ -47,7 +47,7 @@ _CARRIED = frozenset(
         *("disable", "disabled", "timeout", "tool_timeout_sec", "tools", "scopes", "envFile", "env_vars", "env_keys"),
         *("env_http_headers", "bearer_token_env_var", "headersHelper", "sandbox", "sandboxEnabled"),
     }
-)  # what an entry's members become, or have a remark of their own
+)  # members that are converted, or have a remark of their own
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header
 _OAUTH_FIELDS = ("clientId", "clientSecret", "scopes", "scope", "callbackPort")
 
@@ -56,12 +56,12 @@ class RawServer(HidesFields, frozen=True):
     """One server before it is read.
 
     Attributes:
-        raw: the entry as its file has it.
-        shape: how its client writes entries (ClientKind.shape); empty: unknown.
-        project: the folder whose file it is in; empty: none.
-        folder: of the file; empty: the file does not exist.
+        raw: the entry as in its file.
+        shape: how its client writes entries (ClientKind.shape); empty if unknown.
+        project: the folder of a project's file with the entry; empty for other files.
+        folder: of the file; empty without a file.
         inputs: the file's descriptions of the values that its client asks for, by their ids.
-        is_example: it is from a README or another text, where `<your key>` is in the place of a value.
+        is_example: it is from a README or another text, in which `<your key>` stands for a value.
     """
 
     hidden: ClassVar = ("raw", "inputs")
@@ -76,15 +76,15 @@ class RawServer(HidesFields, frozen=True):
 
 
 class ReadServer(HidesFields, frozen=True):
-    """One server in our spelling.
+    """One server in the spelling of the settings.
 
     Attributes:
-        entry: in the spelling of `mcpServers`, its secrets in plain text; `${input:KEY}` is in the place of a value that is asked for.
-        asks: those values.
-        read: contents of files that are in it; they are secrets.
+        entry: in the spelling of `mcpServers`, its secrets in plain text; `${input:KEY}` stands for a value that the user is asked for.
+        asks: the fields for these values.
+        read: contents of files that were filled in; they are secrets.
         is_off: it is switched off in its client.
-        proxied: what it was behind a proxy; empty: it was behind none.
-        remarks: what of the entry is not carried over, each a reason to ask before it is imported.
+        proxied: the proxy in front of it; empty without a proxy.
+        remarks: the parts of the entry that are not imported, each a reason to ask before importing.
     """
 
     hidden: ClassVar = ("entry", "read")
@@ -104,7 +104,7 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
         home: the user's folder.
 
     Raises:
-        CannotUse: it has no form in our settings, or is empty; quotes no value.
+        CannotUse: the entry cannot be expressed in the settings, or is empty; the error quotes no value.
     """
     entry = _spelled(server)
     is_off = bool(entry.pop("disable", False))
@@ -133,16 +133,16 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
 
 
 def _spelled(server: RawServer) -> Entry:
-    """Returns the entry with our fields, its texts as they are."""
+    """Returns the entry with the settings' fields; its texts are unchanged."""
     written = {key: value for key, value in server.raw.items() if value is not None and key not in _APPROVED}
     if isinstance(old := written.get("command"), Mapping):  # of Zed, until 2025: {"path": ..., "args": ..., "env": ...}
         written |= {**{key: value for key, value in old.items() if key != "path"}, "command": old.get("path")}
-    if "httpUrl" in written:  # it precedes `url` where both are given
+    if "httpUrl" in written:  # it takes precedence over `url` if both are given
         written |= {"url": written.pop("httpUrl"), "type": written.get("type", "http")}
     if server.shape in _BARE_URL_IS_SSE and "url" in written and not {"type", "transportType"} & written.keys():
         written["type"] = "sse"
     if not isinstance(written.get("tools"), list):
-        written.pop("tools", None)  # of Codex: how calls of each tool are approved
+        written.pop("tools", None)  # Codex's approval settings for the calls of each tool
     limits = dict(_limits(written, server.shape))
     entry = {key: value for key, value in in_our_spelling(written, lambda key: 0).items() if key in _FIELDS or key == "disable"} | limits
     entry |= {"oauth": oauth} if (oauth := _oauth(server.raw)) is not None else {}
@@ -151,7 +151,7 @@ def _spelled(server: RawServer) -> Entry:
 
 
 def _limits(written: JsonObject, shape: str) -> Iterator[tuple[str, object]]:
-    """Takes time-outs and lists of tools out of an entry, and yields ours."""
+    """Removes time-outs and lists of tools from an entry, and yields them as fields of the settings."""
     timeout, seconds = written.pop("timeout", None), written.pop("tool_timeout_sec", None)
     if _is_number(seconds):
         yield "callTimeout", float(seconds)
@@ -171,7 +171,7 @@ def _is_number(value: object) -> bool:
 
 
 def _names(given: object) -> list[str]:
-    """Returns names of tools; what Gemini CLI writes behind one, in brackets, limits its arguments."""
+    """Returns names of tools, without the argument limits that Gemini CLI writes in brackets after a name."""
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise CannotUse(Phrase("its list of tools cannot be read"))
     names = [name.partition("(")[0].strip() for name in given]
@@ -222,7 +222,7 @@ def _split(line: str) -> list[str]:
 def _remarks(raw: Mapping[str, object], left_out: Iterable[str], *, is_remote: bool) -> Iterator[str]:
     """
     Args:
-        left_out: what is not carried over because a proxy is left out.
+        left_out: variables that are not imported because a proxy is left out.
         is_remote: the server has no process that could have variables.
     """
     if raw.get("sandbox") or raw.get("sandboxEnabled"):
@@ -237,7 +237,7 @@ def _remarks(raw: Mapping[str, object], left_out: Iterable[str], *, is_remote: b
 
 
 def _not_carried_over(raw: Mapping[str, object]) -> Iterator[str]:
-    """Yields the names of members that mean something to the entry's client and nothing here."""
+    """Yields the names of members that have a meaning only in the entry's client."""
     if isinstance(old := raw.get("command"), Mapping):
         yield from (f"command.{key}" for key in old if key != "path" and key not in _CARRIED)
     remote = {"requestOptions", "requestInit", "apiKey"} if any(raw.get(key) for key in ("url", *FIELD_SPELLINGS["url"])) else ()
@@ -274,7 +274,7 @@ def _translated(entry: Entry, variables: Variables, shape: str) -> Entry:
             made[field] = one(made[field], field)
     if "command" in made:
         made["command"] = one(made["command"], "command", is_command=True)
-        with variables.limited_to(Syntax() if shape == "droid" else None):  # it fills in only the environment
+        with variables.limited_to(Syntax() if shape == "droid" else None):  # this client fills in only the environment
             made["args"] = list(_arguments(made["args"], one))
     return made
 
@@ -289,7 +289,7 @@ def _arguments(words: Iterable[object], one: Callable[[object, str], object]) ->
 
 
 def _ask_for_examples(entry: Entry, variables: Variables) -> None:
-    """Asks for secrets that have an example in the place of their value."""
+    """Asks for secrets whose value is only an example."""
     for field in ("env", "headers"):
         for key, value in _members(entry, field):
             scheme, held = _SCHEME.fullmatch(str(value)).groups("")  # type: ignore[union-attr]  # it fits every text
@@ -298,7 +298,7 @@ def _ask_for_examples(entry: Entry, variables: Variables) -> None:
 
 
 def _add_references(entry: Entry, raw: Mapping[str, object], variables: Variables) -> None:
-    """Adds what is beside `env` and `headers`: names of variables to hand over or to send, a file with variables, keys of a keyring."""
+    """Adds variables and headers from other members: names of variables to pass on or to send, a file with variables, keys of a keyring."""
     headers = {str(name): _reference(value) for name, value in _members(raw, "env_http_headers")}
     if token := raw.get("bearer_token_env_var"):
         headers["Authorization"] = f"Bearer {_reference(token)}"
@@ -334,7 +334,7 @@ def _reference(name: object) -> str:
 
 
 def _variables_of(text: str) -> dict[str, object]:
-    """Returns the variables of a file with a `NAME=value` in each line."""
+    """Returns the variables of a file with lines `NAME=value`."""
     found: dict[str, object] = {}
     for line in text.splitlines():
         name, equals, value = line.strip().removeprefix("export ").partition("=")

@@ -1,8 +1,8 @@
 """Recognises programs between a client and a remote server, and the servers behind them: mcp-remote, supergateway, mcp-proxy and others.
 
 A client that speaks only stdio needs such a program; Tooltray reaches the server itself, over HTTP, and signs in where the server asks for
-it. So the server is offered in the place of the proxy. Whatever of a command line is not understood leaves the entry as it is: a proxy
-may do more than carry.
+it. So the server itself is offered instead of the proxy. If a part of the command line is not understood, the entry stays unchanged, since
+a proxy may do more than pass messages on.
 """
 
 import re
@@ -21,20 +21,20 @@ _HEADER = re.compile(r"([A-Za-z0-9!#$&'*+.^_`|~-]+):\s*(.*)", re.DOTALL)
 _LAUNCHERS = ("npx", "bunx", "pnpx", "uvx")
 _LAUNCHER_FLAGS = ("-y", "--yes", "-q", "--quiet", "x", "dlx")
 _WRAPPED = ("cmd", "cmd.exe")
-_REMOTE_FLAGS = ("--allow-http", "--debug", "--silent", "--enable-proxy")  # of mcp-remote: they change nothing of what is carried
+_REMOTE_FLAGS = ("--allow-http", "--debug", "--silent", "--enable-proxy")  # options of mcp-remote that do not change the messages
 _REMOTE_VALUES = ("--host", "--transport", "--auth-timeout", "--header", "--ignore-tool")
 _SSE = {"sse-only": "sse", "http-only": "http", "http-first": "http", "sse-first": "sse"}
 
 
-TOKEN = "API_ACCESS_TOKEN"  # of mcp-proxy
+TOKEN = "API_ACCESS_TOKEN"  # options of mcp-proxy
 
 
 class Carried(msgspec.Struct, frozen=True):
-    """An entry without its proxy, as it is offered.
+    """The offered entry, without its proxy.
 
     Attributes:
         proxied: the proxy, to show to the user.
-        left_out: variables of the proxy that have no use here.
+        left_out: variables of the proxy that are not used here.
     """
 
     entry: Entry
@@ -43,7 +43,7 @@ class Carried(msgspec.Struct, frozen=True):
 
 
 def carried_by(entry: Mapping[str, Any]) -> Carried | None:
-    """Returns what an entry is offered as, if it starts a proxy or a container; None: it is offered as it is."""
+    """Returns the offered entry for an entry that starts a proxy or a container; None if the entry is offered unchanged."""
     words = _program(entry)
     if not words:
         return None
@@ -69,7 +69,7 @@ def is_docker_gateway(words: Sequence[str]) -> bool:
 
 
 def _program(entry: Mapping[str, Any]) -> list[str]:
-    """Returns the words of a command line from the program that does the work, without launchers, shells and versions."""
+    """Returns the words of a command line from the actual program on, without launchers, shells and versions."""
     words = [str(entry.get("command") or ""), *(str(word) for word in entry.get("args") or ())]
     if words[0].lower() in _WRAPPED and len(words) > 2 and words[1].lower() == "/c":
         words = words[2:]
@@ -94,7 +94,7 @@ def _mcp_remote(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
             if word == "--header" and not _take_header(value, env, headers):
                 return None
             if word == "--ignore-tool":
-                return None  # it hides tools, in its own spelling
+                return None  # hides tools, in mcp-remote's own spelling
             kind = _SSE.get(value, "") if word == "--transport" else kind
         elif _URL.fullmatch(word) and not url:
             url = word
@@ -125,7 +125,7 @@ def _supergateway(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
 
 
 def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
-    """Reads `mcp-proxy [--transport sse|streamablehttp] [-H NAME VALUE] URL`; with a command in the URL's place it is a server."""
+    """Reads `mcp-proxy [--transport sse|streamablehttp] [-H NAME VALUE] URL`; with a command instead of the URL it is a server."""
     url, headers, kind, rest = "", dict[str, str](), "sse", list(words)
     token = env.get(TOKEN)
     if isinstance(token, str) and token:
@@ -145,7 +145,7 @@ def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
 
 
 def _container(entry: Mapping[str, Any], words: Sequence[str]) -> Carried | None:
-    """Returns the image of a container for the user; the container itself is offered as it is."""
+    """Returns the image of a container for the user; the container itself is offered unchanged."""
     if is_docker_gateway(words):
         return Carried(dict(entry), Phrase("Docker's own gateway: the servers that are switched on in Docker Desktop"))
     if words[1:2] != ["run"]:
@@ -184,7 +184,7 @@ def _image(words: Sequence[str]) -> str:
 
 
 def _take_header(text: str, env: Mapping[str, Any], headers: dict[str, str]) -> bool:
-    """Takes `Name: value` apart; a variable of the entry's own environment in the value is filled in, as the proxy does it."""
+    """Splits `Name: value`; variables of the entry's own environment in the value are filled in, as the proxy does."""
     found = _HEADER.fullmatch(text)
     if found is None:
         return False

@@ -1,11 +1,10 @@
-"""Translates the placeholders of AI clients into ours: a text means what its client makes of it, and each fills in others.
+"""Translates the placeholders of AI clients into Tooltray's. Each client fills in different placeholders.
 
 - A variable of the environment becomes `${NAME}` or `${NAME:-default}`, looked up when the server starts; no value is copied.
-- A folder or a sign whose value is known becomes that value. The folder that a client has open becomes that of the project whose file it
-  is, else `{project_path}`: such a server starts for each project.
-- For a value that is nowhere on the disk the user is asked: `${input:KEY}` stays in the text until the user has given it.
-- The content of a file is put in, and is a secret.
-- A `${...}` that the client passes on unchanged cannot be written here, so the entry is refused.
+- A placeholder for a known folder or character becomes its value. The folder that a client has open becomes the folder of the entry's
+project, else `{project_path}`: such a server starts for each project. - The user is asked for values that are not on the disk:
+`${input:KEY}` stays in the text until then. - The content of a file is filled in, and is a secret. - A `${...}` that the client passes on
+unchanged cannot be expressed here, so the entry is refused.
 """
 
 import contextlib
@@ -32,19 +31,19 @@ _PLACEHOLDERS = re.compile(
 )
 _WITH_DEFAULT = re.compile(rf"({_NAME}):-([^{{}}]*)")
 ASKED = re.compile(r"\$\{input:([^{}\s]+)\}")
-"""In a text, the place of a value for which the user is asked."""
+"""The placeholder in a text for a value that the user is asked for."""
 _FOLDER_NAMES = {"DESKTOP": "Desktop", "DOCUMENTS": "Documents", "DOWNLOADS": "Downloads"}
 
 
 class Syntax(msgspec.Struct, frozen=True):
-    """What an AI client fills in.
+    """The placeholders that an AI client fills in.
 
     Attributes:
         braced: `${NAME}`.
         defaults: `${NAME:-default}`.
         plain: `$NAME`.
-        words: `$NAME`, in capital letters and as a word of its own.
-        editor: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and their like.
+        words: `$NAME`, in capital letters and as a whole word.
+        editor: `${env:NAME}`, `${userHome}`, `${workspaceFolder}` and similar ones.
         inputs: `${input:id}`.
         files: `${file:path}`.
         textual: `{env:NAME}` and `{file:path}`.
@@ -68,9 +67,9 @@ class Syntax(msgspec.Struct, frozen=True):
 
 _EDITOR = Syntax(braced=True, editor=True, inputs=True)
 ANY = Syntax(braced=True, defaults=True, editor=True, inputs=True, files=True, textual=True, templates=True)
-"""Of a text for an unknown client, and of clients whose syntax is unknown."""
+"""The syntax for unknown clients, and for clients whose syntax is unknown."""
 OF_A_TEXT = msgspec.structs.replace(ANY, words=True)
-"""Of a text that was pasted: it may be written for a client that fills in `$NAME`, and a value may have `$` in it."""
+"""The syntax of a pasted text, which may be for a client that fills in `$NAME`, while a value may contain `$`."""
 SYNTAXES: Mapping[str, Syntax] = {
     "claude": Syntax(braced=True, defaults=True),
     "cline": Syntax(),
@@ -88,16 +87,16 @@ SYNTAXES: Mapping[str, Syntax] = {
     "vscode": _EDITOR,
     "windsurf": Syntax(braced=True, editor=True, files=True),
 }
-"""By the shape of a client's entries. Measured, or from the client's documentation; others: ANY."""
+"""The syntax by the shape of a client's entries: measured, or from the client's documentation; for others ANY."""
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What an entry's placeholders refer to.
+    """The values that an entry's placeholders refer to.
 
     Attributes:
         home: the user's folder.
-        project: the folder whose file the entry is in; empty: the entry is for all projects.
-        folder: of the file; empty: the file does not exist.
+        project: the folder of a project's file with the entry; empty for an entry for all projects.
+        folder: of the file; empty without a file.
         inputs: a client's descriptions of the values that it asks for, by their ids.
         read_file: reads a small text file; raises CannotUse.
     """
@@ -113,8 +112,8 @@ class Variables:
     """Translates the texts of one entry.
 
     Attributes:
-        asks: the values that have to be asked for, by their keys.
-        read: contents of files that were put in; they are secrets.
+        asks: the fields for values that the user is asked for, by their keys.
+        read: contents of files that were filled in; they are secrets.
         needs_project: the server has to be started for a project.
     """
 
@@ -128,18 +127,18 @@ class Variables:
         """Returns a text with Tooltray's placeholders.
 
         Args:
-            key: the name of its variable, header or field: by it a value that is asked for is known to be a secret.
-            is_command: it is the program itself, which is not another one for each project.
+            key: the name of its variable, header or field: it shows whether a value that the user is asked for is a secret.
+            is_command: the text is the program, which must be the same for all projects.
 
         Raises:
-            CannotUse: it has no form here.
+            CannotUse: the text cannot be expressed here.
         """
         if self._syntax.commands and "$(" in text:
             raise CannotUse(Phrase("its client runs a command to get a value of it"))
         return _PLACEHOLDERS.sub(lambda each: self._one(each, key, is_command), text)
 
     def ask(self, key: str, label: str, *, is_secret: bool) -> str:
-        """Records a value that has to be asked for; returns what is in its place."""
+        """Records a value that the user is asked for; returns its placeholder."""
         if not _ASKED_KEY.fullmatch(key):
             raise CannotUse(Phrase("'{name}' cannot be the name of a value", name=shown(key)))
         field = _field(key, label, self._around.inputs.get(key, {}), is_secret)
@@ -149,7 +148,7 @@ class Variables:
 
     @contextlib.contextmanager
     def limited_to(self, syntax: Syntax | None) -> Iterator[None]:
-        """Applies another syntax to some texts of a client; None: they have the same one."""
+        """Applies another syntax to some texts of a client; None: the same syntax."""
         usual = self._syntax
         self._syntax = syntax or usual
         yield
@@ -159,7 +158,7 @@ class Variables:
         """Returns the content of a file that an entry names.
 
         Raises:
-            CannotUse: it cannot be read, or its text would be taken for a placeholder.
+            CannotUse: the file cannot be read, or its text would be taken for a placeholder.
         """
         content = self._around.read_file(self._absolute(path)).strip()
         if "${" in content:
@@ -269,7 +268,7 @@ def _not_understood(whole: str) -> CannotUse:
 
 
 def _field(key: str, label: str, described: Mapping[str, object], is_secret: bool) -> FormField:
-    """Returns the field of a value that is asked for.
+    """Returns the field for a value that the user is asked for.
 
     Args:
         described: the client's description, as in VS Code's `inputs`.

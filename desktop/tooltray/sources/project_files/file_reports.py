@@ -1,4 +1,4 @@
-"""What users read about files with servers: lines for the log, problems, and what a reload would change.
+"""Texts for users about files with servers: lines for the log, problems, and the changes that a reload would make.
 
 The texts contain names of fields, never values, which may be secrets.
 """
@@ -20,7 +20,7 @@ from tooltray.foundation.snapshots.files import FileProblem, ReloadChange, Serve
 from tooltray.servers.upstream.project_folder import shown
 
 MOST_NAMES = 8  # in one line
-MOST_REPORTED = 10  # problems of one file at once; a foreign file may have a thousand
+MOST_REPORTED = 10  # problems of one file at once; another author's file may have a thousand
 
 
 class ProblemReports:
@@ -67,9 +67,9 @@ def _names(names: list[str]) -> str:
 
 
 MOST_NAMED = 8  # fields in one line
-MOST_UNUSABLE = 10  # entries of one file; a foreign file may have a thousand
+MOST_UNUSABLE = 10  # entries of one file; another author's file may have a thousand
 _OF_SERVERS = ("mcp_servers", "file_servers", "version")
-"""Members of the settings that are described through the servers, or not at all."""
+"""Members of the settings that are described with the servers, or not described."""
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -122,7 +122,7 @@ def waiting(server: str, file: str, *, is_change: bool) -> ReloadChange:
 
 
 def kept(server: str, file: str, problem: Problem) -> ReloadChange:
-    """Describes a server or file that stays as it is, because its file cannot be used.
+    """Describes a server or file that stays unchanged because its file cannot be used.
 
     Args:
         server: empty for the whole file.
@@ -156,7 +156,7 @@ def _of_server(name: str, before: Known, after: Known) -> Iterator[ReloadChange]
 
 
 def _way(server: FileServer | None) -> tuple[object, ...]:
-    """Returns what decides how a file's server runs besides its entry."""
+    """Returns everything besides its entry that decides how a file's server runs."""
     return (server.folder, server.project, dict(server.entry.variables)) if server else ()
 
 

@@ -1,4 +1,4 @@
-"""Servers of projects' own files as the user decides about them: which entries may run, and entries added, changed and removed.
+"""The user's decisions about servers of projects' own files: which entries may run, and which are added, changed and removed.
 
 The rest of a file stays unchanged, byte by byte. The file is read again for each change, and a concurrent save of another program is not
 lost (see edited_files).
@@ -225,7 +225,7 @@ class ProjectServers:
         """Implements FilesApi.trust_entries."""
         held = {entry for entry in entries if self._trust.is_held(await self._folders.real(project), entry)}
         file, names = await self._decisions.trust(project, entries)
-        await self._files.read_now(file.project)  # the reading for the decision may be outdated by now
+        await self._files.read_now(file.project)  # the file as read for the decision may be outdated by now
         for entry, name in zip(entries, names, strict=True):
             if entry in held:
                 await self._start(name)

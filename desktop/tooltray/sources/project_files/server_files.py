@@ -47,8 +47,8 @@ class FoldersInUseChanged(Event, frozen=True):
 
 
 class FoldersInUse:
-    """The folders in use, as real paths, in the order in which they came into use: of sessions, and for a while of those that have left.
-    Belongs to the engine's loop.
+    """The folders in use, as real paths, in the order in which they came into use: folders of sessions, and for a while of sessions that
+    have ended. Belongs to the engine's loop.
 
     Attributes:
         project: a folder whose file's servers are for all sessions; empty for none.
@@ -283,7 +283,7 @@ class ServerFiles:
     def _on_read(self, event: FileRead) -> None:
         file = event.file
         if file not in self._files:
-            return  # its project is no longer in use
+            return  # the file's project is no longer in use
         if event.reading != file.latest:
             self._adopt(file, event.reading, is_sure=event.is_sure)
             self._apply()
@@ -343,7 +343,7 @@ class ServerFiles:
     async def reload(self) -> list[ReloadChange]:
         """Implements FilesApi.reload."""
         changes = await self.preview_reload()
-        with contextlib.suppress(TooltrayError):  # it is reported, and among the changes
+        with contextlib.suppress(TooltrayError):  # the error is published, and is among the changes
             await self._config.reload()
         for file in self._files:
             self._on_read(FileRead(file, await self._watch.read(file), True))
@@ -363,7 +363,7 @@ class ServerFiles:
             reading = await self._watch.read(file)
             if is_sure(reading, file.latest):
                 self._adopt(file, reading, is_sure=True)
-            else:  # another program is just saving it
+            else:  # another program is just saving the file
                 file.settle()
             self._watch.start_reading(file)  # an older reading may end after this one
         self._apply()
@@ -376,7 +376,7 @@ class ServerFiles:
 
 
 def _left_alone(files: Sequence[FollowedFile]) -> Iterator[ReloadChange]:
-    """Yields what a reload leaves unchanged, although its file has changed."""
+    """Yields the parts that a reload leaves unchanged although their file has changed."""
     for file in files:
         if file.latest and not file.latest.is_understood:
             yield kept("", file.path, file.problems[0].problem)

@@ -1,7 +1,7 @@
-"""The files of a project that an entry of its own file starts: which these are, their digests, and how they differ from what was allowed.
+"""The files of a project that an entry of its own file starts: finds them, computes their digests, and compares them with the allowed ones.
 
-Blocks on the disk. Paths that a line computes while it runs (variables, `$(...)`) are not found, nor files that these files import, as the
-guide explains.
+Blocks on the disk. Paths that a command line computes (variables, `$(...)`) are not found, nor files that these files import, as the guide
+explains.
 """
 
 import difflib
@@ -84,7 +84,7 @@ _ENDS = frozenset({"&&", "||", ";", "|", "&", "(", ")"})
 
 
 def runs_by_name(config: MCPServerConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the modules (`python -m NAME`), and what may be a folder (`node DIR`), that an interpreter is given to run."""
+    """Returns the modules (`python -m NAME`), and arguments that may be folders (`node DIR`), that an interpreter runs."""
     kind = _VERSION.sub("", _SUFFIX.sub("", os.path.basename(config.command or "").lower()))
     modules, folders = [], []
     for words in dict.fromkeys((config.args[:MOST_WORDS], config.template[:MOST_WORDS])) if kind in _FLAGS else ():
@@ -113,7 +113,7 @@ def _own_words(kind: str, words: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def lines_of(config: MCPServerConfig, folder: str, depth: int = 0) -> Iterator[MCPServerConfig]:
-    """Yields what else an entry starts, as entries with a command and arguments.
+    """Yields other command lines that an entry starts, as entries with a command and arguments.
 
     Args:
         folder: the project's real path.
@@ -127,12 +127,12 @@ def lines_of(config: MCPServerConfig, folder: str, depth: int = 0) -> Iterator[M
 
 
 def starts_others(config: MCPServerConfig, folder: str) -> bool:
-    """Returns whether an entry starts a shell line or a runner: what these run cannot be known before they run it."""
+    """Returns whether an entry starts a shell line or a runner, whose programs cannot be known in advance."""
     return next(lines_of(config, folder), None) is not None or any(map(os.path.isfile, deciding_files(config, folder)))
 
 
 def deciding_files(config: MCPServerConfig, folder: str) -> Iterator[str]:
-    """Yields the paths of files that decide what a runner starts: package.json and what its `main` and `bin` name, a Makefile."""
+    """Yields the paths of files that decide what a runner starts: package.json and the files in its `main` and `bin`, a Makefile."""
     base, name = place_of(config.cwd or "", folder, folder), program_name(config.command or "")
     if name in PACKAGE_RUNNERS:
         yield os.path.join(base, "package.json")
@@ -162,7 +162,7 @@ def _commands(line: str, config: MCPServerConfig) -> Iterator[MCPServerConfig]:
     lexer.whitespace_split = True
     try:
         words = [*lexer, ";"]
-    except ValueError:  # quotes that do not close: no shell runs it, either
+    except ValueError:  # unclosed quotes: no shell runs the line, either
         return
     command: list[str] = []
     for word in words:
@@ -190,11 +190,11 @@ CODE = re.compile(r"\.(?:py|pyz|pyw|[cm]?[jt]sx?|sh|bash|zsh|ps1|bat|cmd|exe|rb|
 ENTRY_FILES = ("__main__.py", "index.js", "index.mjs", "index.cjs", "index.ts", "package.json")
 """Files that decide what runs if an interpreter is given a folder."""
 MOST_FILES = 32  # of one entry
-LARGEST_HASHED_BYTES = 256 * 2**20  # half a second; of a larger file only the size and the time of its change count
-LARGEST_SHOWN_BYTES = 64 * 1024  # of which a copy is kept, so that a difference can be shown
+LARGEST_HASHED_BYTES = 256 * 2**20  # takes half a second; of a larger file only the size and the time of change are compared
+LARGEST_SHOWN_BYTES = 64 * 1024  # bytes of a file whose copy is saved, to show differences later
 MOST_DIFF_LINES, LONGEST_LINE = 200, 500
 SHOWN_DIGITS = 12
-MISSING, NO_FILE = "missing", "no file"  # in the place of a digest
+MISSING, NO_FILE = "missing", "no file"  # instead of a digest
 BEGINNINGS = (b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # scripts, Linux, Windows, macOS
 
 Digests = Mapping[str, str]
@@ -251,7 +251,7 @@ def _below(path: str, folder: str) -> str:
 
 
 def digest_at(path: str) -> str:
-    """Returns the digest of the file at a path, links followed; MISSING or NO_FILE if there is nothing to be read."""
+    """Returns the digest of the file at a path, links followed; MISSING or NO_FILE without a file."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
             found = os.fstat(file.fileno())
@@ -284,7 +284,7 @@ def shown_files(files: Digests) -> tuple[str, ...]:
 
 
 def changed(before: Digests, now: Digests) -> list[str]:
-    """Returns the files that have changed, are gone or are new."""
+    """Returns the files that have changed, are missing or are new."""
     return [path for path in sorted({*before, *now}) if before.get(path, MISSING) != now.get(path, MISSING)]
 
 
@@ -319,7 +319,7 @@ class StartedTexts:
             pass
 
     def differences(self, project: str, before: Digests, now: Digests) -> tuple[str, ...]:
-        """Returns how files differ from what was allowed; each line begins with "+", "-" or " "."""
+        """Returns how files differ from the allowed ones; each line begins with "+", "-" or " "."""
         return tuple(line for path in changed(before, now) for line in self._difference(project, path, before, now))
 
     def _difference(self, project: str, path: str, before: Digests, now: Digests) -> Iterator[str]:

@@ -43,7 +43,7 @@ Environ = Callable[[], Awaitable[Mapping[str, str]]]
 
 
 class Revoked(NamedTuple):
-    """A consent that was revoked: of which content of an entry, the choices for its server, and the files that it started."""
+    """A revoked consent: the digest of the entry's content, the choices for its server, and the files that it started."""
 
     folder: str = ""
     entry: str = ""
@@ -75,7 +75,7 @@ class TrustDecisions:
         self._config, self._trust = config, trust
         self._folders, self._read = folders, read
         self._lock = asyncio.Lock()
-        self._revoked = Revoked()  # the last one, to restore it, and its choices if the entry is added again
+        self._revoked = Revoked()  # the last revoked consent, for restoring it, or its choices if the entry is added again
 
     async def file(self, project: str) -> ProjectFile:
         """Reads the file of a folder.
@@ -119,7 +119,7 @@ class TrustDecisions:
     async def check_started(self, folder: str, entry: FileEntry) -> None:
         """Checks that a trusted entry starts the files that the user allowed.
 
-        A consent of an older version knows no files: it takes them as they are now.
+        For a consent of an older version, which has no files, the present ones are recorded.
 
         Raises:
             CannotStart: one of them has changed; the entry waits for consent from now on.
@@ -143,7 +143,7 @@ class TrustDecisions:
             self._texts.keep(folder, each)
 
     def _waiting(self, file: ProjectFile) -> list[FileEntry]:
-        """Returns the entries that wait, and trusted ones that would start other files than were allowed."""
+        """Returns the entries that wait, and trusted entries that would start other files than the allowed ones."""
         waiting = {entry.name for entry in file.waiting()}
         on = [entry for entry in file.entries if not entry.config.disable]
         return [entry for entry in on if entry.name in waiting or self._has_changed(file, entry)]
@@ -153,7 +153,7 @@ class TrustDecisions:
         return allowed is not None and started_files(entry.config, file.project) != dict(allowed)
 
     async def _confine(self, folder: str, entry: FileEntry) -> None:
-        """Sandboxes a server, unless its entry, which the user has seen, has another confinement, or something was chosen for it before.
+        """Sandboxes a server, unless its entry, which the user has seen, has another confinement, or the user chose one before.
 
         This includes a server whose entry had a confinement of its own when it was trusted, and has none now.
         """
@@ -194,7 +194,7 @@ class TrustDecisions:
                 raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
             written = next((each for each in file.entries if each.name == entry), None)
             _check_is_the_same(file, written, entry, revoked.digest, {})
-            if revoked.choices:  # before it may start: they decide which of its calls run without asking
+            if revoked.choices:  # before the server may start, as the choices decide which of its calls run without asking
                 await self._config.edit(all_choices({self._trust.name(file.project, entry): revoked.choices}))
             files = {} if revoked.files is None else {entry: revoked.files}
             names = await self._trust.allow(file.project, {entry: revoked.digest}, files=files)
@@ -232,7 +232,7 @@ class TrustDecisions:
 
 
 def _changes_only(diff: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the lines of a difference; none if they show no change."""
+    """Returns the lines of a difference; empty if they show no change."""
     return diff if any(not line.startswith(" ") for line in diff) else ()
 
 
@@ -282,7 +282,7 @@ class InMemoryTrust:
         return config is not None and not self.allows(name, config)
 
     def knows(self, name: str) -> bool:
-        """Returns whether a decision about a name is about such a server."""
+        """Returns whether a name is of such a server, so that a decision about it belongs here."""
         return self.waits(name) or name in self._kept
 
     async def requests(self) -> list[TrustRequest]:
@@ -326,7 +326,7 @@ class InMemoryTrust:
         return self._store.kept.get(NO_PROJECT, {})
 
     async def _write(self, kept: dict[str, KeptEntry]) -> None:
-        """Stores the consents, without those to servers that are gone."""
+        """Stores the consents, except for removed servers."""
         there = self._config.own_settings.mcp_servers
         after = {NO_PROJECT: {name: each for name, each in kept.items() if name in there}}
         await finish_in_thread(self._store.write, after)

@@ -33,7 +33,7 @@ _BLANKS = re.compile(r"\s{24}")
 _LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 MOST_LINES = 200  # of each side of a diff; more than a person reads
 LONGEST_LINE = 500  # characters
-_HEADS = ("---", "+++", "@@")  # no line of an entry begins so: each begins with indentation or a brace
+_HEADS = ("---", "+++", "@@")  # no line of an entry begins like this: each begins with indentation or a brace
 MOST_WARNINGS = 12  # more than a person reads before an answer
 LONG_TARGET = 2000  # characters of a command line or URL; no honest one is so long, and a person does not read it to the end
 STEERING = re.compile(
@@ -152,7 +152,7 @@ def written_target(config: MCPServerConfig) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """Makes everything in a text visible, also line breaks: after many of them something could be out of sight."""
+    """Makes everything in a text visible, also line breaks: many line breaks could move a part out of sight."""
     return visible(text.translate(_LINE_ENDS))
 
 

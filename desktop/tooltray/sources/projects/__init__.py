@@ -1,1 +1,1 @@
-"""Projects: on which folder each session works, which folders are allowed, and the servers that start for one."""
+"""Projects: the folder of each session, the allowed folders, and the servers that start for a project."""

@@ -1,4 +1,4 @@
-"""The API about projects, and servers that start for one."""
+"""The API about projects, and servers that start for a project."""
 
 import asyncio
 from collections.abc import Mapping
@@ -122,7 +122,7 @@ class ProjectsApi:
 
     @verb(trusted=_changes_arguments)
     async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
-        """Chooses whether a server waits for a project, and with which arguments it is started for one.
+        """Chooses whether a server waits for a project, and the arguments with which it is started for a project.
 
         Args:
             template: arguments, with {project_path} and {project_name} for the project's; None: its `args`.

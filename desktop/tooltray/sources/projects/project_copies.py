@@ -1,4 +1,4 @@
-"""The copies of deferred servers, one for each project: when they end, and how they are shown."""
+"""The copies of deferred servers, one for each project: ends unneeded copies, and describes them all."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,8 +28,8 @@ from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.projects.project_folders import ProjectFolders
 from tooltray.sources.projects.project_sources import ProjectSources
 
-UNUSED_S = 60.0  # a client that is started again comes back sooner, and some servers take long to start
-UNCALLED_S = KEPT_FOR_S  # the same for independent requests, whose client is remembered for so long
+UNUSED_S = 60.0  # a restarted client reconnects sooner, and some servers take long to start
+UNCALLED_S = KEPT_FOR_S  # for independent requests, whose client is remembered as long
 
 Includes = Callable[[SessionState, str], bool]
 """Returns whether a session's profile contains a server."""
@@ -55,7 +55,7 @@ class ProjectCopies:
         self._servers, self._states = servers, states
         self._folders, self._sources = folders, sources
         self._deadlines, self._spawn, self._bus = deadlines, spawn, bus
-        self._leases: dict[ServerCopy, Deadline] = {}  # of the copies that no session needs
+        self._leases: dict[ServerCopy, Deadline] = {}  # deadlines of copies that no session needs
         self._allowed = set(folders.allowed())
         self._withdrawals: set[asyncio.Task[None]] = set()
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -68,7 +68,7 @@ class ProjectCopies:
         await asyncio.gather(*self._withdrawals)
 
     def refresh_leases(self) -> None:
-        """Gives each copy that no session needs a deadline, and takes it from those that one needs again."""
+        """Gives each copy that no session needs a deadline, and cancels the deadlines of copies that are needed again."""
         unneeded = self._unneeded()
         for copy in [copy for copy in self._leases if copy not in unneeded]:
             self._leases.pop(copy).cancel()
@@ -93,9 +93,9 @@ class ProjectCopies:
 
     async def _end(self, copy: ServerCopy, server: DeferredServer) -> None:
         if copy not in self._unneeded():
-            return  # a session has come in this moment
+            return  # a session has moved here in this moment
         await server.end([copy])
-        self.refresh_leases()  # at its end it was looked at, too
+        self.refresh_leases()  # while it ended, it may have got a deadline again
 
     def _on_changed(self, event: Event) -> None:
         self.refresh_leases()
@@ -123,7 +123,7 @@ class ProjectCopies:
         for server in self._servers.deferred():
             server.give_up(folder)
             copies = [copy for copy in server.copies if copy.project and is_inside(copy.project.path, folder)]
-            await server.end(copies, then=ServerState.STOPPED)  # a call that waits for one does not start it again
+            await server.end(copies, then=ServerState.STOPPED)  # a waiting call does not start the copy again
 
 
 class ProjectSnapshots:
@@ -133,7 +133,7 @@ class ProjectSnapshots:
         self._states, self._includes = states, includes
 
     def detail(self, server: ManagedServer) -> str:
-        """Returns what a server does at the moment, or waits for."""
+        """Returns a server's current step, or what it waits for, as text."""
         if server.shown_state is not ServerState.WAITING:
             return server.first.detail
         sessions = [state for state in self._states if state.connections and has_server(state, server, self._includes)]

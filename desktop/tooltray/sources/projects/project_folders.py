@@ -13,7 +13,7 @@ from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.project_folder import is_hidden_at_home, is_inside, own_user, real_folder, shown, why_never_allowed
 
 ALLOWED = "allowedFolders"
-OWN = "tooltray"  # the name of the caller where no AI client calls, see OwnCaller
+OWN = "tooltray"  # the caller's name for calls without an AI client, see OwnCaller
 
 
 class ProjectFolders:
@@ -42,7 +42,7 @@ class ProjectFolders:
                 yield Problem(title, reason, hint)
 
     async def real(self, text: str) -> str:
-        """Returns the real path of a folder that may be a project, whether it is allowed or not.
+        """Returns the real path of a folder that may be a project, allowed or not.
 
         Raises:
             TooltrayError: it may never be one; the error has the reason.
@@ -50,10 +50,10 @@ class ProjectFolders:
         return await asyncio.to_thread(self._real, text)
 
     async def check(self, folder: str) -> None:
-        """Checks the real path of a folder again that may be a project.
+        """Checks the real path of a project's folder again.
 
         Raises:
-            TooltrayError: it is gone, or leads elsewhere by now.
+            TooltrayError: the folder does not exist any more, or leads elsewhere now.
         """
         if (real := await self.real(folder)) != folder:
             reason = Phrase("it has become a link, and leads to '{real}'", real=shown(real))
@@ -110,7 +110,7 @@ class ProjectFolders:
         return folder
 
     async def is_permitted(self, folder: str, state: SessionState) -> bool:
-        """Returns whether a real path is allowed by the user, or is exactly the folder that the session's client brought along."""
+        """Returns whether a real path is allowed by the user, or is exactly the folder that the session's client sent."""
         return await asyncio.to_thread(self._is_permitted, folder, state.folder, state.roots)
 
     async def own_folder(self, state: SessionState) -> str:

@@ -1,4 +1,4 @@
-"""Finds out on which project each session works, from its bridge's folder and its client's roots."""
+"""Finds the project of each session, from its bridge's folder and its client's roots."""
 
 import asyncio
 import base64
@@ -32,7 +32,7 @@ from tooltray.sources.projects.project_folders import ProjectFolders
 
 logger = logging.getLogger(__name__)
 ANSWER_WAIT_S = 5.0  # a client answers from memory; a call that waits for its project waits for this
-MOST_ROOTS = 64  # of which the first that may be a project counts
+MOST_ROOTS = 64  # roots that are examined; the first that may be a project is used
 ROOTS = "roots/list"
 
 
@@ -55,9 +55,9 @@ class ProjectSources:
         self._folders, self._states, self._spawn = folders, states, spawn
         self._is_wanted, self._bus = is_wanted, bus
         self._pending: dict[str, set[asyncio.Task[None]]] = {}  # by the state's id
-        self._looks: dict[str, asyncio.Task[None]] = {}  # the same of those at the folder of the session's bridge, the last one
-        self._asked: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how often each was asked for its roots
-        self._unasked: WeakSet[Session] = WeakSet()  # when they became ready, no server needed their roots
+        self._looks: dict[str, asyncio.Task[None]] = {}  # the last check of the folder of each session's bridge, by the state's id
+        self._asked: WeakKeyDictionary[Session, int] = WeakKeyDictionary()  # how often each client was asked for its roots
+        self._unasked: WeakSet[Session] = WeakSet()  # sessions that became ready when no server needed their roots
         self._refusals: dict[str, str] = {}  # by the state's id
         bus.subscribe(SessionConnected, lambda event: self._on_connected(event.state))
 
@@ -73,11 +73,13 @@ class ProjectSources:
             self._bus.publish(SessionMoved(state))
 
     def refusal(self, state: SessionState) -> str:
-        """Returns why the folder or the roots of a session's client cannot be its project; empty if they can, or there are none."""
+        """Returns why the folder or the roots of a session's client cannot be its project; empty if they can, or if the client sent
+        neither.
+        """
         return self._refusals.get(state.id, "")
 
     def is_settled(self, session: Session) -> bool:
-        """Returns whether the project of a session is not being looked for at the moment."""
+        """Returns whether no search for the project of a session is running."""
         return not self._pending.get(session.state.id) and session not in self._unasked
 
     async def settle(self, session: Session) -> None:
@@ -103,7 +105,9 @@ class ProjectSources:
             self._begin(session.state, self._ask_without_folder(session))
 
     async def _ask_without_folder(self, session: Session) -> None:
-        """Asks a client for its roots only if its folder is not a project: no server waits for one, but roots select its servers."""
+        """Asks a client for its roots only if its folder is not a project: no server waits for the roots, but they select the session's
+        servers.
+        """
         await self.looked(session.state)
         if "folder" in session.state.projects:
             self._unasked.add(session)
@@ -150,7 +154,7 @@ class ProjectSources:
             self.set(state, "folder", SessionProject(folder, project_name("", folder), "folder"))
 
     async def _ask(self, session: Session) -> None:
-        """Asks a client for its roots. An answer counts only if no later question was sent: the roots have changed since."""
+        """Asks a client for its roots. An answer is used only if no later question was sent, since the roots have then changed."""
         number = self._asked[session] = self._asked.get(session, 0) + 1
         try:
             async with asyncio.timeout(ANSWER_WAIT_S):
@@ -166,9 +170,8 @@ class ProjectSources:
             self._note(session.state, found)
 
     async def take(self, session: Session, answer: Raw) -> None:
-        """Records the roots of a modern client, as it answered together with a request; an empty answer means none.
-
-        Over HTTP only this answer counts for that request: another window of the client may have the same token.
+        """Records the roots that a modern client sent with a request; an empty answer means no roots. Over HTTP only this answer is used
+        for that request: another window of the client may have the same token.
         """
         state = session.state
         self._note(state, await self._found(state, _read_roots(answer)))
@@ -213,8 +216,8 @@ def _read_roots(result: Raw) -> list[_Root]:
 
 
 KEY = "roots"  # of the question, in the result and among the answers
-COUNTS_FOR_S = 30.0  # an answer, on a connection that lasts: its client is one window, and seldom opens another folder in it
-MARK_BYTES = 12  # a server that is a hub itself asks in the same way, and its state must not be mistaken for ours
+COUNTS_FOR_S = 30.0  # an answer is used so long on a lasting connection: its client is one window, and seldom opens another folder
+MARK_BYTES = 12  # a server that is itself a hub asks in the same way; its state must not be mistaken for this hub's
 UNREADABLE = "the state of this call is none of this hub's; call again"
 
 
@@ -223,8 +226,8 @@ class RootRounds:
 
     The client is asked for its roots with each call that depends on them, since 2026-07-28 has no notification for their changes and
     requests over HTTP are independent of each other; and once if the session's folder is unknown, so that the servers of that folder are
-    found. The call's own answers to its server's questions are sent to the client in the state and returned with it: nothing is kept here.
-    Belongs to the engine's loop.
+    found. The call's own answers to its server's questions are sent to the client in the state, and come back with it: they are not stored
+    here. Belongs to the engine's loop.
     """
 
     def __init__(
@@ -240,16 +243,16 @@ class RootRounds:
         self._config, self._deadlines = config, deadlines
         self._mark = f"roots.{secrets.token_urlsafe(MARK_BYTES)}."
         self._asked: set[str] = set()  # ids of states
-        self._are_known: WeakSet[Session] = WeakSet()  # whose answer still counts
+        self._are_known: WeakSet[Session] = WeakSet()  # sessions whose last answer is still valid
         bus.subscribe(SessionForgotten, lambda event: self._asked.discard(event.state.id))
 
     async def before(self, exchange: Exchange, server: str | None) -> Envelope | None:
-        """Returns the question that is sent first in reply to a request; None: the request can be handled.
+        """Returns the question that is sent first in reply to a request; None if the request can be handled now.
 
         Args:
-            exchange: if its request brings the answer, its request and head are replaced by the original request's. Over HTTP, its
-                session works from then on the folder that its client has answered.
-            server: the server that the request is for; None: it is not known yet.
+            exchange: if its request brings the answer, its request and head are replaced by the original request's. Over HTTP, the session
+                then works on the folder in its client's answer.
+            server: the server that the request is for; None if unknown.
         """
         if exchange.head.request_state.startswith(self._mark):
             return await self._go_on(exchange)
@@ -263,13 +266,13 @@ class RootRounds:
         session, state = exchange.session, exchange.session.state
         depends = self._depends_on_project(server)
         if not depends and (state.is_passing or state.id in self._asked):
-            return False  # one that ends with its request need not know without a reason
+            return False  # a session of a single request needs the roots only for such servers
         if session in self._are_known or "feedback" in state.projects or not can_be_asked(ROOTS, exchange.head.meta.capabilities):
             return False
         return depends or await self._is_lost(state)
 
     def _depends_on_project(self, server: str | None) -> bool:
-        """Returns whether the project may count for a request to a server; the hub's own tools call other servers."""
+        """Returns whether the project may matter for a request to a server; the hub's own tools call other servers."""
         managed = self._servers.find(server) if server else None
         if managed is None or managed.is_builtin:
             return any(map(self._is_of_projects, self._config.settings.mcp_servers))

@@ -1,4 +1,4 @@
-"""Which project each session works on, and the deferred servers that start for it. What the user chooses is in api.py."""
+"""The project of each session, and the deferred servers that start for it. The user's choices are in api.py."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ class ProjectReport(msgspec.Struct, frozen=True):
 
     Attributes:
         started: names of the servers that run for it now, in the settings' order.
-        failed: name and reason of those that do not.
+        failed: name and reason of the servers that did not start.
         warning: why nothing was started; empty if the folder may be a project.
     """
 
@@ -62,9 +62,9 @@ class Projects:
         self._config, self._servers, self._folders = config, servers, folders
         self._includes, self._spawn = includes, spawn
         self.sources, self.rounds = sources, rounds
-        self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # by folder, those that are under way
+        self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # running checks, by folder
 
-    # what sessions work on (ProjectSource)
+    # the projects of sessions (ProjectSource)
 
     def is_settled(self, session: Session) -> bool:
         return self.sources.is_settled(session)
@@ -76,7 +76,7 @@ class Projects:
         """Checks the folder of a project before a server starts for it; servers that start together share one check.
 
         Raises:
-            TooltrayError: the folder is gone, or leads elsewhere by now.
+            TooltrayError: the folder does not exist any more, or leads elsewhere now.
         """
         look = self._looks.get(project.path)
         if look is None:
@@ -112,10 +112,10 @@ class Projects:
         self.sources.ask(session)
 
     async def before_listing(self, session: Session, only: str | None) -> None:
-        """Begins to start, for a session's project, the servers that were never listed: their tools are not known otherwise.
+        """Begins to start, for a session's project, the servers that were never listed: otherwise their tools stay unknown.
 
         Args:
-            only: the only server that the session has; None: it has all.
+            only: the only server of the session; None for a session with all servers.
         """
         lazy = self._config.settings.publish.lazy_load
         startable = (each for each in self._startable(session.state) if not each.is_stopped and not each.config.is_lazy(lazy))
@@ -125,7 +125,7 @@ class Projects:
         await self.sources.settle(session)
         if project := session.state.project:
             for server in unlisted:
-                with contextlib.suppress(TooltrayError):  # it has too many copies: a call reports that
+                with contextlib.suppress(TooltrayError):  # the server has too many copies; a call reports that
                     server.copy_for(project).first.start()
 
     async def reported(self, state: SessionState, name: str, path: str) -> ProjectReport:
@@ -180,7 +180,7 @@ class Projects:
 
 
 def project_problems(folders: ProjectFolders, servers: ServerManager) -> Iterator[Problem]:
-    """Yields what the settings name as projects and Tooltray cannot use."""
+    """Yields problems of projects in the settings that Tooltray cannot use."""
     yield from folders.problems()
     for server in servers.deferred():
         if remark := project_remark(server.config):

@@ -1,1 +1,1 @@
-"""Endpoints that configurations of other proxies ask for, with their own addresses, paths and tokens."""
+"""Endpoints that the configurations of other proxies define, with their own addresses, paths and tokens."""

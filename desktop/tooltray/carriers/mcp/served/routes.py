@@ -1,7 +1,7 @@
-"""Which server of a config is at which path of its endpoint, who may use it, and where the endpoint may be open.
+"""The paths and tokens of a config's servers at their endpoint, and where the endpoint may be open.
 
-The rules are the same as in TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest name that fits counts,
-and a server with tokens wants one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. One rule is ours: a server without
+The rules are the same as in TBXark's mcp-proxy: a server is at `{base path}/{its name in the file}/`, the longest matching name wins, and a
+server with tokens requires one of them as `Authorization: TOKEN` or `Authorization: Bearer TOKEN`. Tooltray adds one rule: a server without
 tokens can be reached only from this machine.
 """
 
@@ -22,16 +22,16 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 
 LOOPBACK = "127.0.0.1"
-OWNER_LENGTH = 16  # of a token's hash: tells the clients of one server apart, and gives no token away
+OWNER_LENGTH = 16  # characters of a token's hash: they distinguish the clients of one server without revealing a token
 _SCHEME = "bearer "
 
 
 class Route(HidesFields, frozen=True):
     """
     Attributes:
-        name: of the server in the file; slashes may be in it.
-        server: the same server's name here.
-        needs_token: one of `tokens` has to be shown.
+        name: of the server in the file; may contain slashes.
+        server: the same server's name in the hub.
+        needs_token: a request must have one of `tokens`.
     """
 
     hidden: ClassVar = ("tokens",)
@@ -48,21 +48,21 @@ class Route(HidesFields, frozen=True):
 
     @property
     def owners(self) -> frozenset[str]:
-        """What `owner` may return."""
+        """The values that `owner` may return."""
         return frozenset(map(_owner_of, self.tokens)) if self.needs_token else frozenset({""})
 
     def owner(self, authorization: str | None) -> str:
-        """Returns the name of the client that shows its token; empty where no token is needed.
+        """Returns the name of the client whose token is in the request; empty if no token is needed.
 
         Raises:
-            Refused: it shows none, or a wrong one.
+            Refused: the token is missing or wrong.
         """
         if not self.needs_token:
             return ""
         shown = (authorization or "").strip()
         if shown[: len(_SCHEME)].lower() == _SCHEME:
             shown = shown[len(_SCHEME) :].strip()
-        is_right = [hmac.compare_digest(_bytes(token), _bytes(shown)) for token in self.tokens]  # all of them: it always takes as long
+        is_right = [hmac.compare_digest(_bytes(token), _bytes(shown)) for token in self.tokens]  # all of them, in constant time
         if not any(is_right):
             message = "this server needs one of the tokens that its config names: send it as `Authorization: Bearer TOKEN`"
             raise Refused(UNAUTHORIZED, message, headers={"WWW-Authenticate": "Bearer"})
@@ -73,8 +73,8 @@ class Address(msgspec.Struct, frozen=True):
     """Where an endpoint is to be open.
 
     Attributes:
-        host: empty: every address of this machine.
-        open_to_all: the tokenless servers that keep it on this machine although the file asks for more.
+        host: empty for every address of this machine.
+        open_to_all: servers without tokens, because of which it is open only on this machine although the file asks for more.
     """
 
     host: str
@@ -91,7 +91,7 @@ def address_for(endpoint: Endpoint, routes: Iterable[Route]) -> Address:
 
 
 def find(path: str, base_path: str, routes: Iterable[Route]) -> tuple[Route, str] | None:
-    """Returns the server at a path and what follows its name there, without slashes at its ends; None if no server fits.
+    """Returns the server at a path, and the rest of the path without slashes at its ends; None if no server matches.
 
     Args:
         path: of a request, percent signs decoded.
@@ -111,7 +111,7 @@ def _owner_of(token: str) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")  # headers may hold bytes that are no UTF-8
+    return text.encode("utf-8", "surrogateescape")  # headers may have bytes that are not UTF-8
 
 
 PLACE = "authTokens"
@@ -127,21 +127,21 @@ class _Filled(HidesFields, frozen=True):
 class ServedTokens:
     """The tokens of a config's servers, with the secrets that they name filled in.
 
-    A token whose secret cannot be read opens nothing. What was read stays until a secret changes, so that no keyring is asked whenever a
-    file is read. Belongs to the engine's loop.
+    A token whose secret cannot be read gives no access. Read secrets are cached until one changes, so that reading a file does not ask the
+    keyring each time. Belongs to the engine's loop.
     """
 
     def __init__(self, secrets: SecretStore, environ: Mapping[str, str]) -> None:
         """
         Args:
-            environ: what variables in tokens are filled in from.
+            environ: values for variables in tokens.
         """
         self._secrets, self._environ = secrets, environ
         self._known: dict[tuple[str, tuple[str, ...]], _Filled] = {}
         self._changes = self._known_since = 0
 
     def forget(self) -> None:
-        """Drops the secrets, which are read again at the next check: one of them has changed."""
+        """Marks the cached secrets as outdated, since one has changed; they are read again at the next check."""
         self._changes += 1
 
     async def look(self, entries: Iterable[FileEntry]) -> None:
@@ -156,13 +156,13 @@ class ServedTokens:
         self._known, self._known_since = known, now
 
     def of(self, entry: FileEntry) -> tuple[str, ...]:
-        """Returns all tokens of a server that are known; empty does not mean that the server needs none."""
+        """Returns all known tokens of a server; if empty, the server may still need a token."""
         filled = self._known.get((entry.name, entry.secret_tokens))
         return tuple(dict.fromkeys((*entry.tokens, *(filled.tokens if filled else ()))))
 
     @property
     def problems(self) -> Iterator[Problem]:
-        """Why some tokens open nothing."""
+        """The reasons why some tokens give no access."""
         return (filled.problem for filled in self._known.values() if filled.problem)
 
     async def _filled(self, server: str, tokens: tuple[str, ...]) -> _Filled:

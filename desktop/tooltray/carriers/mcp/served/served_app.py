@@ -1,8 +1,8 @@
 """A config's endpoint at one open address, with and without sessions. ServedListener imports this when the first endpoint opens.
 
 A client that shows a right token is served whatever its `Host` and `Origin` are: users reach such a proxy by many names, and no web page
-knows the token. Where no token is needed, `Host` and `Origin` keep web pages out. A request that the browser itself marks as sent by a page
-of another site is always refused.
+knows the token. If no token is needed, `Host` and `Origin` keep web pages out. A request that the browser marks as sent by a page of
+another site is always refused.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR
 from tooltray.servers.relay.held_calls import HeldCalls
 
-NOBODYS = "served "  # whose requests those without a token are; no token's owner has a name that ends in a space
+NOBODYS = "served "  # the owner of requests without a token; names of other owners never end in a space
 
 
 class ReplyAlone(Exchange):
@@ -44,16 +44,16 @@ class ReplyAlone(Exchange):
 
 
 class Sessionless:
-    """Answers requests of legacy clients that name no session, as the proxy whose config is served does; it keeps no sessions.
+    """Answers requests of legacy clients that name no session, as the proxy with this kind of config does, which has no sessions.
 
     Some of its clients send no `initialize`, some do not send back the session id, and some read plain JSON but no events. Requests without
-    a session share one state for each token, and one for those without a token: a lazy server that one of them has activated is activated
-    for all, also for modern clients with the same token. One for each server. Belongs to the engine's loop.
+    a session share one state per token, and requests without a token share one: a lazy server that one request has activated is active for
+    all of these, also for modern clients with the same token. Each server has its own Sessionless. Belongs to the engine's loop.
     """
 
     def __init__(self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls]) -> None:
         self._opens, self._held_calls_of = opens, held_calls_of
-        self._exchanges: dict[Dispatcher, str] = {}  # and whose they are
+        self._exchanges: dict[Dispatcher, str] = {}  # with their owners
 
     def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
         """Returns the dispatchers of one owner's requests, or all."""
@@ -62,10 +62,10 @@ class Sessionless:
     async def answer(self, request: web.Request, posted: Posted, owner: str, server: str) -> web.StreamResponse:
         """
         Raises:
-            Refused: there is too much to do.
+            Refused: too many requests are in progress.
         """
         if not posted.requests:
-            return web.Response(status=202)  # it concerns a session, and there is none
+            return web.Response(status=202)  # only for sessions, which do not exist here
         if len(self._exchanges) >= MAX_EXCHANGES:
             raise Refused(503, "too many requests are in flight", code=INTERNAL_ERROR, id=Raw(posted.requests[0]))
         held = self._held_calls_of(owner)
@@ -84,14 +84,16 @@ class Sessionless:
 
 
 def is_sessionless(request: web.Request, posted: Posted) -> bool:
-    """Returns whether a legacy POST is answered without a session: it names none and begins none, or its client could not read events."""
+    """Returns whether a legacy POST is answered without a session: it neither names nor begins a session, or its client cannot read
+    events.
+    """
     if SESSION_HEADER in request.headers or posted.is_modern or posted.is_batch:
         return False
     return not posted.is_initialize or not takes_events_too(request)
 
 
 def takes_events_too(request: web.Request) -> bool:
-    """Returns whether a client reads both forms of an answer."""
+    """Returns whether a client accepts events besides plain JSON."""
     return accepted(request.headers.get("Accept")) == (True, True)
 
 
@@ -110,14 +112,14 @@ PLAIN, STREAMABLE, EVENTS, MESSAGES = "", "mcp", "sse", "message"
 class ServedServer:
     """One server of a config at its own paths: both transports with sessions, and requests without.
 
-    A GET that names no session begins one of HTTP+SSE, a POST beside such a session goes to its `message` path, everything else is
-    streamable HTTP. So both kinds of client are served at a plain `/NAME/`, whatever the file's `type` is. Belongs to the engine's loop.
+    A GET without a session begins an HTTP+SSE session, whose POSTs are sent to its `message` path; everything else is streamable HTTP. So
+    clients of both transports are served at a plain `/NAME/`, whatever the file's `type` is. Belongs to the engine's loop.
     """
 
     def __init__(self, server: str, *, opens: OpensClients, tool_schema: ToolSchema, deadlines: DeadlineWheel, spawn: Spawn) -> None:
         """
         Args:
-            server: its name here.
+            server: its name in the hub.
         """
         self._server, self._deadlines, self._spawn = server, deadlines, spawn
         self._held: dict[str, HeldCalls] = {}
@@ -130,12 +132,12 @@ class ServedServer:
         """Answers a request.
 
         Args:
-            owner: whose token came with it.
-            tail: the rest of its path behind the server's name.
-            path: the server's own, percent-encoded, without a slash at its end.
+            owner: the owner of the token in the request.
+            tail: the rest of the request's path after the server's name.
+            path: the server's own path, percent-encoded, without a slash at its end.
 
         Raises:
-            Refused: the request is not one that can be answered.
+            Refused: the request cannot be answered.
         """
         if tail == MESSAGES:
             if request.method != "POST":
@@ -152,7 +154,9 @@ class ServedServer:
         return await answer_mcp(request, owner, self._server, streamable=self._streamable, modern=self._modern)
 
     async def end_of(self, owner: str | None, reason: str, *, grace_s: float) -> None:
-        """Ends what the clients with one token have open, or all: requests in flight may finish within `grace_s`, in seconds."""
+        """Ends the requests and sessions of the clients with one token, or of all: requests in flight may finish within `grace_s`, in
+        seconds.
+        """
         parts = (self._streamable, self._modern, self._sessionless, self._sse)
         dispatchers = [dispatcher for part in parts for dispatcher in part.dispatchers(owner)]
         await asyncio.gather(*(dispatcher.close(reason, grace_s=grace_s) for dispatcher in dispatchers))
@@ -183,19 +187,19 @@ CLOSED = "the endpoint was closed or moved"
 
 
 class ServedApp:
-    """Belongs to the engine's loop; `close` may be called twice."""
+    """The application of a config's endpoint. Belongs to the engine's loop; `close` may be called twice."""
 
     def __init__(self, endpoint: Endpoint, *, host: str, port: int, make_server: Callable[[str], ServedServer]) -> None:
         """
         Args:
-            host, port: where it is really open.
-            make_server: what answers for a server, by its name here.
+            host, port: the address that is actually open.
+            make_server: makes the handler of a server, by its name in the hub.
         """
         self._base_path, self._public_host = endpoint.base_path, endpoint.public_host.lower()
         self._guard = Guard(host=host, port=port, requires_token=False, owner_of=lambda token: None)
         self._make_server = make_server
         self._routes: tuple[Route, ...] = ()
-        self._servers: dict[str, ServedServer] = {}  # by their names here
+        self._servers: dict[str, ServedServer] = {}  # by their names in the hub
         application = web.Application()
         answer_all_else(application, self._serve)
         self._site = HttpSite(application)
@@ -205,7 +209,7 @@ class ServedApp:
         await self._site.open(place)
 
     async def use(self, routes: Iterable[Route]) -> None:
-        """Sets the servers and tokens; ends what clients have open and could not open any more."""
+        """Sets the servers and tokens; ends requests and sessions that would not be allowed any more."""
         before, self._routes = {route.server: route for route in self._routes}, tuple(routes)
         now = {route.server: route for route in self._routes}
         for route in self._routes:
@@ -219,7 +223,7 @@ class ServedApp:
                 await self._servers[server].end_of(owner, TOKEN_GONE, grace_s=0)
 
     async def stop_taking(self) -> None:
-        """Takes no connection any more; responses go on. May be called twice."""
+        """Accepts no more connections; responses continue. May be called twice."""
         await self._site.stop_taking()
 
     async def close(self) -> None:

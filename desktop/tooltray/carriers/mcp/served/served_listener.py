@@ -1,6 +1,5 @@
-"""The endpoint of the config that the hub was started with: open where the file says, with the servers and tokens that it names now.
-
-What cannot be opened at the start ends the hub, as it ends the proxy whose config it is; later it becomes a problem in the window.
+"""The endpoint of the config that the hub was started with: open at the file's address, with its present servers and tokens. If it cannot
+be opened at the start, the hub ends, as the proxy with this config does; later failures become problems in the window.
 """
 
 import asyncio
@@ -29,17 +28,17 @@ SERVED_APP = "tooltray.carriers.mcp.served.served_app"
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """What the files ask for now."""
+    """The endpoint that the files ask for now."""
 
     file: str
     endpoint: Endpoint
     address: Address
     routes: tuple[Route, ...]
-    narrowed: Problem | None  # why it is to be open for this machine alone, where the file asks for more
+    narrowed: Problem | None  # why it is only for this machine although the file asks for more
 
     @property
     def place(self) -> tuple[Endpoint, str, int]:
-        """What cannot change without opening the endpoint again."""
+        """The values whose change requires opening the endpoint again."""
         return self.endpoint, self.address.host, self.address.port
 
 
@@ -48,7 +47,7 @@ MakeServed = Callable[[str], Any]
 
 
 class ServedListener:
-    """Belongs to the engine's loop; `close` may be called twice."""
+    """The listener for the config's endpoint. Belongs to the engine's loop; `close` may be called twice."""
 
     def __init__(
         self,
@@ -67,22 +66,22 @@ class ServedListener:
         self._files, self._config, self._tokens = files, config, tokens
         self._make_served, self._bus, self._spawn = make_served, bus, spawn
         self._place: HttpPlace[_Wanted, ServedApp] = HttpPlace(address=_address, make_app=self._make_app, cannot_open=_cannot_open, bus=bus)
-        self._looking = asyncio.Lock()  # not the place's: while a keyring asks the person, the hub may end
-        self._kept: dict[str, Endpoint] = {}  # of files that are not understood now, as they were when they were
+        self._looking = asyncio.Lock()  # not the place's lock: the hub may end while a keyring asks the user
+        self._kept: dict[str, Endpoint] = {}  # the last valid endpoints of files that are malformed now
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Why the endpoint is not open, or not as the file asks for."""
+        """The reasons why the endpoint is not open, or not as the file asks for."""
         of_place = (self._place.wanted and self._place.wanted.narrowed, self._place.problem)
         return (*(problem for problem in of_place if problem), *self._tokens.problems)
 
     @property
     def startup_lines(self) -> tuple[str, ...]:
-        """Lines for the user who starts the hub: where the endpoint is open, and what is not as the file asks for."""
+        """Lines for the user who starts the hub: the open address, and the problems."""
         return tuple(self._where()) + tuple(str(problem) for problem in self.problems)
 
     def url(self, file: str) -> str:
-        """Returns the URL below which a file's servers are, each at its name; empty if they are not served."""
+        """Returns the base URL of a file's servers, each of which is at its name; empty if they are not served."""
         wanted = self._opened
         return self._place.base_url + wanted.endpoint.base_path if wanted and wanted.file == file else ""
 
@@ -90,20 +89,20 @@ class ServedListener:
         """Opens what the files ask for, and follows them from now on.
 
         Raises:
-            TooltrayError: it cannot be opened; says why and what to do.
+            TooltrayError: it cannot be opened; the error has the reason and the remedy.
         """
         if not self._files.served():
-            return  # the hub was started with none
+            return  # the hub was started without such a config
         await self.follow()
         if problem := self._place.problem:
             raise TooltrayError(problem.title, problem.message, problem.hint)
         self._bus.subscribe(SecretsChanged, self._on_secrets_changed)
         self._bus.subscribe(ServerFilesChanged, lambda event: self._on_changed())
         self._bus.subscribe(ConfigChanged, lambda event: self._on_changed())
-        self._on_changed()  # they may have changed meanwhile
+        self._on_changed()  # the files may have changed meanwhile
 
     async def follow(self) -> None:
-        """Does what the files say now."""
+        """Applies the present files."""
         async with self._looking:
             told = self.problems
             await self._tokens.look(server.entry for server in self._config.file_servers.values() if server.origin == "served")
@@ -148,7 +147,7 @@ class ServedListener:
 
     @property
     def _opened(self) -> _Wanted | None:
-        """What is open now; None: nothing."""
+        """The open endpoint; None if it is closed."""
         return self._place.wanted if self._place.app else None
 
     def _wanted(self) -> _Wanted | None:
@@ -179,7 +178,7 @@ class ServedListener:
     # opening
 
     async def _make_app(self, wanted: _Wanted, port: int) -> "ServedApp":
-        await asyncio.to_thread(importlib.import_module, SERVED_APP)  # the loop would stand still for as long as that takes
+        await asyncio.to_thread(importlib.import_module, SERVED_APP)  # importing would block the loop
         from tooltray.carriers.mcp.served.served_app import ServedApp
 
         app = ServedApp(wanted.endpoint, host=wanted.address.host, port=port, make_server=self._make_served)

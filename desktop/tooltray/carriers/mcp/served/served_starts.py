@@ -1,4 +1,4 @@
-"""What a hub does for the configs that it was started with: variables, checks at the start, a line of the log for each call."""
+"""Work for the configs that the hub was started with: variables, checks at the start, a line of the log for each call."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,9 +18,9 @@ from tooltray.sources.project_files.file_watch import ReadFile
 
 
 def in_surroundings(read: ReadFile, environ: Mapping[str, str]) -> ReadFile:
-    """Returns a reader whose readings of configs have the variables of `environ` that their placeholders name.
-
-    A project's own file gets none of them: its placeholders find only the user's usual environment."""
+    """Returns a reader that adds to the entries of configs the variables of `environ` that their placeholders name. A project's own file
+    gets no such variables: its placeholders use only the user's usual environment.
+    """
 
     def read_in_surroundings(path: Path, kind: Kind) -> FileReading:
         reading = read(path, kind)
@@ -43,7 +43,7 @@ def check_served(readings: Iterable[FileReading]) -> None:
     """Checks the configs at the start of a hub: the user who named them is at the terminal and can correct them.
 
     Raises:
-        TooltrayError: a file is malformed, has an unusable server although it wants them all, or two files want an endpoint of their own.
+        TooltrayError: a file is malformed, a file that requires all its servers has an unusable one, or two files define an endpoint.
     """
     endpoints = []
     for reading in readings:
@@ -56,12 +56,12 @@ def check_served(readings: Iterable[FileReading]) -> None:
 
 
 class RequiredServers:
-    """Waits until each of them ran once. Belongs to the engine's loop."""
+    """Waits until each server that its config requires ran once. Belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, bus: EventBus, on_failed: Callable[[TooltrayError], None]) -> None:
         """
         Args:
-            on_failed: one of them does not start; says which and why. Called once.
+            on_failed: called once, when a required server does not start; the error names the server and the reason.
         """
         self._config, self._on_failed = config, on_failed
         self._waiting = {name for name, settings in config.settings.mcp_servers.items() if not settings.disable and _must_run(config, name)}
@@ -97,7 +97,7 @@ def _fatal(reading: FileReading) -> Iterator[FileProblem]:
 
 
 def _in_words(problem: FileProblem) -> str:
-    """Returns a problem without its hint, which is about a running hub; a message names its line itself."""
+    """Returns a problem as text without its hint, which is for a running hub; messages already contain the line."""
     title, message = problem.problem.title, problem.problem.message
     if not message:
         return f"line {problem.line}: {title}" if problem.line else title
@@ -108,7 +108,7 @@ logger = logging.getLogger(__name__)
 
 
 class ServedCallLog:
-    """Belongs to the engine's loop."""
+    """Logs the calls of servers whose config asks for it. Belongs to the engine's loop."""
 
     def __init__(self, *, config: McpConfHelper, bus: EventBus) -> None:
         self._config = config
