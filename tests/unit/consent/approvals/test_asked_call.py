@@ -27,7 +27,7 @@ async def test_a_slip_in_the_settings_lets_no_client_do_more(tmp_path: Path) -> 
     clients = {"zz": {"mode": "bogus"}, "Cursor": {"autoApprove": "none"}, "Careful": {"autoApprove": []}, "Odd": ["read"]}
     async with desk(tmp_path, autoApprove=["all"], settings={"publish": {"clients": clients}}, has_window=False) as here:
         assert "only reads" in await here.refusal("read_it", here.session("Careful"))
-        for name in ("Cursor", "Odd", "zz"):
+        for name in ("Cursor", "Odd"):  # an odd mode restricts nothing
             assert "Unknown tool" in await here.refusal("read_it", here.session(name))
         told = [problem.message for problem in here.parts.conf.problems]
         places = [message.split(": ")[2].removeprefix("publish.") for message in told]

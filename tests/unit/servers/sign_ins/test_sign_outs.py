@@ -157,7 +157,8 @@ async def test_a_slip_made_by_hand_while_the_hub_runs_ends_no_sign_in(tmp_path: 
         document["mcpServers"]["far"]["disable"] = "perhaps"
         parts.home.settings.write_text(json.dumps(document))
         await parts.presenter.set_mcp_enabled(True)
-        assert await whoami(parts)  # what ran goes on
+        with pytest.raises(TooltrayError, match="asked"):  # it runs on, but each of its calls asks
+            await whoami(parts)
         del document["mcpServers"]["far"]["disable"]
         parts.home.settings.write_text(json.dumps(document))
         await parts.presenter.set_mcp_enabled(True)
