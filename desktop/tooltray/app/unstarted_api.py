@@ -271,7 +271,7 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
 
 
 class _ClosedDoor:
-    """Stands in for the HTTP endpoints when no hub runs: all are closed."""
+    """The HTTP endpoints when no hub runs: all are closed."""
 
     def __init__(self, config: McpConfHelper, has_trusted: Callable[[], bool]) -> None:
         self._config, self._has_trusted = config, has_trusted

@@ -16,7 +16,7 @@ NAME = "name"
 
 
 class Missing(Enum):
-    """The type of `MISSING`, which stands for a member that does not exist."""
+    """The type of `MISSING`, the value of a member that does not exist."""
 
     MISSING = 0
 
