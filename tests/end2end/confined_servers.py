@@ -162,6 +162,7 @@ async def try_server(world: World, server: Server, *, site: str = "") -> dict[st
     places = _prepare(world, site)
     command, *args = (_filled(each, places) for each in server.command)
     env = {name: _filled(value, places) for name, value in server.env.items()}
+    world.folders_of_others.add(world.home / f".{server.name.lower()}")  # Serena writes its settings there at any moment
     write_settings(world, {"tried": {"command": command, "args": args, "env": env, "cwd": places["{work}"], "autoApprove": ["all"]}})
     world.start_hub()
     hub = Hub(world)

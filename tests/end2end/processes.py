@@ -249,6 +249,8 @@ class World:
             "QT_QPA_PLATFORM": "offscreen",
             MARK: self.mark,
         }
+        self.folders_of_others: set[Path] = set()
+        """Folders in which servers of other people write files of their own: what these leave half-written as they end is theirs."""
         self._programs: list[Program] = []
 
     # starting
@@ -367,7 +369,8 @@ class World:
                 is_socket = stat.S_ISSOCK(path.lstat().st_mode)
                 is_record = path == self.root / "run" / "hub.json"
                 is_temporary = path.is_relative_to(self.temporary) and path != self.temporary
-                if is_socket or is_record or is_temporary or path.suffix in (".tmp", ".part", ".new") or path == places[1]:
+                is_half_written = path.suffix in (".tmp", ".part", ".new") and self.folders_of_others.isdisjoint(path.parents)
+                if is_socket or is_record or is_temporary or is_half_written or path == places[1]:
                     found.append(str(path))
         return found
 
