@@ -255,10 +255,12 @@ class ApprovalsApi:
         await self._changes.accept(server, tool, kind, seen)
 
     def _call(self, id: str, answer: str) -> dict[str, object]:
-        """Returns a waiting call for the audit trail: its names, and a description of the rule in the answer."""
-        call = self._approvals.question(id)
-        if call is None:
-            return {"call": id}
+        """Returns a waiting call for the audit trail: its names, and a description of the rule in the answer.
+
+        Raises:
+            TooltrayError: the call waits no longer, or this cannot be its answer.
+        """
+        call = self._approvals.question(id, answer)
         rule = next((each.words for each in call.rules if each.answer == answer), "")
         return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project, "rule": rule}
 

@@ -255,10 +255,15 @@ class Approvals:
         self._pending.refresh_refused()
         return [question.view for question in self._pending if question.is_open]
 
-    def question(self, id: str) -> ApprovalSnapshot | None:
-        """Returns the question about a call; None if the call waits no longer."""
-        found = self._pending.find(id)
-        return found.view if found else None
+    def question(self, id: str, answer: str) -> ApprovalSnapshot:
+        """Returns the question about a waiting call that `answer` can answer.
+
+        Raises:
+            TooltrayError: the call waits no longer, or the answer is not valid.
+        """
+        question = self._found(id)
+        _check_answer(question, answer)
+        return question.view
 
     async def disk_diff(self, id: str) -> tuple[str, ...]:
         """Implements ApprovalsApi.get_approval_diff."""
@@ -267,10 +272,13 @@ class Approvals:
 
     async def answer(self, id: str, answer: str) -> None:
         """Implements ApprovalsApi.answer_approval."""
+        await self._take(self._found(id), answer, asker_name() or "person")
+
+    def _found(self, id: str) -> PendingCall:
         question = self._pending.find(id)
         if question is None:
             raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
-        await self._take(question, answer, asker_name() or "person")
+        return question
 
     async def _take(self, question: PendingCall, answer: str, by: str) -> None:
         """Applies a user's answer; a lasting approval is written first.
@@ -281,13 +289,7 @@ class Approvals:
         Raises:
             TooltrayError: the question has ended, the answer is not valid, or a lasting one cannot be written: then it keeps waiting.
         """
-        if not question.is_open or question.is_being_answered:
-            raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
-        choices = (*question.view.choices, *(each.answer for each in question.view.rules))
-        if answer not in (REFUSE, *choices):
-            options = ", ".join((*choices, REFUSE))
-            reason = "nothing here can tell when the screen locks, or it is locked now" if answer == LOCK else ""
-            raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", reason, f"Answer with one of {options}.")
+        _check_answer(question, answer)
         is_waiting = question.kind is CALL
         if not is_waiting and answer != REFUSE and (id := self._pending.refresh(question)) != question.id:
             hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
@@ -307,6 +309,16 @@ class Approvals:
                 question.end(EXPIRED)
         if not is_waiting:
             self._pending.answer_refused(question, passes=answer == ONCE, is_refused=answer == REFUSE)
+
+
+def _check_answer(question: PendingCall, answer: str) -> None:
+    if not question.is_open or question.is_being_answered:
+        raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
+    choices = (*question.view.choices, *(each.answer for each in question.view.rules))
+    if answer not in (REFUSE, *choices):
+        options = ", ".join((*choices, REFUSE))
+        reason = "nothing here can tell when the screen locks, or it is locked now" if answer == LOCK else ""
+        raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", reason, f"Answer with one of {options}.")
 
 
 def _is_users_own(exchange: Exchange) -> bool:

@@ -16,11 +16,13 @@ from tooltray.catalogue.second_looks import LookPatience
 from tooltray.consent.approvals.pending_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.consent.approvals.question_snapshots import LARGEST_FILE
 from tooltray.consent.approvals.suspicion import MOST_WARNINGS
+from tooltray.consent.askers import WindowAsker
 from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ApprovalEnded
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.envelope import Envelope
+from tooltray.records.audit.audit_trail import AuditTrail
 
 
 @pytest.mark.parametrize("is_modern", [False, True])
@@ -147,12 +149,16 @@ async def test_a_call_that_is_given_up_withdraws_its_question_and_an_answer_is_l
 
 
 async def test_an_answer_counts_once_and_only_if_it_is_one(tmp_path: Path) -> None:
+    trail = AuditTrail(tmp_path / "audit.jsonl")
     async with desk(tmp_path) as here:
         call = here.calling()
         question = await here.asked()
-        for wrong in ("reads", "yes", ""):
-            with pytest.raises(TooltrayError, match="is no answer to this call"):
+        for wrong in ("reads", "yes", "", "lock"):
+            with asked_by(WindowAsker(trail)), pytest.raises(TooltrayError, match="is no answer to this call"):
                 await here.parts.presenter.answer_approval(question.id, wrong)
+        assert await trail.entries() == []
+        with asked_by(UNATTENDED), pytest.raises(Denied):
+            await here.parts.presenter.answer_approval(question.id, "once")
         await here.parts.presenter.answer_approval(question.id, "refuse")
         with pytest.raises(TooltrayError, match="waits no longer"):
             await here.parts.presenter.answer_approval(question.id, "once")
