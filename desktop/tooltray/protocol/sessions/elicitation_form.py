@@ -27,8 +27,10 @@ def plain(text: object, most: int, *, keeps_lines: bool = False) -> str:
     """Returns a server's text as it may be shown; empty if it is not text."""
     if not isinstance(text, str):
         return ""
-    lines = (_one_line(line) for line in text[: 4 * most].splitlines())
-    shown = ("\n" if keeps_lines else " ").join(lines).strip()
+    text = text[: 4 * most]
+    if not (text.isascii() and text.isprintable()):  # most texts are, and a look at each character would cost a busy journal 4 us
+        text = ("\n" if keeps_lines else " ").join(map(_one_line, text.splitlines()))
+    shown = text.strip()
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 

@@ -22,6 +22,7 @@ from tooltray.records.journal.trace_context import LONGEST, read_trace
 
 LONGEST_REASON = 300  # characters
 LONGEST_NAME = 300
+MOST_NAMES = 1_000  # that are remembered as they are shown
 READ_BELOW_BYTES = 65_536  # of a result that gives the reason of its failure; larger ones have no certain place for it
 BYTES_PER_TOKEN = 4  # an estimate; counting would cost milliseconds for a large result
 
@@ -38,6 +39,12 @@ class EntryMaker:
             clock: unix seconds.
         """
         self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
+        self._names: dict[str, str] = {}  # as they are shown: most entries have the same
+
+    def refresh(self) -> None:
+        """Reads the secrets again that are masked."""
+        if self._mask.refresh():
+            self._names.clear()
 
     def entry(self, event: JournalEvent) -> NewEntry:
         wanted = self._wanted()
@@ -54,7 +61,7 @@ class EntryMaker:
                 event.outcome,
                 event.duration_s,
                 bucket_of(event.duration_s),
-                *(self._text(name, LONGEST_NAME) for name in names),
+                *map(self._name, names),
             ),
             *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
             *(course.allowed_by if course else "", *_times(course), contents is not None),
@@ -76,6 +83,14 @@ class EntryMaker:
             return "", ""
         texts = {name: self._text(text, LONGEST) for name, text in msgspec.structs.asdict(trace).items() if text}
         return trace.trace_id, msgspec.json.encode(texts).decode()
+
+    def _name(self, text: str) -> str:
+        shown = self._names.get(text)
+        if shown is None:
+            if len(self._names) >= MOST_NAMES:
+                self._names.clear()
+            shown = self._names[text] = self._text(text, LONGEST_NAME)
+        return shown
 
     def _text(self, text: str, most: int) -> str:
         return plain(self._mask.text(text), most) if text else ""

@@ -96,8 +96,8 @@ class Journal:
             release: closes the readers' connections: at the end, and before the file is renamed, since Windows renames no open file.
         """
         self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, times.gather_s, times.clock
-        self._config, self._mask = config, Mask(known_values)
-        self._maker = EntryMaker(self._mask, run, wanted=self._wanted, clock=times.clock)
+        self._config = config
+        self._maker = EntryMaker(Mask(known_values), run, wanted=self._wanted, clock=times.clock)
         self._retention = times.retention or Retention(self._wanted)
         self._queue: deque[JournalEvent | _Work] = deque()
         self._put_bytes = self._taken_bytes = 0  # the first is changed by the loop, the second by the thread
@@ -214,7 +214,7 @@ class Journal:
         self._end()
 
     def _write_queued(self, is_hurried: bool) -> None:
-        self._mask.refresh()
+        self._maker.refresh()
         made: list[NewEntry] = []
         for _ in range(len(self._queue)):
             item = self._queue.popleft()

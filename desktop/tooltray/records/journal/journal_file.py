@@ -29,7 +29,9 @@ COLUMNS = (
     *("trace", "trace_context", "tool_call"),
 )
 NAMED = ("client", "session", "project", "server", "tool", "published")
-"""The columns that are numbers of `names`."""
+"""The columns that are numbers of `names`; they stand side by side."""
+_FIRST_NAME = COLUMNS.index(NAMED[0])
+_AFTER_NAMES = _FIRST_NAME + len(NAMED)
 _TABLES = """
 CREATE TABLE facts (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
@@ -87,7 +89,7 @@ class JournalFile:
             OSError, sqlite3.Error: it cannot be written.
         """
         self._path = path
-        self._names: dict[str, int] = {}
+        self._names: dict[object, int] = {}
         if not path.exists():
             os.close(open_regular(path, os.O_CREAT | os.O_RDWR))  # SQLite gives the files beside it the same mode
         self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
@@ -130,9 +132,9 @@ class JournalFile:
         return last
 
     def _numbered(self, values: Sequence[object]) -> list[object]:
-        return [self._number(str(value)) if column in NAMED else value for column, value in zip(COLUMNS, values, strict=True)]
+        return [*values[:_FIRST_NAME], *map(self._number, values[_FIRST_NAME:_AFTER_NAMES]), *values[_AFTER_NAMES:]]
 
-    def _number(self, name: str) -> int:
+    def _number(self, name: object) -> int:
         if (number := self._names.get(name)) is None:
             self._database.execute("INSERT OR IGNORE INTO names (text) VALUES (?)", (name,))
             ((number,),) = self._database.execute("SELECT id FROM names WHERE text = ?", (name,))

@@ -24,6 +24,7 @@ PATHS = (
 TARGETS = ("destination", "destinationpath", "newpath", "dst", "target", "to")
 """Destinations; they count only in a call that also has one of PATHS."""
 ADDRESSES = ("url", "uri", "urls", "href", "link", "endpoint", "host", "hostname", "domain", "website")
+_KNOWN = frozenset((*COMMANDS, *PATHS, *ADDRESSES))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -60,6 +61,8 @@ def plain_name(name: str) -> str:
 
 
 def _line(arguments: Mapping[str, object]) -> str:
+    if _KNOWN.isdisjoint(arguments):
+        return ""
     if command := next(_given(arguments, COMMANDS), ""):
         return _first_words(command)
     if path := next(_given(arguments, PATHS), ""):

@@ -11,7 +11,7 @@ from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.records.activity.masking import Mask
-from tooltray.records.journal.entry_maker import LONGEST_REASON, READ_BELOW_BYTES, EntryMaker
+from tooltray.records.journal.entry_maker import LONGEST_REASON, MOST_NAMES, READ_BELOW_BYTES, EntryMaker
 from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.journal_file import COLUMNS, Contents, NewEntry
 
@@ -40,6 +40,19 @@ def test_a_call_says_who_what_and_how_much() -> None:
     assert (row["client"], row["session"], row["project"], row["server"]) == ("Cursor", "s1.r1", "/p", "files")
     assert (row["tool"], row["published"], row["argument_bytes"], row["result_bytes"]) == ("t", "files__t", 27, 14)
     assert (row["tokens"], row["allowed_by"], row["has_contents"], row["server_s"]) == (3, "", False, None)
+
+
+def test_a_name_is_masked_from_the_moment_on_that_it_is_a_secret() -> None:
+    secrets = set[str]()
+    maker = EntryMaker(Mask(lambda: frozenset(secrets)), "r1", wanted=ActivitySettings, clock=lambda: NOW)
+    shown = []
+    for secret in ([], [SECRET]):
+        secrets.update(secret)
+        maker.refresh()
+        for number in range(MOST_NAMES + 1):
+            maker.entry(call(client=f"c{number}"))
+        shown.append(dict(zip(COLUMNS, maker.entry(call(client=f"my {SECRET}")).values, strict=True))["client"])
+    assert shown == [f"my {SECRET}", "my ***"]
 
 
 def test_the_trace_that_its_client_named_is_kept_and_masked() -> None:
