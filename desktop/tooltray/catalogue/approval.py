@@ -1,5 +1,5 @@
-"""The one place that decides whether a tool may be called without asking. Pure: it uses a tool's name, its hints and its server's
-`autoApprove`, and runs nothing.
+"""The one place that reads `autoApprove`: whether it lets a tool run without asking, by the tool's name and hints. Pure. What else may
+allow a call is in consent/approvals.
 
 A tool reads or writes; a tool that is not known to read counts as writing. The server's hints come first, but a name is believed over a
 hint that makes a tool look harmless, and a name counts by whole words: `forget_all` does not contain "get", and in `get_and_delete` the

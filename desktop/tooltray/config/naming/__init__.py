@@ -1,1 +1,1 @@
-"""The names by which AI clients know tools and prompts: those that the settings choose, the free ones, and the owner of each."""
+"""The names by which AI clients know tools and prompts, and the owner of each. Begin with `published_names`, which makes and keeps them."""

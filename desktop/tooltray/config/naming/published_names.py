@@ -3,7 +3,7 @@
 A name is a promise: an AI client's allow-list or a user's prompt may hold it. So it is decided once, when a tool is first published, stored
 on disk, and never given to another tool while its server exists, also not after the tool itself is gone. The names of a removed server are
 free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule; for skills the first part
-of their URIs is given in this way, see skill_uris.
+of their URIs is given in this way, see catalogue/resource_uris.
 
 A tool whose name had to be shortened also has a whole one, which clients that accept longer names see; both lead to it, and the promise
 holds for both.

@@ -1,1 +1,1 @@
-"""What may run without asking: the window of a call that waits, the Approvals page, and its sheets."""
+"""The windows that ask: about a call that waits, and about what a command wants to allow. `permissions` has the Permissions page."""

@@ -1,1 +1,1 @@
-"""The pages of AI clients and of profiles, and their sheets."""
+"""The page AI clients: tabs of connected ones, of those on this computer and of profiles, and their sheets."""

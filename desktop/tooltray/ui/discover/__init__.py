@@ -1,1 +1,1 @@
-"""Servers to find and to add: the registry, well-known servers, bundles, and links."""
+"""The Discover tab of the Servers page: servers to find and to add, from the registry, well-known ones, bundles, and links."""

@@ -1,1 +1,1 @@
-"""The page of files with servers in them, its sheets, and the entries of such files that wait for the user's consent."""
+"""The Files tab of the settings: files with servers in them, their entries that wait for the user's consent, and its sheets."""

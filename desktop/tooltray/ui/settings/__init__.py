@@ -1,1 +1,1 @@
-"""The Settings page: backups, and Tooltray itself."""
+"""The tabs General, Backup and About of the settings. `shell.settings_page` lists all tabs; others are `secrets`, `network`, `files`."""
