@@ -1,7 +1,6 @@
 """Makes the packages for Linux in `dist/`: `make package`, or `python packaging/build.py [--only deb|archive|python]`.
 
-Above it: the Makefile, with the Python of .cache/package. Below it: pyinstaller.spec, Debian's dpkg-deb, hatchling, the files in
-packaging/linux.
+Runs with the Python of .cache/package; uses pyinstaller.spec, Debian's dpkg-deb, hatchling, and the files in packaging/linux.
 
 What it makes of one version: a Debian package, a portable archive with install.sh, wheel and sdist, a list of the parts (SBOM, CycloneDX),
 and SHA256SUMS. Times in them are that of the last commit (SOURCE_DATE_EPOCH), so that the same source gives the same files.

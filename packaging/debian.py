@@ -1,6 +1,6 @@
 """What Debian's policy wants of a package besides its files: control, copyright, changelog, and why lintian is overruled where it is.
 
-Above it: packaging/build.py. Below it: nothing of ours; readelf and chrpath for `without_build_paths`.
+`without_build_paths` needs readelf and chrpath. Sources of the formats:
 https://www.debian.org/doc/debian-policy/, https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 """
 

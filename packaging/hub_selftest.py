@@ -1,7 +1,7 @@
 """Uses the programs in a folder as a person does: `python packaging/hub_selftest.py [--desktop] FOLDER`, on macOS and Linux.
 
-Above it: the release workflow, on macOS with Tooltray.app/Contents/MacOS, on Linux with an installed wheel; packaging/selftest.py tries the
-packages for Linux. Below it: the programs, in a home of their own. A hub starts, gets a server, answers through the one path that AI
+The release workflow runs it on macOS with Tooltray.app/Contents/MacOS, and on Linux with an installed wheel; packaging/selftest.py tries
+the packages for Linux. The programs have a home of their own. A hub starts, gets a server, answers through the one path that AI
 clients point at, and ends; then nothing of it runs. With `--desktop` the same once more with tray and window, which needs a screen.
 """
 

@@ -1,6 +1,6 @@
 """Manual pages of the two programs, made of the parser.
 
-Above it: packaging/build.py. Below it: the command line's tree. The format is that of man(7); dates are those of the source.
+Reads the tree of commands. The format is that of man(7); dates are those of the source.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Puts what each system's job has made into one folder for a release: `python packaging/release.py TAG FOLDER SYSTEM=FOLDER ...`.
 
-Above it: the release workflow. Below it: nothing. Refuses files that are not as they were when their job summed them up, a tag that is not
+Refuses files that are not as they were when their job summed them up, a tag that is not
 the source's version, and a system that made nothing.
 """
 

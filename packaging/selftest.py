@@ -3,9 +3,8 @@
 The parts: `lintian` looks at the Debian package; `twice` makes the packages once more in another folder and compares; `wheel` installs the
 wheel with uv and with pipx; `bookworm`, `trixie` install the others in a bare Debian of that name. Without arguments: all of them.
 
-Above it: the Makefile, as root, with the Python of .venv. Below it: lintian, packaging/build.py, hub_selftest.py, and mmdebstrap, which
-makes the Debian, and packaging/linux/in_debian.sh, which works in it: there is no Python and no compiler. What is started there has a
-process namespace and a folder of its own, which go with it.
+Runs as root, with the Python of .venv. mmdebstrap makes the Debian, which has neither Python nor a compiler; packaging/linux/in_debian.sh
+works in it. Programs started there have a process namespace and a folder of their own, which are removed afterwards.
 """
 
 import hashlib

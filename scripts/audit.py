@@ -1,6 +1,6 @@
 """Looks up known vulnerabilities of what is shipped: `python scripts/audit.py PIP_AUDIT`, a part of `make check`.
 
-Above it: the Makefile. Below it: pip-audit, which asks the package index. Where the index cannot be reached, or knows no advisories (a
+Runs pip-audit, which asks the package index. Where the index cannot be reached, or knows no advisories (a
 mirror), the check says so and passes: a machine without a network can still build.
 """
 

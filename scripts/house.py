@@ -1,7 +1,7 @@
 """Prints how the house stands: `python scripts/house.py [ROOT]`, each figure beside what was measured at a5d4206 and what is wanted.
 
-Above it: nobody; `make check` does not run it. Below it: the sources and tests under ROOT, read as text and parsed, not imported; only the
-way of a call is measured on a hub that runs, where the packages that it needs are installed.
+The sources and tests under ROOT are parsed, not imported; only the way of a call is measured on a running hub, where the packages that it
+needs are installed. `make check` does not run it.
 """
 
 import ast

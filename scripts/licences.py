@@ -1,8 +1,8 @@
 """Checks that everything that is shipped may be shipped: `python scripts/licences.py`, a part of `make check`.
 
-Above it: the Makefile. Below it: requirements/run.txt, which has what is shipped, and what the installed packages say of themselves.
-A licence that is not in the table fails the check, and so does a package that says nothing: somebody has to read it first. GPL is not in
-the table; where a package may be had under the GPL or another licence, the other one is ours (Qt: LGPL-3.0).
+Reads requirements/run.txt, which lists what is shipped, and the metadata of the installed packages. A licence that is not in the table
+fails the check, and so does a package without one: it must be read first. GPL is not in the table; where a package may be had under the GPL
+or another licence, the other one is ours (Qt: LGPL-3.0).
 """
 
 import importlib.metadata

@@ -1,7 +1,6 @@
 """What a test left behind: log records nobody expected, threads, child processes, listening sockets, temporary files.
 
-Above it: tests/conftest.py, which looks before and after each test. Leaked asyncio tasks are found there, where the loop still runs.
-Knows nothing of Tooltray.
+tests/conftest.py looks before and after each test. Leaked asyncio tasks are found there, where the loop still runs.
 """
 
 import contextlib

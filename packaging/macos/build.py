@@ -1,7 +1,7 @@
 """Makes Tooltray.app and a disk image of it in `dist/`, on macOS: `python packaging/macos/build.py [--identity NAME]`.
 
-Above it: a maintainer, or the release workflow, with the Python of .cache/package. Below it: packaging/build.py, which freezes;
-pyinstaller.spec, which makes the bundle; sign.sh and dmg.sh.
+A maintainer or the release workflow runs it with the Python of .cache/package. packaging/build.py freezes, pyinstaller.spec makes the
+bundle, sign.sh and dmg.sh follow.
 
 What comes after the bundle was made goes into Contents/Resources, where it is sealed by the signature; beside programs, in Contents/MacOS,
 codesign takes every file for code.

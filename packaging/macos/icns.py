@@ -1,6 +1,6 @@
 """Makes an icon file for macOS (.icns) of PNGs, on any system.
 
-Above it: packaging/macos/build.py. Below it: nothing. The format is a header and a chunk for each size, both of a four-letter type and a
+The format is a header and a chunk for each size, both of a four-letter type and a
 length that counts itself: https://en.wikipedia.org/wiki/Apple_Icon_Image_format (since macOS 10.7 the chunks of these types hold PNGs).
 """
 

@@ -1,7 +1,7 @@
 """Makes the installer and the portable folder for Windows: `make package-windows`, or on Windows `python packaging/windows/build.py`.
 
-Above it: the Makefile, the release workflow. Below it: packaging/build.py, whose texts and lists it shares; pyinstaller.spec;
-launcher.c, by gcc; tooltray.nsi, by NSIS. On Linux the Windows Python runs under Wine (scripts/windows_python.sh).
+Shares texts and lists with packaging/build.py; runs pyinstaller.spec, gcc on launcher.c, and NSIS on tooltray.nsi. On Linux the Windows
+Python runs under Wine (scripts/windows_python.sh).
 """
 
 import json

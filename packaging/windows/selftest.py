@@ -1,7 +1,6 @@
 """Installs and uses what packaging/windows/build.py has made: `python packaging/windows/selftest.py [--quick]`, on Windows or under Wine.
 
-Above it: the Makefile (`make package-windows-test`), the release workflow. Below it: tests/windows, run against the frozen programs, and
-against the installer.
+`make package-windows-test` and the release workflow run tests/windows against the frozen programs, and against the installer.
 """
 
 import argparse

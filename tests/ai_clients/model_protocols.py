@@ -1,6 +1,6 @@
 """How tools are offered and called in the four protocols that AI clients speak to a model, each as a stream or whole.
 
-Above it: the scripted model. Pure. OpenAI's chat completions and responses, Anthropic's messages and Gemini's `generateContent`; written
+OpenAI's chat completions and responses, Anthropic's messages and Gemini's `generateContent`; written
 is as little as the clients' programs are content with.
 """
 

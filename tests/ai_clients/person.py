@@ -1,7 +1,4 @@
-"""What a person types at a terminal to have AI clients use Tooltray, and to have it undone.
-
-Above it: the tests. Below it: the command line, and the hub that runs.
-"""
+"""What a person types at a terminal to have AI clients use Tooltray, and to have it undone."""
 
 import json
 from typing import Any

@@ -1,6 +1,6 @@
 """The AI clients that are tried: how each is run so that it shows its tools, without an account and without the network.
 
-Above it: the tests. Below it: the programs that `make test-clients` installs, and the scripted model. Each client runs from its start to
+`make test-clients` installs the programs. Each client runs from its start to
 its end, as for one prompt in a terminal: the model is on 127.0.0.1, calls one tool, and says what it gave. All other traffic goes to a
 proxy that is not there.
 """

@@ -1,7 +1,4 @@
-"""A model on 127.0.0.1 that answers as its script says: it calls one tool once, and then says what the tool gave.
-
-Above it: the tests of real AI clients. Below it: model_protocols. Knows nothing of Tooltray.
-"""
+"""A model on 127.0.0.1 that answers as its script says: it calls one tool once, and then says what the tool gave."""
 
 import json
 import threading

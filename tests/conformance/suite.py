@@ -1,7 +1,4 @@
-"""The official conformance suite (npm `@modelcontextprotocol/conformance`), run against one URL or one client, and what it found.
-
-Above it: run.py. Knows nothing of hubs and references.
-"""
+"""The official conformance suite (npm `@modelcontextprotocol/conformance`), run against one URL or one client, and what it found."""
 
 import json
 import re

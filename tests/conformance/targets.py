@@ -1,7 +1,4 @@
-"""What the suite is pointed at: the reference itself, or the reference behind a hub.
-
-Above it: run.py. Below it: the worlds of the end-to-end tests, which say what was left behind.
-"""
+"""What the suite is pointed at: the reference itself, or the reference behind a hub."""
 
 import contextlib
 import json

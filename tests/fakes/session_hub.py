@@ -1,7 +1,4 @@
-"""A hub with AI clients that connect, and work in folders.
-
-Above it: FileHub and ProjectHub. Below it: the parts of a hub in one process.
-"""
+"""A hub with AI clients that connect, and work in folders."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,6 @@
 """What a person finds in a widget: the words that are read out or drawn there, and the controls by their names.
 
-Above it: the tests of the window. Only what is visible counts, unless it says otherwise.
+Only what is visible counts, unless a function states otherwise.
 """
 
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget

@@ -1,6 +1,6 @@
 """A server with a view, by stdio: `app_server.py NAME SDK [ORIGIN]`. Two of it have one `ui://` URI and tools of the same names.
 
-Above it: test_apps.py, which runs it behind a hub. SDK: the reference of the view's side, a module that is written into the view, as
+test_apps.py runs it behind a hub. SDK: the reference of the view's side, a module that is written into the view, as
 servers do. ORIGIN: what the view may connect to; the other's may connect to nothing.
 """
 

@@ -1,6 +1,6 @@
 """What a page with a host of MCP Apps is served by: the page, the npm packages that it imports, its sandbox by another origin, and the hub.
 
-Above it: test_apps.py. The hub takes requests of no page of another origin; so `/mcp` here passes them on without an Origin, as a host that
+The hub takes requests of no page of another origin; so `/mcp` here passes them on without an Origin, as a host that
 is a program sends them. What the page reports is kept.
 """
 

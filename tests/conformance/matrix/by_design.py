@@ -1,7 +1,4 @@
-"""What may differ through the hub, why, and in which cells. Anything else has to be equal.
-
-Above it: comparison.py. Below it: the names of cells.
-"""
+"""What may differ through the hub, why, and in which cells. Anything else has to be equal."""
 
 import re
 from collections.abc import Callable

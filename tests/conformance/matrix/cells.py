@@ -1,7 +1,4 @@
-"""The cells of the matrix: who asks whom, in which era, on which way; and what a client observes in each.
-
-Above it: run.py, comparison.py. Below it: the worlds of the end-to-end tests, the clients beside this file, the two references.
-"""
+"""The cells of the matrix: who asks whom, in which era, on which way; and what a client observes in each."""
 
 import itertools
 import json

@@ -1,7 +1,4 @@
-"""What a client observed through the hub, beside what it observes directly: how much is equal, and what is not.
-
-Above it: run.py. Below it: by_design.py. Knows nothing of processes.
-"""
+"""What a client observed through the hub, beside what it observes directly: how much is equal, and what is not."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The tables of the reference's tools and prompts, and the words their results are made of.
 
-Above it: the modules that define tools and prompts, and `__main__`, which serves them. Results are plain dicts, as they stand on the wire.
+Results are plain dicts, as they stand on the wire.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
