@@ -462,7 +462,7 @@ class Hub(StoredParts):
     inmemory_trust: InMemoryTrust = part(
         store="inmemory_store",
         home="user_folder",
-        start=Later("servers.begin_start"),
+        start=Later("servers.start_soon"),
         stop=Later("servers.stop"),
     )
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
@@ -472,7 +472,7 @@ class Hub(StoredParts):
     decisions: TrustDecisions = part(read="read_file")
     folders_in_use: FoldersInUse = part(keeps=Later("files.has_content"), project="options.project")
     files: ServerFiles = part(configs="options.configs")
-    project_servers: ProjectServers = part(start=Later("servers.begin_start"))
+    project_servers: ProjectServers = part(start=Later("servers.start_soon"))
 
     confirmations: Confirmations = part(masked="mask.masked_whole")
     consent: Consent = part(confirmations="confirmations")
@@ -642,7 +642,7 @@ def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
 def _is_up(hub: Hub, name: str) -> bool:
     """Reports whether a server runs or is starting; a server that is being stopped does neither."""
     server = hub.servers.find(name)
-    return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
+    return server is not None and any(each.status.is_busy or each.client is not None for each in server.instances)
 
 
 def _make_served(hub: Hub, server: str) -> Any:

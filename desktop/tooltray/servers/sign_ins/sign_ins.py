@@ -244,14 +244,14 @@ class SignIns:
         await flow.run()
         server = self._servers().find(flow.server)
         if flow.error is None and server and self._may_start(server.config):
-            await self._servers().begin_start(flow.server)
+            await self._servers().start_soon(flow.server)
 
     async def _find_challenge(self, access: ServerAccess) -> None:
         """Starts the server to get its challenge: some servers name their authorization server only there."""
         server = self._servers().get(access.target.server)
         is_known = access.challenge is not None or access.tokens is not None
         is_asked = server.state in (ServerState.RUNNING, ServerState.NEEDS_SIGN_IN)
-        if not is_known and not is_asked and self._may_start(server.config):
+        if not is_known and not is_asked and server.first and self._may_start(server.config):
             with contextlib.suppress(TooltrayError):
                 await server.first.running(timeout_s=CHALLENGE_WITHIN_S)
 

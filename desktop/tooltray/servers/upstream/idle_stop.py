@@ -14,6 +14,7 @@ from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.servers.upstream.lifecycle_recorder import IDLE, caused_by
 
 if TYPE_CHECKING:
+    from tooltray.servers.upstream.instance_status import Status
     from tooltray.servers.upstream.mcp_client import McpClient
 
 
@@ -61,11 +62,10 @@ class Stoppable(Protocol):
     """The part of Instance that is used here."""
 
     usage: Usage
+    status: "Status"
 
     @property
     def client(self) -> "McpClient | None": ...
-    @property
-    def is_busy(self) -> bool: ...
     def start_stopping(self, *, then: ServerState) -> object: ...
 
 
@@ -116,7 +116,8 @@ class IdleStop:
         for instance in group:
             if instance.client and self._is_wanted(instance.client):
                 instance.usage.note()
-        return 0.0 if any(instance.is_busy for instance in group) else min(instance.usage.idle_s for instance in group if instance.client)
+        is_busy = any(instance.status.is_busy for instance in group)
+        return 0.0 if is_busy else min(instance.usage.idle_s for instance in group if instance.client)
 
 
 def _is_running(group: Sequence[Stoppable]) -> bool:

@@ -15,7 +15,6 @@ from tooltray.servers.launch.command_lookup import downloads
 from tooltray.servers.transports.memory_transport import MemoryServer, MemoryTransport
 from tooltray.servers.transports.transport import Transport
 from tooltray.servers.transports.transports import is_remote
-from tooltray.servers.upstream.deferred_server import StandIn
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.instance_status import Failure, Program
 from tooltray.servers.upstream.lifecycle_recorder import LifecycleRecorder
@@ -49,8 +48,7 @@ class InstanceFactory:
 
     def make(self, copy: ServerCopy, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
         """Returns an instance of a copy for an era, for one session or shared by all; the instance does not run yet."""
-        kind = StandIn if copy.never_runs else Instance
-        return kind(
+        return Instance(
             program=partial(self._program_of, copy, owner, builtin),
             wants=era,
             owner=owner,
@@ -73,7 +71,7 @@ class InstanceFactory:
             is_known_legacy=eras == {Era.LEGACY.value} or (owner is None and copy.prefers_legacy),
             only_era=server.config.only_era,
             is_first_start=not eras and not server.is_known,
-            is_retried_by_calls=server.runs_only_for_projects,
+            is_retried_by_calls=server.config.deferred_startup,
         )
 
     async def _make_transport(self, copy: ServerCopy, builtin: MemoryServer | None) -> Transport:
@@ -92,10 +90,14 @@ class InstanceFactory:
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(server)
             publish(InstanceOpened(server, client))
-        if self._is_current(server):  # if it was replaced, only its successor is shown
-            publish(ServerStateChanged(server))
+        self.publish_state(server)
         if instance.problem and _is_problem(copy, instance):
             publish(ProblemReported(instance.problem, server.name, _project_of(copy)))
+
+    def publish_state(self, server: ManagedServer) -> None:
+        """Publishes that a server's state changed; if it was replaced, only its successor is shown."""
+        if self._is_current(server):
+            self._services.bus.publish(ServerStateChanged(server))
 
     def _on_failed(self, copy: ServerCopy, instance: Instance, failure: Failure) -> None:
         problem, is_start, attempt, exit_code = failure.problem, failure.is_start, failure.attempt, failure.exit_code

@@ -19,7 +19,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.transports.memory_transport import MemoryServer
-from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectSource
+from tooltray.servers.upstream.copies_by_project import CopiesByProject, ProjectSource
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance_factory import InstanceFactory
 from tooltray.servers.upstream.instance_status import IDLE
@@ -136,18 +136,18 @@ class ServerManager:
         """Reports whether a server exists for every session."""
         return self._visibility.includes(EVERYBODY, server)
 
-    def deferred(self) -> list[DeferredServer]:
-        """Returns the servers that start for a project, in the settings' order."""
-        return [server for name in self._config.settings.mcp_servers if isinstance(server := self._servers.get(name), DeferredServer)]
+    def deferred(self) -> list[CopiesByProject]:
+        """Returns the copies of each server that starts for projects, in the settings' order."""
+        found = (self._servers.get(name) for name in self._config.settings.mcp_servers)
+        return [server.by_project for server in found if server and server.by_project]
 
-    def find_deferred(self, name: str) -> DeferredServer:
+    def find_deferred(self, name: str) -> CopiesByProject:
         """
         Raises:
             TooltrayError: no server has this name, or it does not wait for a project.
         """
-        server = self.get(name)
-        if isinstance(server, DeferredServer):
-            return server
+        if by_project := self.get(name).by_project:
+            return by_project
         hint = Phrase("Start it with: tooltray servers start {name}", name=quoted(name))
         raise TooltrayError(
             Phrase("'{name}' is no server that starts for a project", name=name),
@@ -195,7 +195,7 @@ class ServerManager:
                 Phrase("`disable` is true in its settings"),
                 Phrase("Switch it on first."),
             )
-        self._look_again(server)
+        self._refresh_environment(server)
         await self._stops.discard(server)
         with _by_person():
             present = self.get(name)
@@ -211,7 +211,7 @@ class ServerManager:
                 raise refusal
             await present.run(timeout_s=STARTED_BY_HAND_WAIT_S)  # the server's settings changed meanwhile
 
-    async def begin_start(self, name: str) -> None:
+    async def start_soon(self, name: str) -> None:
         """Starts a server for the user; does not wait until it runs.
 
         Raises:
@@ -248,7 +248,7 @@ class ServerManager:
             TooltrayError: as `start`.
         """
         server = self.get(name)
-        self._look_again(server)
+        self._refresh_environment(server)
         server.restarts += 1
         if server.shown_state is not server.state:
             self.publish_changed(name)  # an idle server is not stopped first: nothing else would publish the change at once
@@ -265,7 +265,7 @@ class ServerManager:
             server.restarts -= 1
             self.publish_changed(name)
 
-    def _look_again(self, server: ManagedServer) -> None:
+    def _refresh_environment(self, server: ManagedServer) -> None:
         """Drops the known PATH before the user starts a server that has failed: a missing program may have been installed since."""
         if server.state is ServerState.ERROR:
             self._transports.forget_environment()
@@ -317,17 +317,16 @@ class ServerManager:
 
     def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
         """Takes settings that do not change what runs."""
-        server.adopt(config, self._config.file_server(server.name))
         if config.disable and server.state is not ServerState.STOPPED:
             with caused_by(SETTINGS):
                 self._spawn(server.stop(), name=f"stop '{server.name}'")
-        server.set_idle_state(_idle_state(config))
+        server.adopt(config, self._config.file_server(server.name))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
         was_up = old.state not in IDLE or old in self._to_start
         new = self._servers[old.name] = self._make(old.name, config)
-        if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
-            new.take_over(old)
+        if old.by_project and new.by_project:
+            new.by_project.take_over(old.by_project)
         new.is_used = old.is_used
         self._leaving.append(old)
         self._to_start.discard(old)
@@ -361,29 +360,22 @@ class ServerManager:
     def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
         self.changes += 1
         entry = ServerEntry(name, config, self._hash(name, config), self._config.file_server(name), builtin is not None)
-        server = self._make_deferred(entry) if config.deferred_startup else self._make_plain(entry, builtin)
+        server = ManagedServer(
+            entry,
+            log=ServerLog(partial(self._keep_output, name)),
+            make_copies=partial(self._make_copies, builtin=builtin),
+            make_idle_stop=self._make_idle_stop,
+        )
         if (since := self._stops.since(name)) is not None:
             server.keep_stopped(since)
         return server
 
-    def _make_plain(self, entry: ServerEntry, builtin: MemoryServer | None) -> ManagedServer:
-        return ManagedServer(
-            entry,
-            log=ServerLog(partial(self._keep_output, entry.name)),
-            idle_state=_idle_state(entry.config),
-            make_instance=partial(self._instances.make, builtin=builtin),
-            make_idle_stop=self._make_idle_stop,
-        )
-
-    def _make_deferred(self, entry: ServerEntry) -> DeferredServer:
-        return DeferredServer(
-            entry,
-            log=ServerLog(partial(self._keep_output, entry.name)),
-            idle_state=_idle_state(entry.config),
-            make_instance=partial(self._instances.make, builtin=None),
-            make_idle_stop=self._make_idle_stop,
-            source=self._needs.get_projects,
-        )
+    def _make_copies(self, server: ManagedServer, *, builtin: MemoryServer | None) -> ServerCopy | CopiesByProject:
+        make_instance = partial(self._instances.make, builtin=builtin)
+        if not server.config.deferred_startup:
+            return ServerCopy(server, None, make_instance)
+        source, on_idle_changed = self._needs.get_projects, self._instances.publish_state
+        return CopiesByProject(server, make_instance, source=source, on_idle_changed=on_idle_changed)
 
     def _hash(self, name: str, config: MCPServerConfig) -> str:
         """Returns the hash of an entry. The same entry is another program in another project's folder."""
@@ -416,10 +408,3 @@ class ServerManager:
 def _by_person() -> AbstractContextManager[None]:
     """Marks starts and stops inside the block as caused by the user, or by a program in the user's place."""
     return caused_by(PERSON, asker_name() or BY_PERSON)
-
-
-def _idle_state(config: MCPServerConfig) -> ServerState:
-    """Returns the state of a server that was neither started nor stopped."""
-    if config.disable:
-        return ServerState.STOPPED
-    return ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND
