@@ -151,21 +151,20 @@ from tooltray.servers.launch.variable_sources import ServerEnvironment, Variable
 from tooltray.servers.logs.api import LogsApi
 from tooltray.servers.logs.log_keeper import LogKeeper
 from tooltray.servers.logs.protocol_log import ProtocolLog
-from tooltray.servers.npm_mirrors.api import RegistriesApi
+from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.relay.relay import ServerRelay
-from tooltray.servers.sign_ins.api import SignInsApi
 from tooltray.servers.sign_ins.server_access import resolve_target
-from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns
-from tooltray.servers.transports.memory_transport import MemoryServer
+from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns, SignInsApi
 from tooltray.servers.transports.stdio_transport import StdioTransport
+from tooltray.servers.transports.transport import MemoryServer
 from tooltray.servers.upstream.client_extensions import ClientExtensions, SharedConnections
 from tooltray.servers.upstream.handshake import EraMemory
+from tooltray.servers.upstream.instance_factory import ProgramStarts, ServerTransports, StartProcess
 from tooltray.servers.upstream.mcp_client import AskPerson
 from tooltray.servers.upstream.server_listen import ServerListens
 from tooltray.servers.upstream.server_manager import ServerManager, SessionNeeds
-from tooltray.servers.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility

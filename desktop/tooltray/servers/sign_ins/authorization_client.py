@@ -27,21 +27,20 @@ from tooltray.servers.sign_ins.discovery import (
     wanted_scopes,
     why_no_browser,
 )
-from tooltray.servers.sign_ins.failures import (
+from tooltray.servers.sign_ins.tokens import Grant, Registration, Tokens, configured, end_token, register, request_tokens
+from tooltray.servers.sign_ins.web_requests import (
     AuthorizationFailed,
     AuthorizationRefused,
     NoAuthorizationServer,
     SignInExpired,
     SignInRefused,
+    WebClient,
     WrongIssuer,
     error_text,
     other_issuer_hint,
     resource_refused,
     sanitized,
 )
-from tooltray.servers.sign_ins.registrations import Registration, configured, register
-from tooltray.servers.sign_ins.tokens import Grant, Tokens, end_token, request_tokens
-from tooltray.servers.sign_ins.web_requests import WebClient
 
 _STATE_BYTES, _VERIFIER_BYTES = 32, 48  # 43 and 64 characters; RFC 7636 wants 43 to 128
 _DENIED = "access_denied"

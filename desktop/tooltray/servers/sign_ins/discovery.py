@@ -25,15 +25,17 @@ from tooltray.servers.sign_ins.addresses import (
     resource_of,
     server_metadata_urls,
 )
-from tooltray.servers.sign_ins.failures import (
+from tooltray.servers.sign_ins.web_requests import (
+    Answer,
     AuthorizationFailed,
     AuthorizationUnreachable,
     NoAuthorizationServer,
+    NoResponse,
+    WebClient,
     WrongIssuer,
     other_issuer_hint,
     sanitized,
 )
-from tooltray.servers.sign_ins.web_requests import Answer, NoResponse, WebClient
 
 MAX_CHALLENGE_CHARACTERS = 16384  # most HTTP libraries refuse longer headers
 MAX_SCOPES = 200

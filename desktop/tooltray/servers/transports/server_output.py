@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.transports.last_words import LastWords
+from tooltray.servers.transports.process_failure import LastWords
 
 LOG_LINES = 1000
 LINES_PER_S = 500  # the lines that are kept of one process

@@ -18,16 +18,15 @@ from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.servers.transports.memory_transport import MemoryServer
+from tooltray.servers.transports.transport import MemoryServer
 from tooltray.servers.upstream.copies_by_project import CopiesByProject, ProjectSource
 from tooltray.servers.upstream.idle_stop import IdleStop
-from tooltray.servers.upstream.instance_factory import InstanceFactory
+from tooltray.servers.upstream.instance_factory import InstanceFactory, ServerTransports
 from tooltray.servers.upstream.instance_status import IDLE
 from tooltray.servers.upstream.lifecycle_recorder import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServerLog, ServersConfigured, ServerStateChanged
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_copy import ServerCopy
-from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import EVERYBODY, Visibility

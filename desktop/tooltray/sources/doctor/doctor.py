@@ -32,8 +32,8 @@ from tooltray.servers.launch.child_environment import folder_of, placeholder_var
 from tooltray.servers.launch.command_lookup import Lookup, look_up, not_found, not_found_title
 from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.variable_sources import ServerEnvironment
-from tooltray.servers.transports.self_reference import leads_back, refusal
 from tooltray.servers.transports.server_output import last_attempt
+from tooltray.servers.transports.transports import leads_back, refusal
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -185,10 +185,10 @@ class Doctor:
         places = (ANY_PROJECT.path, ANY_PROJECT.name)
         if _project_of(server) is ANY_PROJECT and any(place in (server.config.base_url or "") for place in places):
             return Reached(words="not tried: it is another URL for each project, and none is known")
-        for module in ("tooltray.servers.transports.http.reachability", "tooltray.servers.transports.http.certificate_trust"):
+        for module in ("tooltray.servers.transports.http.http_connections", "tooltray.servers.transports.http.certificate_trust"):
             await asyncio.to_thread(importlib.import_module, module)
         from tooltray.servers.transports.http.certificate_trust import tls_context
-        from tooltray.servers.transports.http.reachability import reach
+        from tooltray.servers.transports.http.http_connections import reach
 
         trust = await asyncio.to_thread(tls_context, environ)
         found = await reach(resolved.url or "", environ=environ, trust=trust)

@@ -20,7 +20,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.confinement.state_folders import state_folder
+from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
 from tooltray.servers.launch.npm_config import NPM
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries

@@ -31,12 +31,12 @@ from tooltray.servers.transports.server_output import LOG_LINES, last_attempt
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_factory import ServerTransports
 from tooltray.servers.upstream.instance_status import Program
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
-from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.sources.doctor.doctor import Doctor
 

@@ -11,7 +11,7 @@ from tests.fakes.heard import Record
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, dump, failure, success
-from tooltray.servers.transports.memory_transport import MemoryTransport
+from tooltray.servers.transports.transport import MemoryTransport
 
 
 class Echo:

@@ -23,8 +23,7 @@ from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.transport import ConnectionFailure
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.instance_status import TRANSITIONS, Failure, Program
-from tooltray.servers.upstream.start_watch import StartLimits
-from tooltray.servers.upstream.upstream_services import Patience, UpstreamServices
+from tooltray.servers.upstream.upstream_services import Patience, StartLimits, UpstreamServices
 
 STOPPED, ON_DEMAND, STARTING, INSTALLING, RUNNING, RESTARTING, STOPPING, ERROR = (
     ServerState[name] for name in ["STOPPED", "ON_DEMAND", "STARTING", "INSTALLING", "RUNNING", "RESTARTING", "STOPPING", "ERROR"]
