@@ -164,7 +164,7 @@ from tooltray.servers.upstream.handshake import EraMemory
 from tooltray.servers.upstream.instance_factory import ProgramStarts, ServerTransports, StartProcess
 from tooltray.servers.upstream.mcp_client import AskPerson
 from tooltray.servers.upstream.server_listen import ServerListens
-from tooltray.servers.upstream.server_manager import ServerManager, SessionNeeds
+from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
@@ -343,14 +343,11 @@ class Hub(StoredParts):
         keep_output=lambda hub: partial(_keep_output, hub.log_keeper, hub.refusals),
         tap="protocol_log.tap",
         declared="client_extensions.declared",
+        is_wanted=lambda hub: lambda client: hub.subscriptions.is_wanted(client) or hub.task_places.works_at(client),
     )
     log_keeper: LogKeeper = part(files="server_logs")
     protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
-    needs: SessionNeeds = part(
-        get_projects=lambda hub: lambda: hub.projects,
-        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client) or hub.task_places.works_at(client),
-    )
-    servers: ServerManager = part()
+    servers: ServerManager = part(get_projects=lambda hub: lambda: hub.projects)
     shared_connections: SharedConnections = part()
 
     # what servers offer

@@ -8,7 +8,7 @@ import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
@@ -34,13 +34,15 @@ from tooltray.servers.sign_ins.web_requests import (
     NoAuthorizationServer,
     SignInExpired,
     SignInRefused,
-    WebClient,
     WrongIssuer,
     error_text,
     other_issuer_hint,
     resource_refused,
     sanitized,
 )
+
+if TYPE_CHECKING:
+    from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
 
 _STATE_BYTES, _VERIFIER_BYTES = 32, 48  # 43 and 64 characters; RFC 7636 wants 43 to 128
 _DENIED = "access_denied"
@@ -146,7 +148,7 @@ class AuthorizationClient:
         server: str,
         url: str,
         settings: OAuthSettings | None,
-        http: WebClient,
+        http: "AiohttpWebClient",
         registration: Registration | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:

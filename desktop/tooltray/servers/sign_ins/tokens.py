@@ -13,7 +13,7 @@ import json
 import logging
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 from urllib.parse import quote_plus, urlsplit
 
 import msgspec
@@ -33,10 +33,12 @@ from tooltray.servers.sign_ins.web_requests import (
     NoAuthorizationServer,
     NoResponse,
     SignInExpired,
-    WebClient,
     error_text,
     sanitized,
 )
+
+if TYPE_CHECKING:
+    from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
 
 PRODUCT = "Tooltray"  # the client name on the authorization server's page
 NONE, BASIC, POST = "none", "client_secret_basic", "client_secret_post"
@@ -102,7 +104,9 @@ def configured(server: str, metadata: ServerMetadata, client_id: str, secret: st
     return Registration(metadata.issuer, client_id, secret, method, is_configured=True)
 
 
-async def register(server: str, web: WebClient, metadata: ServerMetadata, *, redirect_uri: str, scopes: tuple[str, ...]) -> Registration:
+async def register(
+    server: str, web: "AiohttpWebClient", metadata: ServerMetadata, *, redirect_uri: str, scopes: tuple[str, ...]
+) -> Registration:
     """Registers this client dynamically.
 
     Raises:
@@ -273,7 +277,7 @@ def _seconds(value: object) -> float | None:
 
 
 async def request_tokens(
-    server: str, web: WebClient, endpoint: str, form: Mapping[str, str], registration: Registration, *, now: Callable[[], float]
+    server: str, web: "AiohttpWebClient", endpoint: str, form: Mapping[str, str], registration: Registration, *, now: Callable[[], float]
 ) -> Grant:
     """Requests tokens by any grant; the grant `refresh_token` renews current ones.
 
@@ -293,14 +297,14 @@ async def request_tokens(
     return grant
 
 
-async def end_token(web: WebClient, endpoint: str, token: str, kind: str, registration: Registration) -> None:
+async def end_token(web: "AiohttpWebClient", endpoint: str, token: str, kind: str, registration: Registration) -> None:
     """Revokes a token, best effort: a sign-out must not depend on a foreign server's health."""
     form, headers = registration.signed({"token": token, "token_type_hint": kind})
     with contextlib.suppress(NoResponse):
         await web.post(endpoint, form=form, headers=headers)
 
 
-async def _posted(server: str, web: WebClient, endpoint: str, form: Mapping[str, str], registration: Registration) -> Answer:
+async def _posted(server: str, web: "AiohttpWebClient", endpoint: str, form: Mapping[str, str], registration: Registration) -> Answer:
     signed, headers = registration.signed(form)
     try:
         answer = await web.post(endpoint, form=signed, headers=headers)

@@ -7,7 +7,7 @@ Imports no HTTP library: the import of aiohttp takes a quarter of a second, so a
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
@@ -177,25 +177,3 @@ class Answer(HidesFields, frozen=True):
         except (ValueError, RecursionError):
             return None
         return read if isinstance(read, dict) else None
-
-
-class WebClient(Protocol):
-    """A sender of requests to authorization servers. Keeps no connection open between requests, so there is nothing to close."""
-
-    async def get(self, url: str) -> Answer:
-        """Fetches a document and follows redirects within the same origin.
-
-        Raises:
-            NoResponse: there was no response within 20 s.
-        """
-        ...
-
-    async def post(
-        self, url: str, *, form: Mapping[str, str] | None = None, document: Any = None, headers: Mapping[str, str] | None = None
-    ) -> Answer:
-        """Sends a form, or a document as JSON. Follows no redirect.
-
-        Raises:
-            NoResponse: there was no response within 20 s.
-        """
-        ...

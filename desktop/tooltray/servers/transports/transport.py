@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -23,6 +23,9 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.servers.launch.program_launch import Launch
+
+if TYPE_CHECKING:
+    from tooltray.servers.transports.server_output import ServerOutput
 
 UNAUTHORIZED, FORBIDDEN = 401, 403
 HEADER = "Authorization"
@@ -140,39 +143,6 @@ class ConnectionFailure(msgspec.Struct, frozen=True):
     words: str = ""
 
 
-class Output(Protocol):
-    """The output of a server's process other than messages. Times are seconds of the event loop's clock."""
-
-    @property
-    def last_at(self) -> float:
-        """The time of the last output; 0 if there was none."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The last line of stdout that was no message; empty if there was none."""
-        ...
-
-    @property
-    def text_since(self) -> float:
-        """The time of the first line of stdout that was no message; 0 if there was none."""
-        ...
-
-    @property
-    def last_line(self) -> str:
-        """The last line of stderr; while packages are downloaded it shows the progress."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """A URL of this machine in the output, where the server may serve HTTP; empty if there was none."""
-        ...
-
-    async def launcher_log(self) -> str:
-        """Returns the path of the newest log of a launcher that prints nothing itself; empty without such a log."""
-        ...
-
-
 class Transport(Protocol):
     """The transport of one connection. Opened once and closed by the task that owns the connection."""
 
@@ -197,7 +167,7 @@ class Transport(Protocol):
         ...
 
     @property
-    def output(self) -> Output | None:
+    def output(self) -> "ServerOutput | None":
         """The output of the server's process other than messages; None without a process."""
         ...
 
@@ -251,11 +221,6 @@ class TransportOrder(msgspec.Struct, frozen=True):
 class MemoryServer(Protocol):
     def answer(self, request: Envelope) -> Awaitable[Envelope]: ...
 
-
-@runtime_checkable
-class NotifyingServer(Protocol):
-    """A MemoryServer that also sends notifications."""
-
     def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
         """Subscribes `tell`, which is called with the method of each notification; returns a function that unsubscribes it."""
         ...
@@ -296,8 +261,7 @@ class MemoryTransport:
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._far_end.attach(_Wire(dispatcher))
         dispatcher.attach(_Wire(self._far_end))
-        if isinstance(self._server, NotifyingServer):
-            self._end_listening = self._server.listen(self._far_end.send_notification)
+        self._end_listening = self._server.listen(self._far_end.send_notification)
 
     async def close(self) -> None:
         self._end_listening()

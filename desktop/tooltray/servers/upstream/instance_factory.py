@@ -44,18 +44,9 @@ class StartProcess(Protocol):
     def __call__(self, *, name: str, launch: Launch, log: deque[str], mask: Callable[[str], str]) -> Transport: ...
 
 
-class Authorize(Protocol):
-    """A function that returns the authorization of requests to a remote server; None if the server's settings contain it."""
-
-    async def __call__(
-        self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
-    ) -> Authorization | None: ...
-
-
-class RegistryVariables(Protocol):
-    """A function that returns the variables that make a server's npm, uv and pip use the chosen registry."""
-
-    async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
+Authorize = Callable[[str, MCPServerConfig, ResolvedServer, Mapping[str, str]], Awaitable[Authorization | None]]
+"""Returns the authorization of requests to a remote server by its name, its settings, and the user's environment; None if the settings
+contain it."""
 
 
 class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -63,7 +54,8 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         folder: the folder in which servers without `cwd` run.
-        registry_variables: returns the variables that name their package registry.
+        registry_variables: returns the variables that make a server's npm, uv and pip use the chosen registry, by its settings and the
+            user's environment.
         confined: starts servers that may do less than the user.
         check_files: called last for a server of a project's own file; raises CannotStart if the files that it starts have changed.
         packages: another folder in which servers inside Tooltray are looked for; None: no such folder.
@@ -71,7 +63,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     login_shell: LoginShell
     folder: Path
-    registry_variables: RegistryVariables
+    registry_variables: Callable[[MCPServerConfig, Mapping[str, str]], Awaitable[Mapping[str, str]]]
     start_process: StartProcess
     confined: ConfinedStarts
     check_files: Callable[[FileServer], Awaitable[None]]

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 
-import msgspec
-
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
 from tooltray.foundation.confirmation import asker_name
@@ -34,18 +32,6 @@ from tooltray.servers.upstream.visibility import EVERYBODY, Visibility
 STARTED_BY_HAND_WAIT_S = 300.0  # a user who starts a server wants its outcome, also of a first npx
 
 
-class SessionNeeds(msgspec.Struct, frozen=True):
-    """The needs that sessions have of servers.
-
-    Attributes:
-        get_projects: returns the source that knows the projects on which sessions work.
-        is_wanted: whether a session waits for notifications of an instance, which therefore is not idle.
-    """
-
-    get_projects: Callable[[], ProjectSource]
-    is_wanted: Callable[[ManagedServer, McpClient], bool]
-
-
 class ServerManager:
     """All servers of the settings. Belongs to the engine's loop.
 
@@ -62,13 +48,14 @@ class ServerManager:
         transports: ServerTransports,
         stops: Stops,
         services: UpstreamServices,
-        needs: SessionNeeds,
+        get_projects: Callable[[], ProjectSource],
     ) -> None:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
             visibility: which servers exist for which sessions.
             stops: the servers that the user has stopped.
+            get_projects: returns the source that knows the projects on which sessions work.
         """
         self._config, self._builtins, self._visibility, self._transports = config, builtins, visibility, transports
         self._stops, self._deadlines = stops, services.deadlines
@@ -80,7 +67,7 @@ class ServerManager:
         self.changes = 0
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._to_start: set[ManagedServer] = set()  # as soon as their predecessors have ended
-        self._needs = needs
+        self._get_projects, self._is_wanted = get_projects, services.is_wanted
 
     # lookups
 
@@ -373,7 +360,7 @@ class ServerManager:
         make_instance = partial(self._instances.make, builtin=builtin)
         if not server.config.deferred_startup:
             return ServerCopy(server, None, make_instance)
-        source, on_idle_changed = self._needs.get_projects, self._instances.publish_state
+        source, on_idle_changed = self._get_projects, self._instances.publish_state
         return CopiesByProject(server, make_instance, source=source, on_idle_changed=on_idle_changed)
 
     def _hash(self, name: str, config: MCPServerConfig) -> str:
@@ -382,8 +369,8 @@ class ServerManager:
         return digest_of([own, file.folder]) if file and file.folder else own
 
     def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
-        limit_s, is_wanted = partial(self._idle_limit_s, server), partial(self._needs.is_wanted, server)
-        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=self._deadlines)
+        limit_s = partial(self._idle_limit_s, server)
+        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=self._is_wanted, deadlines=self._deadlines)
 
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
         """Returns the idle limit of a server, in seconds. A server that starts with Tooltray stays, and a removed one is being ended
@@ -401,7 +388,7 @@ class ServerManager:
         for predecessor in [each for each in self._leaving if each.name == copy.server.name]:
             await predecessor.stop()  # the successor may need its port or its database
         if copy.project:
-            await self._needs.get_projects().check(copy.project)
+            await self._get_projects().check(copy.project)
 
 
 def _by_person() -> AbstractContextManager[None]:

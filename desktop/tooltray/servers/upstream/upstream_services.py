@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import Protocol
 
 import msgspec
 
@@ -19,9 +18,9 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import Tap
-from tooltray.servers.transports.transport import Output
+from tooltray.servers.transports.server_output import ServerOutput
 from tooltray.servers.upstream.handshake import DISCOVER_TIMEOUT_S, EraMemory
-from tooltray.servers.upstream.mcp_client import AskPerson, McpClient, OfTask  # noqa: F401 (OfTask names McpClient, for those who read types)
+from tooltray.servers.upstream.mcp_client import AskPerson, McpClient, OfTask
 
 TEXT_LIMIT_S = 30.0  # after the last line of text with no message: a server greets within seconds once it prints
 TEXT_IN_ALL_S = 60.0  # the same from the first line, for one that prints on and on
@@ -47,19 +46,10 @@ class StartLimits(msgspec.Struct, frozen=True):
     look_every_s: float = LOOK_EVERY_S
 
 
-class Watched(Protocol):
-    """The connection that is being opened: McpClient."""
-
-    @property
-    def output(self) -> Output | None: ...
-    @property
-    def has_spoken(self) -> bool: ...
-
-
 class StartWatch:
     """The watch over one attempt to start. Belongs to the event loop."""
 
-    def __init__(self, *, name: str, watched: Watched, limits: StartLimits, downloads: bool, on_progress: Callable[[str], None]) -> None:
+    def __init__(self, *, name: str, watched: McpClient, limits: StartLimits, downloads: bool, on_progress: Callable[[str], None]) -> None:
         """
         Args:
             downloads: whether the program may have to be downloaded first.
@@ -91,12 +81,12 @@ class StartWatch:
             return None
         return self._is_silent(output, now - last_at)
 
-    def _prints_text(self, output: Output) -> Problem:
+    def _prints_text(self, output: ServerOutput) -> Problem:
         title = Phrase("'{name}' prints text where the protocol is expected: '{text}'", name=self._name, text=output.text[:SHOWN_TEXT])
         message = Phrase("A server on stdio writes messages to its standard output and nothing else")
         return Problem(title, message, _hint(output.url) or Phrase("Check its arguments: some need one that says stdio."))
 
-    def _is_silent(self, output: Output | None, seconds: float) -> Problem:
+    def _is_silent(self, output: ServerOutput | None, seconds: float) -> Problem:
         title = Phrase("'{name}' does not answer", name=self._name)
         message = Phrase("No answer for {seconds} s", seconds=f"{seconds:.0f}")
         if output is None:
@@ -208,6 +198,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         patience: how long servers are waited for.
         declared: the extensions that the AI clients of this machine have declared.
         gate: how many may be starting at once.
+        is_wanted: whether a session waits for notifications of an instance, which therefore is not idle.
         idle_clock: the clock of idle times; seconds that never go back.
     """
 
@@ -223,5 +214,6 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     tap: Callable[[str], Tap | None] = no_tap
     declared: Callable[[], Declarations] = dict
     patience: Patience = msgspec.field(default_factory=Patience)
+    is_wanted: Callable[[McpClient], bool] = lambda client: False
     gate: StartGate = msgspec.field(default_factory=StartGate)
     idle_clock: Callable[[], float] = time.monotonic
