@@ -27,9 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from machine import BRIDGE, PYTHON, ROOT, STUB, Home, cpu_s, memory_mb, wait_for
 from raw_client import RawClient, RawHttpClient
 
-from tooltray.servers.confinement.launch_line import carried, confined
-from tooltray.servers.confinement.policy import Policy
-from tooltray.servers.confinement.support import probe
+from tooltray.servers.confinement.confinements import probe
+from tooltray.servers.confinement.launch_line import Policy, carried, confined
 
 FASTMCP = [str(ROOT / ".cache" / "fastmcp" / "bin" / "python"), str(Path(__file__).with_name("fastmcp_proxy.py"))]
 TOOLTRAY = [PYTHON, "-m", "tooltray"]

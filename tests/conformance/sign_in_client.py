@@ -19,8 +19,8 @@ from tests.fakes.authorization_server import browse
 from tooltray.config.settings.server_config import OAuthSettings
 from tooltray.foundation.errors import TooltrayError
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.callback_listener import CallbackListener
 from tooltray.servers.sign_ins.server_access import make_web_client
+from tooltray.servers.sign_ins.sign_in_flow import CallbackListener
 from tooltray.servers.sign_ins.tokens import Tokens
 
 MOST_SIGN_INS = 2  # for one request: the first, and one for more

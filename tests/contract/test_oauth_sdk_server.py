@@ -23,10 +23,9 @@ from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.callback_listener import callback_params
-from tooltray.servers.sign_ins.failures import SignInExpired
+from tooltray.servers.sign_ins.sign_in_flow import callback_params
 from tooltray.servers.sign_ins.tokens import Tokens
-from tooltray.servers.sign_ins.web_requests import Answer
+from tooltray.servers.sign_ins.web_requests import Answer, SignInExpired
 
 ORIGIN = "http://127.0.0.1:8000"
 URL = f"{ORIGIN}/mcp"

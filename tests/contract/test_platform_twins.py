@@ -67,4 +67,4 @@ def test_what_is_used_of_one_platform_is_there_on_the_other_with_the_same_parame
 
 
 def test_there_are_twins() -> None:
-    assert {"relay_posix", "start_posix", "user_posix", "local_posix", "process_family_posix"} <= {path.stem for path in TWINS}
+    assert {"relay_posix", "start_posix", "user_posix", "local_posix"} <= {path.stem for path in TWINS}

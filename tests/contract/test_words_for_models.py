@@ -14,7 +14,7 @@ ON_THE_WAY = (
 )
 """Packages through which a request of a session goes, and its reply."""
 RECIPE = re.compile(r'\btooltray (?!catalogue)[a-z]+|settings\.json|"(autoApprove|flowGuard|allowedFolders)"')
-NO_REPLIES = {"servers/transports/http/reachability.py"}  # the doctor's
+NO_REPLIES = {"servers/transports/http/http_connections.py"}  # the doctor's
 
 
 def modules() -> list[Path]:

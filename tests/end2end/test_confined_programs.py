@@ -11,9 +11,8 @@ import msgspec
 import pytest
 
 from tooltray.foundation.programs import launcher_folders
-from tooltray.servers.confinement.launch_line import carried, confined
-from tooltray.servers.confinement.policy import Policy
-from tooltray.servers.confinement.support import Support, probe
+from tooltray.servers.confinement.confinements import Support, probe
+from tooltray.servers.confinement.launch_line import Policy, carried, confined
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily
 
 pytestmark = pytest.mark.timeout(60)

@@ -17,7 +17,7 @@ from tests.end2end.test_hostile_server import ALLOWED, LET_THROUGH
 from tests.end2end.verbs.hub_at_work import FEATURED, Hub, write_settings
 from tests.fakes.hostile_facts import hostile_world
 
-from tooltray.servers.confinement.support import missing, probe
+from tooltray.servers.confinement.confinements import missing, probe
 
 SERVER = Path(__file__).with_name("servers") / "hostile_server.py"
 FASTMCP = SERVER.with_name("fastmcp_server.py")

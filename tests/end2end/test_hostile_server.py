@@ -17,9 +17,8 @@ import msgspec
 import pytest
 from tests.fakes.hostile_facts import FILE_BYTES, World, hostile_world
 
-from tooltray.servers.confinement.launch_line import carried, confined
-from tooltray.servers.confinement.policy import Policy
-from tooltray.servers.confinement.support import BUBBLEWRAP_FAILS, NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
+from tooltray.servers.confinement.confinements import BUBBLEWRAP_FAILS, NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
+from tooltray.servers.confinement.launch_line import Policy, carried, confined
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily
 
 pytestmark = pytest.mark.timeout(60)

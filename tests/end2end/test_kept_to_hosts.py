@@ -11,7 +11,7 @@ import pytest
 from tests.end2end.processes import World
 from tests.end2end.verbs.hub_at_work import Hub
 
-from tooltray.servers.confinement.support import can_have_hosts, probe
+from tooltray.servers.confinement.confinements import can_have_hosts, probe
 
 pytestmark = pytest.mark.skipif(not can_have_hosts(probe()), reason="this system cannot keep a server to some hosts")
 

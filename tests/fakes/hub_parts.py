@@ -38,7 +38,7 @@ from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.records.activity.masking import Mask
 from tooltray.servers.builtin import hub_server
-from tooltray.servers.confinement.support import Support
+from tooltray.servers.confinement.confinements import Support
 from tooltray.servers.launch.program_launch import Launch
 from tooltray.servers.launch.variable_sources import VariableSources
 from tooltray.servers.npm_mirrors.measuring import RegistrySources

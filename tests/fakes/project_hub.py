@@ -11,7 +11,8 @@ from tests.fakes.scripted_server import Copy, ScriptedServer, tool
 from tests.fakes.session_hub import SessionHub
 
 from tooltray.protocol.eras import Era
-from tooltray.servers.upstream.deferred_server import DeferredServer
+from tooltray.servers.upstream.copies_by_project import CopiesByProject
+from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 
 TEMPLATE = ["--project", "{project_path}", "--name={project_name}"]
@@ -21,7 +22,11 @@ class ProjectHub(SessionHub):
     """The projects are folders in its `root`."""
 
     @property
-    def server(self) -> DeferredServer:
+    def server(self) -> ManagedServer:
+        return self.parts.servers.get("s")
+
+    @property
+    def by_project(self) -> CopiesByProject:
         return self.parts.servers.find_deferred("s")
 
     def folder(self, name: str) -> str:

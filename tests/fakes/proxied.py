@@ -13,8 +13,8 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.confinement.destinations import Address
 from tooltray.servers.confinement.host_proxies import HostProxies, ProxyDoor
+from tooltray.servers.confinement.launch_line import Policy
 from tooltray.servers.confinement.outward import Outward
-from tooltray.servers.confinement.policy import Policy
 from tooltray.servers.confinement.refusals import Refusals
 
 PATIENCE_S = 20.0

@@ -105,7 +105,7 @@ OF_STARTS = (
     *(
         "servers/transports/stdio_transport.py",
         "servers/transports/transports.py",
-        "servers/transports/self_reference.py",
+        "servers/transports/transports.py",
         "servers/launch/command_lookup.py",
     ),
     *(

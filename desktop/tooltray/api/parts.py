@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import tooltray.records.journal.api
     import tooltray.servers.confinement.api
     import tooltray.servers.logs.api
-    import tooltray.servers.npm_mirrors.api
-    import tooltray.servers.sign_ins.api
+    import tooltray.servers.npm_mirrors.npm_registries
+    import tooltray.servers.sign_ins.sign_ins
     import tooltray.sources.bundles.api
     import tooltray.sources.clients.api
     import tooltray.sources.discovery.api
@@ -63,8 +63,8 @@ class Api:
     projects: "tooltray.sources.projects.api.ProjectsApi"
     feedback: "tooltray.gateway.feedback.feedbacks.FeedbackApi"
     files: "tooltray.sources.entries.files_api.FilesApi"
-    sign_ins: "tooltray.servers.sign_ins.api.SignInsApi"
-    registries: "tooltray.servers.npm_mirrors.api.RegistriesApi"
+    sign_ins: "tooltray.servers.sign_ins.sign_ins.SignInsApi"
+    registries: "tooltray.servers.npm_mirrors.npm_registries.RegistriesApi"
     bundles: "tooltray.sources.bundles.api.BundlesApi"
     discovery: "tooltray.sources.discovery.api.DiscoveryApi"
     setup: "tooltray.sources.entries.setup_api.SetupApi"

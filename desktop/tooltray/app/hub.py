@@ -151,21 +151,20 @@ from tooltray.servers.launch.variable_sources import ServerEnvironment, Variable
 from tooltray.servers.logs.api import LogsApi
 from tooltray.servers.logs.log_keeper import LogKeeper
 from tooltray.servers.logs.protocol_log import ProtocolLog
-from tooltray.servers.npm_mirrors.api import RegistriesApi
+from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.relay.relay import ServerRelay
-from tooltray.servers.sign_ins.api import SignInsApi
 from tooltray.servers.sign_ins.server_access import resolve_target
-from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns
-from tooltray.servers.transports.memory_transport import MemoryServer
+from tooltray.servers.sign_ins.sign_ins import ResolveTarget, SignIns, SignInsApi
 from tooltray.servers.transports.stdio_transport import StdioTransport
+from tooltray.servers.transports.transport import MemoryServer
 from tooltray.servers.upstream.client_extensions import ClientExtensions, SharedConnections
 from tooltray.servers.upstream.handshake import EraMemory
+from tooltray.servers.upstream.instance_factory import ProgramStarts, ServerTransports, StartProcess
 from tooltray.servers.upstream.mcp_client import AskPerson
 from tooltray.servers.upstream.server_listen import ServerListens
-from tooltray.servers.upstream.server_manager import ServerManager, SessionNeeds
-from tooltray.servers.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
+from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
@@ -344,14 +343,11 @@ class Hub(StoredParts):
         keep_output=lambda hub: partial(_keep_output, hub.log_keeper, hub.refusals),
         tap="protocol_log.tap",
         declared="client_extensions.declared",
+        is_wanted=lambda hub: lambda client: hub.subscriptions.is_wanted(client) or hub.task_places.works_at(client),
     )
     log_keeper: LogKeeper = part(files="server_logs")
     protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
-    needs: SessionNeeds = part(
-        get_projects=lambda hub: lambda: hub.projects,
-        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client) or hub.task_places.works_at(client),
-    )
-    servers: ServerManager = part()
+    servers: ServerManager = part(get_projects=lambda hub: lambda: hub.projects)
     shared_connections: SharedConnections = part()
 
     # what servers offer
@@ -462,7 +458,7 @@ class Hub(StoredParts):
     inmemory_trust: InMemoryTrust = part(
         store="inmemory_store",
         home="user_folder",
-        start=Later("servers.begin_start"),
+        start=Later("servers.start_soon"),
         stop=Later("servers.stop"),
     )
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
@@ -472,7 +468,7 @@ class Hub(StoredParts):
     decisions: TrustDecisions = part(read="read_file")
     folders_in_use: FoldersInUse = part(keeps=Later("files.has_content"), project="options.project")
     files: ServerFiles = part(configs="options.configs")
-    project_servers: ProjectServers = part(start=Later("servers.begin_start"))
+    project_servers: ProjectServers = part(start=Later("servers.start_soon"))
 
     confirmations: Confirmations = part(masked="mask.masked_whole")
     consent: Consent = part(confirmations="confirmations")
@@ -642,7 +638,7 @@ def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
 def _is_up(hub: Hub, name: str) -> bool:
     """Reports whether a server runs or is starting; a server that is being stopped does neither."""
     server = hub.servers.find(name)
-    return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
+    return server is not None and any(each.status.is_busy or each.client is not None for each in server.instances)
 
 
 def _make_served(hub: Hub, server: str) -> Any:

@@ -20,14 +20,14 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.records.activity.masking import Mask
 from tooltray.records.audit.audit_trail import AuditTrail
 from tooltray.servers.confinement.api import MakeGuarded
+from tooltray.servers.confinement.confinements import Support, probe
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
-from tooltray.servers.confinement.support import Support, probe
 from tooltray.servers.launch.npm_config import Registry, read_mirrors
 from tooltray.servers.logs.log_files import ServerLogFiles
 from tooltray.servers.logs.log_reader import LogPages
 from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
-from tooltray.servers.sign_ins.token_store import TokenStore
+from tooltray.servers.sign_ins.tokens import TokenStore
 from tooltray.servers.upstream.stops import StoppedServers
 from tooltray.sources.clients.client_edits import ClientEdits
 from tooltray.sources.discovery.starters import Starters

@@ -36,7 +36,7 @@ from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
 from tooltray.servers.confinement.api import ConfinementApi
 from tooltray.servers.logs.api import LogsApi
-from tooltray.servers.npm_mirrors.api import RegistriesApi
+from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.discovery.api import DiscoveryApi
 from tooltray.sources.entries.api import ServersApi

@@ -100,7 +100,7 @@ class CallRoutes:
         """Starts a server for a call of one of its tools, even an unlisted one. A session's own instance is listed for its own tools."""
         with contextlib.suppress(TooltrayError):
             client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
-            if client is not managed.first.client:
+            if client is not managed.client:
                 await self._copies.look(client, max_age_s=self._limits.present_for_s)
 
     def unlisted_route(self, name: str, server: str) -> Route | None:
@@ -133,7 +133,7 @@ class CallRoutes:
         client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
         try:
             async with asyncio.timeout(self._limits.confirmed_within_s):
-                if client is managed.first.client:
+                if client is managed.client:
                     await self._lists.look(managed, max_age_s=self._limits.present_for_s)
                 else:
                     await self._copies.look(client, max_age_s=self._limits.present_for_s)

@@ -70,8 +70,8 @@ class SecondLooks:
         """
         is_due = self.is_due(kind, name)
         for server in self._servers:
-            client = server.first.client
-            may_differ = server.first.is_busy if client is None else has_prefix(name, server.name) or not _announces(server, client, kind)
+            client = server.client
+            may_differ = server.status.is_busy if client is None else has_prefix(name, server.name) or not _announces(server, client, kind)
             if ((is_due and may_differ) or self._lists.is_expected(server)) and not server.is_builtin and is_reached(server.name):
                 yield server
 
@@ -97,13 +97,14 @@ class SecondLooks:
             if self._lists.is_expected(server):
                 await self._lists.listed(server).wait()
             else:
-                client = server.first.client
+                client = server.client
                 if client:
                     await asyncio.sleep(self._patience.pause_s - self._lists.age_s(server, kind))
                     await self._lists.look(server, (kind,))
-                if server.first.is_busy or (client and client.dispatcher.is_closed and not server.refusal):  # its session was lost
+                is_lost = client is not None and client.dispatcher.is_closed and not server.refusal
+                if (first := server.first) and (first.status.is_busy or is_lost):
                     with contextlib.suppress(TooltrayError):
-                        await server.first.running(timeout_s=self._patience.within_s)
+                        await first.running(timeout_s=self._patience.within_s)
                         await self._lists.look(server, (kind,), max_age_s=self._patience.within_s)
         finally:
             del self._looking[server, kind]

@@ -267,7 +267,7 @@ class ServerLists(Generic[Item]):
         """
         known, now, wanted = self._known_of(server), asyncio.get_running_loop().time(), tuple(kinds or self._kinds)
         due = [kind for kind in wanted if known.relisting.asked_at(kind) <= now - max_age_s]
-        if due and server.first.client:
+        if due and server.client:
             self._refresh_soon(server, due)
         needed = {kind: now if kind in known.due else known.relisting.needed_from(kind, now - max_age_s) for kind in wanted}
         while known.refreshing and not all(known.relisting.is_known_from(kind, at) for kind, at in needed.items()):
@@ -279,7 +279,7 @@ class ServerLists(Generic[Item]):
         return max(ends, default=-math.inf)
 
     def _is_awaited(self, server: ManagedServer) -> bool:
-        is_coming = server.first.is_busy or server.state is ServerState.RUNNING
+        is_coming = server.status.is_busy or server.state is ServerState.RUNNING
         known = self._known_of(server)
         return is_coming and not known.has_failed and not known.is_complete and not known.listed.is_set()
 
@@ -356,8 +356,8 @@ class ServerLists(Generic[Item]):
             self._note_in_vain(server)
         self._watch_error(server, known)
         if server.state is ServerState.RUNNING:
-            if known.asked is not server.first.client:
-                known.asked, known.relisting = server.first.client, Relisting()
+            if known.asked is not server.client:
+                known.asked, known.relisting = server.client, Relisting()
                 self._refresh_soon(server, self._kinds)
         elif server.state in (ServerState.ERROR, ServerState.STOPPED, ServerState.NEEDS_SIGN_IN):
             known.listed.set()  # no client has to wait for it
@@ -400,7 +400,7 @@ class ServerLists(Generic[Item]):
         if (kinds := [kind for kind in self._kinds if kind.changed == event.method]) and (server := self._servers.find(client.name)):
             self._known_of(server).relisting.announce(kinds)
             self._refresh_soon(server, kinds)
-            if client.owner is None and client is not server.first.client:
+            if client.owner is None and client is not server.client:
                 self._on_other_copy_changed(server.name, kinds)
 
     # listing servers
@@ -413,7 +413,7 @@ class ServerLists(Generic[Item]):
 
     async def _refresh(self, known: _Known[Item]) -> None:
         try:
-            while known.due and (client := known.of.first.client):
+            while known.due and (client := known.of.client):
                 kind = next(kind for kind in self._kinds if kind in known.due)
                 known.due.discard(kind)
                 await self._list(known.of, client, known, kind)
@@ -443,7 +443,7 @@ class ServerLists(Generic[Item]):
         except TooltrayError as error:
             logger.info("the %s of '%s' could not be listed: %s", kind.name, server.name, error)
         finally:
-            is_latest = known.of is server and server.first.client is client and not known.due
+            is_latest = known.of is server and server.client is client and not known.due
             if is_latest:  # else the next server, the next instance, or the next turn is waited for
                 known.listed.set()
             relisting.end(kind, is_overtaken=is_overtaken)

@@ -406,7 +406,7 @@ class ToolManager:
 def _shared_copy(server: ManagedServer, era: Era) -> McpClient | None:
     """Returns the instance that serves all clients of an era, unless it is the first instance, which is always listed."""
     client = server.client_for(era)
-    return None if client is server.first.client else client
+    return None if client is server.client else client
 
 
 def _by_tool(named: tuple[str, Route]) -> tuple[tuple[str, str], str]:

@@ -64,8 +64,8 @@ class ServerNews:
             self._bus.publish(ServerChanged(self._snapshots.of(server)))
 
     def _on_session_list_changed(self, event: SessionListChanged) -> None:
-        for server in self._servers.deferred():
-            self._publish_card(server.name)  # whom the server runs for, and whom it waits for
+        for by_project in self._servers.deferred():
+            self._publish_card(by_project.server.name)  # whom the server runs for, and whom it waits for
 
     def _on_tool_list_changed(self, event: ToolListChanged) -> None:
         self._publish_card(event.server)  # its number of tools

@@ -42,7 +42,7 @@ class ServerSnapshots:
             transport=config.transport,
             target=config.target,
             state=server.shown_state,
-            since=server.first.since,
+            since=server.status.since.unix if server.status.since else 0.0,
             is_default=server.is_builtin or server.name in self._config.settings.default_servers,
             is_disabled=config.disable,
             is_builtin=server.is_builtin,

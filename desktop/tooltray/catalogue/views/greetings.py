@@ -160,7 +160,7 @@ class ServerInstructions:
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         server, client = event.server, event.client
-        if client is not server.first.client:
+        if client is not server.client:
             return  # an instance of one session, or for the other era
         said = self._mask((client.greeting.instructions or "")[:READ_CHARACTERS])
         text = shortened(said.strip(), KEPT_BYTES)

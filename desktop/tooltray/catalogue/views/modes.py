@@ -400,4 +400,4 @@ def own_copy(servers: ServerManager, server: str | None, era: Era, session: Sess
     """
     managed = servers.find(server) if server else None
     client = managed.client_for(era, session) if managed else None
-    return client if managed and client is not managed.first.client else None
+    return client if managed and client is not managed.client else None

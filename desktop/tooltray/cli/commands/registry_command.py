@@ -13,7 +13,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 
 if TYPE_CHECKING:
-    from tooltray.servers.npm_mirrors.api import RegistriesApi
+    from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
 
 MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may run
 COUNTS_LATER = Phrase("Servers that run get it when they start again.")

@@ -152,13 +152,13 @@ class OfferRequests:
 
     def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
         """Returns the connections of the client's era, for servers that have one per era and whose shared lists come from the other era."""
-        copies = {server.name: (server.client_for(exchange.era), server.first.client) for server in self._servers}
+        copies = {server.name: (server.client_for(exchange.era), server.client) for server in self._servers}
         return {name: client for name, (client, first) in copies.items() if client and client is not first}
 
     def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
         """Returns the session's connections to servers that start for a project, if the shared lists belong to another project."""
-        copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
-        return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
+        copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers if server.by_project}
+        return {name: client for name, (server, client) in copies.items() if client is None or client is not server.client}
 
     async def _whole_listing(self, method: str, room: int) -> Raw:
         if method == "prompts/list":

@@ -136,9 +136,10 @@ class Subscriptions:
         wanted = {session: self._wanted_by(session, managed, client) for session in self._wanted} if managed else {}
         return [(session, asked) for session, uris in wanted.items() if (asked := _asked_for(uris, uri))]
 
-    def is_wanted(self, managed: ManagedServer, client: McpClient) -> bool:
+    def is_wanted(self, client: McpClient) -> bool:
         """Returns whether a session wants updates of a resource of this copy."""
-        return bool(self._wanted_at(managed, client))
+        managed = self._servers.find(client.name)
+        return managed is not None and bool(self._wanted_at(managed, client))
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         """Subscribes again at a copy that was started, and at other instances, which ended with it."""

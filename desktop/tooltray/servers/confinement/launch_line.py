@@ -1,21 +1,74 @@
-"""The command line and the environment of a confined server: the launcher, and bubblewrap around it if that works.
+"""The limits of a confined process, and the command line and the environment that put them on it: the launcher, and bubblewrap around it
+if that works.
 
 tooltray_confine defines the options. bubblewrap does what Landlock cannot: it makes the rest of the disk read-only, and a /tmp, a /dev
 and a PID namespace for the server. The launcher, inside, does everything else, also without bubblewrap. On macOS `sandbox-exec` is used.
 
 All processes end with the server: the hub kills the process group. With bubblewrap its first process is killed with the group, and the
 kernel then ends everything in its PID namespace. Without it no process can leave the group, since `setsid` and `setpgid` do nothing
-(tooltray/servers/launch/process_family_posix.py).
+(tooltray/servers/launch/process_family.py).
 """
 
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
 
 from tooltray.foundation.programs import launcher_command, launcher_folders
-from tooltray.servers.confinement.policy import LINUX_DEVICES, LINUX_OWN_DEVICES, LINUX_READ, MAC_DEVICES, MAC_READ, Policy
-from tooltray.servers.confinement.support import BUBBLEWRAP_OPTIONS, IGNORING_TERM, Support, can_confine
+from tooltray.servers.confinement.confinements import BUBBLEWRAP_OPTIONS, IGNORING_TERM, Support, can_confine
 from tooltray.servers.launch.program_launch import files_of_children
+
+Network = Literal["all", "none", "proxy"]
+LINUX_READ = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/snap", "/nix/store", "/gnu/store"),
+    *("/home/linuxbrew/.linuxbrew", "/etc/alternatives", "/etc/ca-certificates", "/etc/ca-certificates.conf", "/etc/crypto-policies"),
+    *("/etc/debian_version", "/etc/fonts", "/etc/gai.conf", "/etc/gitconfig", "/etc/group", "/etc/host.conf", "/etc/hostname"),
+    *("/etc/hosts", "/etc/inputrc", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/locale.alias", "/etc/locale.conf"),
+    *("/etc/localtime", "/etc/lsb-release", "/etc/magic", "/etc/mailcap", "/etc/mime.types", "/etc/networks", "/etc/nsswitch.conf"),
+    *("/etc/os-release", "/etc/passwd", "/etc/perl", "/etc/pki/ca-trust", "/etc/pki/tls/cert.pem", "/etc/pki/tls/certs"),
+    *("/etc/pki/tls/openssl.cnf", "/etc/protocols", "/etc/redhat-release", "/etc/resolv.conf", "/etc/rpc", "/etc/services"),
+    *("/etc/shells", "/etc/ssl/cert.pem", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/static", "/etc/terminfo", "/etc/timezone"),
+    *("/etc/xdg", "/var/cache/fontconfig", "/var/lib/ca-certificates", "/proc", "/sys/devices/system/cpu", "/sys/devices/system/node"),
+    *("/sys/fs/cgroup", "/sys/kernel/mm/transparent_hugepage"),
+)
+LINUX_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+"""Devices that may be written to. The rest of /dev is shared with all programs: terminals, shared memory."""
+LINUX_OWN_DEVICES = (*LINUX_DEVICES, "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/tty")
+"""The same if bubblewrap makes a /dev for the server."""
+MAC_READ = (
+    *("/bin", "/sbin", "/usr", "/opt", "/System", "/Library/Apple", "/Library/Developer", "/Library/Fonts", "/Library/Frameworks"),
+    *("/Library/Java", "/Library/Preferences/.GlobalPreferences.plist", "/private/etc/hosts", "/private/etc/localtime"),
+    *("/private/etc/passwd", "/private/etc/protocols", "/private/etc/resolv.conf", "/private/etc/services", "/private/etc/ssl"),
+    *("/private/var/db/dyld", "/private/var/db/timezone", "/private/var/select", "/dev/fd", "/dev/random", "/dev/urandom"),
+    "/dev/autofs_nowait",
+)
+MAC_DEVICES = ("/dev/null", "/dev/zero", "/dev/dtracehelper")
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of one process.
+
+    Attributes:
+        read: absolute paths that may be read and run, each with all below it; missing ones are left out.
+        write: absolute paths that may be changed, too.
+        network: "all"; "none": only pairs of sockets that it makes itself; "proxy": only TCP to `proxy_port` of this computer.
+        proxy_port: of the hub's proxy for this server; 0 unless `network` is "proxy".
+        private_tmp: a folder that replaces /tmp if bubblewrap is available; it is writable in any case. It must not be inside a folder of
+            `write`, where the server could replace it. Empty: /tmp itself.
+        file_bytes: the size of the largest file that it may write; 0: any.
+        processes: how many processes and threads its user may have meanwhile; 0: any.
+    """
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    network: Network = "all"
+    proxy_port: int = 0
+    private_tmp: str = ""
+    file_bytes: int = 0
+    processes: int = 0
+
 
 MACH_NAMES = ("com.apple.system.opendirectoryd.libinfo", "com.apple.system.notification_center", "com.apple.system.logger")
 """User names, changes of the time zone, the log: every program needs these when it starts. No clipboard, keychain, Apple events."""

@@ -23,7 +23,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.tasks import Spawn
 from tooltray.records.journal.journal_event import CALL, JournalEvent
-from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.launch_line import Policy
 
 MAX_TEXT = 16 * 1024  # characters that are read; the words of a refusal are at the beginning of a message
 MAX_PATHS = 4  # of one text

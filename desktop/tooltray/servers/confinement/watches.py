@@ -18,8 +18,7 @@ from tooltray.foundation.snapshots.confinement import Files
 from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.confinement.guarded_folders import PrivatePlaces, is_in
-from tooltray.servers.confinement.launch_line import lasting
-from tooltray.servers.confinement.policy import LINUX_OWN_DEVICES, LINUX_READ, Policy
+from tooltray.servers.confinement.launch_line import LINUX_OWN_DEVICES, LINUX_READ, Policy, lasting
 from tooltray.servers.confinement.profiles import Subject, profile_of
 from tooltray.servers.confinement.proposal import Granted, Proposer, Watched
 

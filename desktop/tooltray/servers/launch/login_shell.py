@@ -32,8 +32,8 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.launch.child_environment import merged_paths, with_default_folders
 from tooltray.servers.launch.command_lookup import DEFAULT_PATH
-from tooltray.servers.launch.network_variables import VARIABLES
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily
+from tooltray.servers.launch.remembered_variables import VARIABLES
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
     from tooltray.foundation.home import user_windows as user

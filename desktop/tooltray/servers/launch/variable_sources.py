@@ -23,8 +23,7 @@ from tooltray.foundation.snapshots.hub import EnvironmentChange, EnvironmentSnap
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.launch.child_environment import with_default_folders
 from tooltray.servers.launch.login_shell import LoginShell
-from tooltray.servers.launch.network_variables import VARIABLES, in_environ, meaning, shown
-from tooltray.servers.launch.remembered_variables import RememberedVariables
+from tooltray.servers.launch.remembered_variables import VARIABLES, RememberedVariables, in_environ, meaning, shown
 
 ANSWER_S = 1.0  # systemctl takes 10 ms; a server's start waits for it
 MAX_FILE_BYTES = 64 * 1024  # of a file that has a few lines

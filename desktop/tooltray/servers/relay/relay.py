@@ -1,19 +1,197 @@
-"""The way of a request to one server and of its reply back: the right connection, opened if needed, and a bridge between different eras."""
+"""The way of a request to one server and of its reply back: the right connection, opened if needed, and a bridge between different eras.
 
+A modern server's `input_required` result becomes questions, and the answers become another call; the mirror of held_calls. The AI client is
+asked if it can answer. A modern server sees what the client declared, and refuses the call if that lacks elicitation. Only then, and only
+if a window shows questions, Tooltray makes the call again for a client that has both kinds of forms; the user is asked, and the client gets
+the result. Otherwise the refusal is passed on unchanged. Sampling needs a model, which Tooltray has not.
+"""
+
+import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 
+import msgspec
+from msgspec import Raw
+
 from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, NotDelivered, failure
-from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
+from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, NOT_DELIVERED, NOTHING, Envelope, NotDelivered, dump, failure
+from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY, MISSING_CLIENT_CAPABILITY, Era, error_code
+from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.sessions.caller import MAY_ASK, Caller, CallerBehind, Question, can_be_asked, lacking
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.servers.relay.input_required import answer_in_place, answer_in_rounds, needs_user
 from tooltray.servers.relay.log_levels import LogLevels
 from tooltray.servers.upstream.lifecycle_recorder import CLIENT, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer
-from tooltray.servers.upstream.mcp_client import McpClient
+from tooltray.servers.upstream.mcp_client import ELICITATION, NO_CLIENT_TO_ASK, McpClient
+
+MAX_ROUNDS = 20  # a server that asks for ever is broken
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0  # before a repetition that a server requests without a question
+FORMS = dump({"form": {}, "url": {}})
+
+
+class _Result(msgspec.Struct):
+    result_type: str = msgspec.field(name="resultType", default="complete")
+    questions: dict[str, Question] = msgspec.field(name="inputRequests", default_factory=dict)
+    state: Raw = msgspec.field(name="requestState", default=NOTHING)
+
+
+class _Refused(Exception):
+    """The error that a client gave as its answer to a question."""
+
+    def __init__(self, reply: Envelope) -> None:
+        self.reply = reply
+
+
+_decoder = msgspec.json.Decoder(_Result)
+
+
+async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
+    """Calls the server until it no longer asks. The client gets that last reply, or the error of a client that does not answer.
+
+    The request becomes the request of the last round: if the server did not take it, the next attempt continues there, and asks no question
+    twice.
+    """
+    pause_s, request = FIRST_PAUSE_S, exchange.request
+    for _ in range(MAX_ROUNDS):
+        call = Envelope(id=request.id, method=request.method, params=request.params)
+        reply = await server.call(exchange.child(request=call), timeout_s=timeout_s)
+        asked = _read(reply) if request.method in MAY_ASK else _Result()
+        if asked.result_type != "input_required":
+            return _as_legacy(exchange, reply) if exchange.era is Era.LEGACY else reply
+        if refusal := _refusal(server.name, asked, exchange.caller):
+            return refusal
+        if not asked.questions:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        try:
+            answers = await _answers(asked, exchange)
+        except _Refused as refused:
+            return refused.reply
+        request.params = _with_answers(request.params or Raw(b"{}"), answers)
+    return failure(INTERNAL_ERROR, f"server '{server.name}' asked {MAX_ROUNDS} times in a row without coming to a result")
+
+
+def _with_answers(params: Raw, answers: dict[str, Raw]) -> Raw:
+    """Returns params with the answers of this round only."""
+    return closed({name: value for name, value in opened(params).items() if name not in eras.ROUND_KEYS} | answers)
+
+
+def _refusal(server: str, asked: _Result, caller: Caller) -> Envelope | None:
+    """Returns an error if the client cannot answer all questions; then none of them is asked."""
+    for question in asked.questions.values():
+        what = f"server '{server}' asks for {question.method}, which this AI client cannot answer"
+        if question.method not in CAPABILITY_FOR:
+            return failure(NO_CLIENT_TO_ASK, what)
+        if missing := lacking(question, caller.capabilities):
+            return failure(MISSING_CLIENT_CAPABILITY, what, {"requiredCapabilities": missing})
+    return None
+
+
+async def _answers(asked: _Result, exchange: Exchange) -> dict[str, Raw]:
+    """Asks all questions together; returns the members to add to the next call.
+
+    Raises:
+        _Refused: the client answered a question with an error; the other questions are withdrawn.
+    """
+    given: dict[str, Raw] = {}
+
+    async def ask(key: str, question: Question) -> None:
+        params = eras.as_legacy_question(question.method, question.params)
+        answer = await exchange.ask(question.method, params)
+        if answer.error:
+            raise _Refused(answer)
+        given[key] = answer.result
+
+    refused: _Refused | None = None
+    try:
+        async with asyncio.TaskGroup() as group:  # keeps its tasks and ends them together, so that TaskKeeper is not needed
+            for key, question in asked.questions.items():
+                group.create_task(ask(key, question), name=f"ask {question.method}")
+    except* _Refused as several:
+        refused = next(each for each in several.exceptions if isinstance(each, _Refused))
+    if refused:
+        raise refused
+    responses = {"inputResponses": dump({key: given[key] for key in asked.questions})} if given else {}
+    return responses | ({"requestState": asked.state} if asked.state else {})
+
+
+def _as_legacy(exchange: Exchange, reply: Envelope) -> Envelope:
+    method = exchange.request.method
+    if reply.error:
+        reply.error = eras.as_legacy_error(method, reply.error)
+    else:
+        reply.result = eras.as_legacy_result(method, reply.result, is_wrapped=exchange.wraps_content is True)
+    return reply
+
+
+def _read(reply: Envelope) -> _Result:
+    with contextlib.suppress(ValueError, RecursionError):  # an unreadable result is passed on to the client unchanged
+        if reply.result:
+            return _decoder.decode(reply.result)
+    return _Result()
+
+
+class _ErrorData(msgspec.Struct):
+    required: dict[str, Raw] = msgspec.field(name="requiredCapabilities", default_factory=dict)
+
+
+class _Error(msgspec.Struct):
+    data: _ErrorData = msgspec.field(default_factory=_ErrorData)
+
+
+class InPlace(CallerBehind):
+    """The client together with the user of this machine (a Caller)."""
+
+    def __init__(self, server: McpClient, exchange: Exchange) -> None:
+        super().__init__(exchange.caller)
+        self._server, self._exchange = server, exchange
+        self._own = exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities
+        self._declared = eras.with_members(self._own, elicitation=FORMS)
+
+    @property
+    def capabilities(self) -> Raw:
+        return self._declared
+
+    def can_answer(self, method: str) -> bool:
+        return can_be_asked(method, self.capabilities)
+
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        if self._exchange.era is Era.LEGACY and not lacking(Question(method, params), self._own):
+            return await self._caller.ask(method, params, about=about)
+        if method != ELICITATION:
+            return failure(NO_CLIENT_TO_ASK, f"{method} cannot be answered during a call that waits for the person at this machine")
+        return await self._server.ask_person(self._exchange, params)
+
+
+def needs_user(server: McpClient, exchange: Exchange, reply: Envelope) -> bool:
+    """Returns whether a reply refuses only for lack of elicitation, which the user can do in the client's place."""
+    if exchange.request.method not in MAY_ASK or server.era is not Era.MODERN or not server.has_person:
+        return False
+    if error_code(reply.error) != MISSING_CLIENT_CAPABILITY:
+        return False
+    try:
+        missing = msgspec.json.decode(reply.error, type=_Error).data.required
+        opened(exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities)
+    except (ValueError, RecursionError):
+        return False
+    return missing.keys() == {"elicitation"}
+
+
+async def answer_in_place(server: McpClient, exchange: Exchange, *, timeout_s: float) -> Envelope:
+    """Makes a refused call again, and asks the user until the server no longer asks."""
+    in_place = exchange.child(caller=InPlace(server, exchange))
+    if exchange.era is Era.MODERN:
+        added = {CLIENT_CAPABILITIES_KEY: in_place.caller.capabilities}
+        exchange.request.params = eras.with_meta(exchange.request.params, added)
+    server.usage.begin()  # also between its rounds
+    try:
+        return await answer_in_rounds(server, in_place, timeout_s=timeout_s)
+    finally:
+        server.usage.end()
+
 
 CALL_TIMEOUT_S = 600.0  # without progress; a server's own `callTimeout` goes before it
 MAX_SENDS = 3  # of a request that its server did not take: a server that is reached again may be lost once more before it stays

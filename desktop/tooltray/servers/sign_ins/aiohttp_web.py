@@ -28,7 +28,7 @@ _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-A
 
 
 class AiohttpWebClient:
-    """A WebClient over aiohttp. Belongs to no event loop: each request has its own connection."""
+    """A sender of requests to authorization servers. Belongs to no event loop: each request has its own connection."""
 
     def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext, within: Reach = Reach.COMPUTER, own_host: str = "") -> None:
         """
@@ -39,6 +39,11 @@ class AiohttpWebClient:
         self._environ, self._trust, self._within, self._own_host = environ, trust, within, own_host
 
     async def get(self, url: str) -> Answer:
+        """Fetches a document and follows redirects within the same origin.
+
+        Raises:
+            NoResponse: there was no response within 20 s.
+        """
         target = _read(url)
         for _ in range(MAX_REDIRECTS):
             answer, location = await self._exchange("GET", target, _HEADERS)
@@ -50,6 +55,11 @@ class AiohttpWebClient:
     async def post(
         self, url: str, *, form: Mapping[str, str] | None = None, document: Any = None, headers: Mapping[str, str] | None = None
     ) -> Answer:
+        """Sends a form, or a document as JSON. Follows no redirect.
+
+        Raises:
+            NoResponse: there was no response within 20 s.
+        """
         kind, body = (
             ("application/x-www-form-urlencoded", urlencode(form)) if form is not None else ("application/json", json.dumps(document))
         )

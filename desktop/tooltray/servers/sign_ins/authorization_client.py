@@ -8,7 +8,7 @@ import secrets
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 
@@ -27,7 +27,8 @@ from tooltray.servers.sign_ins.discovery import (
     wanted_scopes,
     why_no_browser,
 )
-from tooltray.servers.sign_ins.failures import (
+from tooltray.servers.sign_ins.tokens import Grant, Registration, Tokens, configured, end_token, register, request_tokens
+from tooltray.servers.sign_ins.web_requests import (
     AuthorizationFailed,
     AuthorizationRefused,
     NoAuthorizationServer,
@@ -39,9 +40,9 @@ from tooltray.servers.sign_ins.failures import (
     resource_refused,
     sanitized,
 )
-from tooltray.servers.sign_ins.registrations import Registration, configured, register
-from tooltray.servers.sign_ins.tokens import Grant, Tokens, end_token, request_tokens
-from tooltray.servers.sign_ins.web_requests import WebClient
+
+if TYPE_CHECKING:
+    from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
 
 _STATE_BYTES, _VERIFIER_BYTES = 32, 48  # 43 and 64 characters; RFC 7636 wants 43 to 128
 _DENIED = "access_denied"
@@ -147,7 +148,7 @@ class AuthorizationClient:
         server: str,
         url: str,
         settings: OAuthSettings | None,
-        http: WebClient,
+        http: "AiohttpWebClient",
         registration: Registration | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:

@@ -7,7 +7,7 @@ for servers without metadata (2025-03-26) the server's own origin. All input is 
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -25,15 +25,19 @@ from tooltray.servers.sign_ins.addresses import (
     resource_of,
     server_metadata_urls,
 )
-from tooltray.servers.sign_ins.failures import (
+from tooltray.servers.sign_ins.web_requests import (
+    Answer,
     AuthorizationFailed,
     AuthorizationUnreachable,
     NoAuthorizationServer,
+    NoResponse,
     WrongIssuer,
     other_issuer_hint,
     sanitized,
 )
-from tooltray.servers.sign_ins.web_requests import Answer, NoResponse, WebClient
+
+if TYPE_CHECKING:
+    from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
 
 MAX_CHALLENGE_CHARACTERS = 16384  # most HTTP libraries refuse longer headers
 MAX_SCOPES = 200
@@ -234,7 +238,7 @@ class Place(msgspec.Struct, frozen=True):
 class Discovery:
     """A search for the authorization server of one MCP server; keeps no state between two searches."""
 
-    def __init__(self, *, server: str, url: str, web: WebClient, issuer: str | None) -> None:
+    def __init__(self, *, server: str, url: str, web: "AiohttpWebClient", issuer: str | None) -> None:
         """
         Args:
             server, url: name and URL of the MCP server.

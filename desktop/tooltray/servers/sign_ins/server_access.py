@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import urlsplit
 
 from tooltray.config.secrets.secrets import SecretStore
@@ -22,11 +22,12 @@ from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.sign_ins.addresses import Reach, is_safe, origin_of
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
 from tooltray.servers.sign_ins.discovery import reach_of_sign_in, read_challenge
-from tooltray.servers.sign_ins.failures import AuthorizationUnreachable, sanitized
-from tooltray.servers.sign_ins.registrations import Registration
-from tooltray.servers.sign_ins.tokens import Tokens
-from tooltray.servers.sign_ins.web_requests import WebClient
+from tooltray.servers.sign_ins.tokens import Registration, Tokens
+from tooltray.servers.sign_ins.web_requests import AuthorizationUnreachable, sanitized
 from tooltray.servers.transports.transport import FORBIDDEN, HEADER, NotAuthorized, Refusal
+
+if TYPE_CHECKING:
+    from tooltray.servers.sign_ins.aiohttp_web import AiohttpWebClient
 
 _BEARER = re.compile(r"(?:^|,)\s*bearer\b", re.IGNORECASE)
 
@@ -283,7 +284,7 @@ async def make_client(target: Target, registration: Registration | None) -> Auth
     return AuthorizationClient(server=target.server, url=target.url, settings=target.settings, http=web, registration=registration)
 
 
-async def make_web_client(environ: Mapping[str, str], *, within: Reach = Reach.COMPUTER, own_host: str = "") -> WebClient:
+async def make_web_client(environ: Mapping[str, str], *, within: Reach = Reach.COMPUTER, own_host: str = "") -> "AiohttpWebClient":
     """Makes an HTTP client for small requests; opens nothing yet.
 
     Args:

@@ -17,8 +17,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import Spawn
 from tooltray.servers.sign_ins.server_access import ServerAccess, Target, binding_of, make_client, target_of, why_no_sign_in
 from tooltray.servers.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
-from tooltray.servers.sign_ins.token_store import TokenStore
-from tooltray.servers.sign_ins.tokens import Tokens
+from tooltray.servers.sign_ins.tokens import Tokens, TokenStore
 from tooltray.servers.transports.transport import Authorization
 from tooltray.servers.upstream.server_manager import ServerManager
 
@@ -244,14 +243,14 @@ class SignIns:
         await flow.run()
         server = self._servers().find(flow.server)
         if flow.error is None and server and self._may_start(server.config):
-            await self._servers().begin_start(flow.server)
+            await self._servers().start_soon(flow.server)
 
     async def _find_challenge(self, access: ServerAccess) -> None:
         """Starts the server to get its challenge: some servers name their authorization server only there."""
         server = self._servers().get(access.target.server)
         is_known = access.challenge is not None or access.tokens is not None
         is_asked = server.state in (ServerState.RUNNING, ServerState.NEEDS_SIGN_IN)
-        if not is_known and not is_asked and self._may_start(server.config):
+        if not is_known and not is_asked and server.first and self._may_start(server.config):
             with contextlib.suppress(TooltrayError):
                 await server.first.running(timeout_s=CHALLENGE_WITHIN_S)
 
@@ -343,3 +342,42 @@ class SignIns:
 
     def _tell_changed(self, server: str) -> None:
         self._servers().publish_changed(server)
+
+
+class SignInsApi:
+    def __init__(self, *, sign_ins: SignIns) -> None:
+        self._sign_ins = sign_ins
+
+    async def begin_sign_in(self, name: str) -> SignInSnapshot:
+        """Begins to sign in to a server; the caller shows the page to the user, and `finish_sign_in` waits for the outcome.
+
+        A sign-in that has begun already continues: its page is returned again.
+
+        Raises:
+            TooltrayError: the server does not exist, it needs no sign-in, or its authorization server cannot be used; gives the reason.
+        """
+        return await self._sign_ins.begin(name)
+
+    async def finish_sign_in(self, name: str, callback_url: str | None = None) -> None:
+        """Waits until the user has signed in; the server is then started.
+
+        Args:
+            callback_url: the address at which the browser ended, where it could not reach this computer.
+
+        Raises:
+            TooltrayError: none has begun, the user or the authorization server refused, or there was no answer in time.
+        """
+        await self._sign_ins.finish(name, callback_url)
+
+    async def cancel_sign_in(self, name: str) -> None:
+        """Ends a sign-in that waits for the user; a waiting `finish_sign_in` fails."""
+        await self._sign_ins.cancel(name)
+
+    async def sign_out(self, name: str) -> None:
+        """Deletes a server's tokens, revokes them where the authorization server allows that, and stops the server.
+
+        Raises:
+            NotFound: no sign-in to this server exists.
+            TooltrayError: the secrets cannot be reached.
+        """
+        await self._sign_ins.sign_out(name)

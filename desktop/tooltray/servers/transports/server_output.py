@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.transports.last_words import LastWords
+from tooltray.servers.transports.process_failure import LastWords
 
 LOG_LINES = 1000
 LINES_PER_S = 500  # the lines that are kept of one process
@@ -24,14 +24,23 @@ _URL = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(?::\
 
 
 class ServerOutput:
-    """The output of one process. Satisfies Output; belongs to one event loop."""
+    """The output of one process. Belongs to one event loop.
+
+    Attributes:
+        last_at: the time of the last output, by the loop's clock; 0 if there was none.
+        text: the last line of stdout that was no message; empty if there was none.
+        text_since: the time of the first such line; 0 if there was none.
+        last_line: the last line of stderr; while packages are downloaded it shows the progress.
+        url: a URL of this machine in the output, where the server may serve HTTP; empty if there was none.
+    """
 
     def __init__(self, *, log: deque[str], mask: Callable[[str], str], launcher_log: Callable[[], str] = str) -> None:
         """
         Args:
             log: the server's log over all its processes.
             mask: masks secrets in a text.
-            launcher_log: returns the path described at `Output.launcher_log`; reads folders, so it is called in a thread.
+            launcher_log: returns the path of the newest log of a launcher that prints nothing itself, empty without such a log; reads
+                folders, so it is called in a thread.
         """
         self._log, self._mask, self._launcher_log = log, mask, launcher_log
         self._last_words = LastWords()

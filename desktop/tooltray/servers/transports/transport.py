@@ -1,11 +1,14 @@
-"""The interface of a transport, by which McpClient reaches a server, and the order from which a transport is made."""
+"""The interface of a transport, by which McpClient reaches a server; the order from which a transport is made; and the transport of a
+server that is an object of Tooltray's own.
+"""
 
+import asyncio
 import hashlib
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -15,8 +18,14 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.envelope import Envelope
+from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.servers.launch.program_launch import Launch
+
+if TYPE_CHECKING:
+    from tooltray.servers.transports.server_output import ServerOutput
 
 UNAUTHORIZED, FORBIDDEN = 401, 403
 HEADER = "Authorization"
@@ -134,39 +143,6 @@ class ConnectionFailure(msgspec.Struct, frozen=True):
     words: str = ""
 
 
-class Output(Protocol):
-    """The output of a server's process other than messages. Times are seconds of the event loop's clock."""
-
-    @property
-    def last_at(self) -> float:
-        """The time of the last output; 0 if there was none."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """The last line of stdout that was no message; empty if there was none."""
-        ...
-
-    @property
-    def text_since(self) -> float:
-        """The time of the first line of stdout that was no message; 0 if there was none."""
-        ...
-
-    @property
-    def last_line(self) -> str:
-        """The last line of stderr; while packages are downloaded it shows the progress."""
-        ...
-
-    @property
-    def url(self) -> str:
-        """A URL of this machine in the output, where the server may serve HTTP; empty if there was none."""
-        ...
-
-    async def launcher_log(self) -> str:
-        """Returns the path of the newest log of a launcher that prints nothing itself; empty without such a log."""
-        ...
-
-
 class Transport(Protocol):
     """The transport of one connection. Opened once and closed by the task that owns the connection."""
 
@@ -191,7 +167,7 @@ class Transport(Protocol):
         ...
 
     @property
-    def output(self) -> Output | None:
+    def output(self) -> "ServerOutput | None":
         """The output of the server's process other than messages; None without a process."""
         ...
 
@@ -240,3 +216,53 @@ class TransportOrder(msgspec.Struct, frozen=True):
     refused: RefusedRequests = msgspec.field(default_factory=RefusedRequests)
     log: deque[str] = msgspec.field(default_factory=deque)
     packages: Path | None = None
+
+
+class MemoryServer(Protocol):
+    def answer(self, request: Envelope) -> Awaitable[Envelope]: ...
+
+    def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
+        """Subscribes `tell`, which is called with the method of each notification; returns a function that unsubscribes it."""
+        ...
+
+
+class _Wire:
+    """One direction of the connection. Delivers in the loop's next iteration, as a socket does; neither side runs inside the other."""
+
+    def __init__(self, target: RawDispatcher) -> None:
+        self._target = target
+
+    def write(self, data: bytes | memoryview) -> None:
+        asyncio.get_running_loop().call_soon(self._target.feed, bytes(data))
+
+    def close(self) -> None:
+        asyncio.get_running_loop().call_soon(self._target.connection_lost, "the other side has closed")
+
+
+class MemoryTransport:
+    """The transport of a MemoryServer. Satisfies Transport."""
+
+    pids: tuple[int, ...] = ()
+    exit_code: int | None = None
+    has_expired = False
+    failure = output = None
+
+    def __init__(self, *, name: str, server: MemoryServer, deadlines: DeadlineWheel) -> None:
+        self._server = server
+        self._end_listening: Callable[[], None] = lambda: None
+        self._far_end = RawDispatcher(
+            name=f"built-in '{name}'",
+            deadlines=deadlines,
+            answer=server.answer,
+            take_notification=lambda notification: None,
+            max_line_bytes=MAX_SERVER_LINE_BYTES,
+        )
+
+    async def open(self, dispatcher: RawDispatcher) -> None:
+        self._far_end.attach(_Wire(dispatcher))
+        dispatcher.attach(_Wire(self._far_end))
+        self._end_listening = self._server.listen(self._far_end.send_notification)
+
+    async def close(self) -> None:
+        self._end_listening()
+        await self._far_end.close("the hub has stopped it")

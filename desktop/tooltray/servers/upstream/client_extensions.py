@@ -22,7 +22,7 @@ from tooltray.foundation.files.atomic_file import read_own, set_aside, write_ato
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.protocol import declarations
-from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.deadlines import Deadline
 from tooltray.protocol.declarations import BEYOND, JOINED_BYTES, MOST_NAMES, Declarations
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.eras import Era
@@ -30,7 +30,8 @@ from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient
-from tooltray.servers.upstream.server_manager import ServerManager, SessionNeeds
+from tooltray.servers.upstream.server_manager import ServerManager
+from tooltray.servers.upstream.upstream_services import UpstreamServices
 
 logger = logging.getLogger(__name__)
 KEPT_FOR_S = 30 * 86400.0  # a client not seen for so long was removed, or no longer uses the extension
@@ -130,20 +131,12 @@ LISTS = ("tools", "prompts", "resources")
 class SharedConnections:
     """The connections that are brought up to date. Belongs to the engine's loop."""
 
-    def __init__(
-        self,
-        *,
-        servers: ServerManager,
-        client_extensions: ClientExtensions,
-        needs: SessionNeeds,
-        deadlines: DeadlineWheel,
-        bus: EventBus,
-    ) -> None:
-        self._servers, self._client_extensions, self._needs = servers, client_extensions, needs
-        self._deadlines, self._bus = deadlines, bus
+    def __init__(self, *, servers: ServerManager, client_extensions: ClientExtensions, services: UpstreamServices) -> None:
+        self._servers, self._client_extensions, self._is_wanted = servers, client_extensions, services.is_wanted
+        self._deadlines, self._bus = services.deadlines, services.bus
         self._again: Deadline | None = None
-        bus.subscribe(ExtensionsDeclared, self._on_declared)
-        bus.subscribe(InstanceOpened, self._on_instance_opened)
+        services.bus.subscribe(ExtensionsDeclared, self._on_declared)
+        services.bus.subscribe(InstanceOpened, self._on_instance_opened)
 
     def _on_declared(self, event: ExtensionsDeclared) -> None:
         for client in [client for _, _, client in self._shared() if client.era is Era.MODERN]:
@@ -159,9 +152,8 @@ class SharedConnections:
 
     def _look(self) -> None:
         self._again = None
-        lacking = [(server, instance) for server, instance, client in self._shared() if self._lacks(client) and _may_end(server)]
-        for server, instance in lacking:
-            if self._is_idle(server, instance):
+        for instance in [each for server, each, client in self._shared() if self._lacks(client) and _may_end(server)]:
+            if self._is_idle(instance):
                 instance.reopen(Phrase("An AI client knows more of the protocol than before; opens a new connection"))
             else:
                 self._look_later()
@@ -181,9 +173,9 @@ class SharedConnections:
         """Reports whether a server does not know of an extension, and has to be opened again for it."""
         return client.era is Era.LEGACY and not declarations.names(self._client_extensions.declared()) <= client.declared_extensions
 
-    def _is_idle(self, server: ManagedServer, instance: Instance) -> bool:
+    def _is_idle(self, instance: Instance) -> bool:
         client = instance.client
-        return client is not None and not instance.usage.is_needed and not self._needs.is_wanted(server, client)
+        return client is not None and not instance.usage.is_needed and not self._is_wanted(client)
 
 
 def _may_end(server: ManagedServer) -> bool:

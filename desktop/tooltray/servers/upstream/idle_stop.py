@@ -7,13 +7,14 @@ together.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.servers.upstream.lifecycle_recorder import IDLE, caused_by
 
 if TYPE_CHECKING:
+    from tooltray.servers.upstream.instance import Instance
     from tooltray.servers.upstream.mcp_client import McpClient
 
 
@@ -57,25 +58,13 @@ class Usage:
         return 0.0 if self._count else self._clock() - self._ended_at
 
 
-class Stoppable(Protocol):
-    """The part of Instance that is used here."""
-
-    usage: Usage
-
-    @property
-    def client(self) -> "McpClient | None": ...
-    @property
-    def is_busy(self) -> bool: ...
-    def start_stopping(self, *, then: ServerState) -> object: ...
-
-
 class IdleStop:
     """The deadline of one server's idle instances. Belongs to the engine's loop."""
 
     def __init__(
         self,
         *,
-        groups: Callable[[], Iterable[Sequence[Stoppable]]],
+        groups: Callable[[], Iterable[Sequence["Instance"]]],
         limit_s: Callable[[], float | None],
         is_wanted: Callable[["McpClient"], bool],
         deadlines: DeadlineWheel,
@@ -111,13 +100,14 @@ class IdleStop:
                         instance.start_stopping(then=ServerState.ON_DEMAND)
         self.follow()
 
-    def _idle_s(self, group: Sequence[Stoppable]) -> float:
+    def _idle_s(self, group: Sequence["Instance"]) -> float:
         """Returns for how many seconds none of these instances was used."""
         for instance in group:
             if instance.client and self._is_wanted(instance.client):
                 instance.usage.note()
-        return 0.0 if any(instance.is_busy for instance in group) else min(instance.usage.idle_s for instance in group if instance.client)
+        is_busy = any(instance.status.is_busy for instance in group)
+        return 0.0 if is_busy else min(instance.usage.idle_s for instance in group if instance.client)
 
 
-def _is_running(group: Sequence[Stoppable]) -> bool:
+def _is_running(group: Sequence["Instance"]) -> bool:
     return any(instance.client for instance in group)

@@ -23,8 +23,7 @@ from tooltray.servers.upstream.handshake import EndedAtProbe, EraRefused, Greeti
 from tooltray.servers.upstream.idle_stop import Usage
 from tooltray.servers.upstream.instance_status import IDLE, STARTS, TRANSITIONS, Failure, Program, Status, Tries
 from tooltray.servers.upstream.mcp_client import Audience, McpClient
-from tooltray.servers.upstream.start_watch import StartWatch
-from tooltray.servers.upstream.upstream_services import UpstreamServices
+from tooltray.servers.upstream.upstream_services import StartWatch, UpstreamServices
 
 logger = logging.getLogger(__name__)
 
@@ -106,15 +105,6 @@ class Instance:
         return self.status.problem
 
     @property
-    def detail(self) -> str:
-        return self.status.detail
-
-    @property
-    def since(self) -> float:
-        """The time when the state was entered, in unix seconds; 0: unknown."""
-        return self.status.since.unix if self.status.since else 0.0
-
-    @property
     def client(self) -> McpClient | None:
         """The connection, while it is open and is not about to be ended."""
         client = self._client
@@ -125,21 +115,9 @@ class Instance:
         return self._connection.client.transport.pids if self._connection else ()
 
     @property
-    def is_stopped(self) -> bool:
-        """Reports whether a caller stopped the instance, or is just doing so."""
-        status = self.status
-        is_being_stopped = status.state is ServerState.STOPPING and status.then is ServerState.STOPPED and not status.starts_again
-        return status.state is ServerState.STOPPED or is_being_stopped
-
-    @property
     def is_idle(self) -> bool:
         """Reports whether the instance has no process, and is not about to have one."""
         return self._owner is None
-
-    @property
-    def is_busy(self) -> bool:
-        """Reports whether the instance is on its way to running."""
-        return self.status.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
 
     def start(self) -> None:
         """Starts the instance without waiting; `running` waits. While the process is being ended, the next start follows at once."""
@@ -215,17 +193,17 @@ class Instance:
                 while self.client is None and (self._is_just_lost or not self._settled.is_set() or self._sleeps):
                     if self._sleeps:  # a restart, or the end of a tool listing, stopped it meanwhile
                         self.start()
-                    await (self._settled.wait() if self.is_busy or self.status.starts_again else asyncio.sleep(0))
+                    await (self._settled.wait() if self.status.is_busy or self.status.starts_again else asyncio.sleep(0))
         if client := self.client:
             return client
         if self.problem:
             raise not_running(self.name, self.problem)
-        why = self.detail or Phrase("it is {state}", state=self.state.value)
+        why = self.status.detail or Phrase("it is {state}", state=self.state.value)
         raise TooltrayError(Phrase("server '{name}' is not running", name=self.name), Phrase("{why}. Try again in a moment", why=why))
 
     async def settled(self) -> None:
         """Waits until the instance is not on its way to running."""
-        if self.is_busy:
+        if self.status.is_busy:
             await self._settled.wait()
 
     @property
@@ -472,7 +450,7 @@ class Instance:
     def _set(self, status: Status) -> None:
         self.status = status
         self._client = self._connection.client if self._connection and status.state is ServerState.RUNNING else None
-        if self.is_busy or status.starts_again:
+        if status.is_busy or status.starts_again:
             self._settled.clear()
         else:
             self._settled.set()

@@ -81,6 +81,17 @@ class Status(msgspec.Struct, frozen=True):
     is_era_refused: bool = False
     is_repeated: bool = False
 
+    @property
+    def is_busy(self) -> bool:
+        """Reports whether the instance is on its way to running."""
+        return self.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Reports whether a caller stopped the instance, or is just doing so."""
+        is_being_stopped = self.state is ServerState.STOPPING and self.then is ServerState.STOPPED and not self.starts_again
+        return self.state is ServerState.STOPPED or is_being_stopped
+
 
 class Tries(msgspec.Struct):
     """The attempts since a caller started the instance.

@@ -15,15 +15,16 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import Event
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
 from tooltray.servers.transports.server_output import LOG_LINES, SEPARATOR
+from tooltray.servers.upstream.copies_by_project import CopiesByProject
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_status import Status
 from tooltray.servers.upstream.mcp_client import McpClient
-from tooltray.servers.upstream.server_copy import MakeInstance, ServerCopy
+from tooltray.servers.upstream.server_copy import ServerCopy
 
 RESTARTED_THROUGH = frozenset(
     {
@@ -51,52 +52,57 @@ class ServerEntry(msgspec.Struct, frozen=True, eq=False):
 
 
 class ManagedServer:
-    """One server of the settings. Methods may be called from any task of the loop.
+    """One server of the settings: one copy for all sessions, or copies by project. Methods may be called from any task of the loop.
 
     Attributes:
+        idle_state: the server's state while it does not run and the user has not stopped it.
         is_known: it was listed before; if not, a launcher is installing it.
         is_used: it was used since it was last stopped.
         saved_processes: processes of a launcher, which each instance that runs without it saves.
         restarts: how many the user has requested that neither run nor have failed yet.
-        runs_only_for_projects: the server's own copy shows its state and never runs; each project has a copy.
+        by_project: the copies of a server that starts for projects; None for any other server.
     """
-
-    runs_only_for_projects = False
 
     def __init__(
         self,
         entry: ServerEntry,
         *,
         log: deque[str],
-        idle_state: ServerState,
-        make_instance: MakeInstance,
+        make_copies: Callable[["ManagedServer"], ServerCopy | CopiesByProject],
         make_idle_stop: Callable[["ManagedServer"], IdleStop],
-        project: SessionProject | None = None,
     ) -> None:
         """Args:
-        idle_state: the server's state while it does not run and the user has not stopped it.
+        make_copies: makes the server's copy for all sessions, or its copies by project.
         make_idle_stop: makes the IdleStop that ends idle instances.
-        project: the project for which the server runs, no matter which client uses it; None: no project.
         """
         self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
-        self.file, self.is_builtin, self.project = entry.file, entry.is_builtin, project
-        self._make_instance = make_instance
+        self.file, self.is_builtin = entry.file, entry.is_builtin
         self.idle_stop = make_idle_stop(self)
         self.is_known = self.is_used = False
         self.saved_processes = self.restarts = 0
-        self.idle_state = ServerState.STOPPED
-        self._copy = ServerCopy(self, project, make_instance, never_runs=self.runs_only_for_projects)
-        self.set_idle_state(idle_state)
+        self._runs = runs = make_copies(self)
+        self.by_project = runs if isinstance(runs, CopiesByProject) else None
+        self.idle_state = _idle_state(entry.config)
+        runs.set_idle_state(self.idle_state)
 
     @property
     def copies(self) -> Sequence[ServerCopy]:
         """The copies that may run: one for all sessions, or one for each project."""
-        return (self._copy,)
+        return self._runs.copies
 
     @property
-    def first(self) -> Instance:
-        """The instance whose lists and state represent the server."""
-        return self._copy.first
+    def first(self) -> Instance | None:
+        """The instance whose lists and state represent the server; None for a server that starts for projects while it does not run."""
+        return self._runs.first
+
+    @property
+    def client(self) -> McpClient | None:
+        """The connection whose lists represent the server, while it is open."""
+        return first.client if (first := self._runs.first) else None
+
+    @property
+    def status(self) -> Status:
+        return self._runs.status
 
     @property
     def groups(self) -> list[Sequence[Instance]]:
@@ -109,7 +115,7 @@ class ManagedServer:
 
     @property
     def state(self) -> ServerState:
-        return self.first.state
+        return self.status.state
 
     @property
     def shown_state(self) -> ServerState:
@@ -121,7 +127,7 @@ class ManagedServer:
 
     @property
     def problem(self) -> Problem | None:
-        return self.first.problem
+        return self.status.problem
 
     @property
     def needs_secrets(self) -> bool:
@@ -139,16 +145,19 @@ class ManagedServer:
 
     def serves(self, client: McpClient, session: Session) -> bool:
         """Reports whether a connection of this server is one that an AI client's session may hear of."""
-        return client.owner in (None, session)
+        return client.owner in (None, session) and (self.by_project is None or self.by_project.serves(client, session))
 
     def adopt(self, config: MCPServerConfig, file: FileServer | None = None) -> None:
         """Takes other settings that do not change what runs."""
         self.config, self.file = config, file
         self.idle_stop.follow()
+        if (idle_state := _idle_state(config)) is not self.idle_state:  # a server that the user stopped stays stopped until then
+            self.idle_state = idle_state
+            self._runs.set_idle_state(idle_state)
 
     def client_for(self, era: Era, session: Session | None = None) -> McpClient | None:
         """Returns the connection for an AI client's requests of an era; None if it is not open yet."""
-        return self._copy.client_for(era, session)
+        return self._runs.client_for(era, session)
 
     async def running(self, era: Era, *, timeout_s: float, session: Session | None = None) -> McpClient:
         """Returns the connection for an AI client's requests of an era, started if needed.
@@ -156,8 +165,12 @@ class ManagedServer:
         Raises:
             TooltrayError: the server does not run after `timeout_s`; the error gives the reason.
         """
-        self.is_used = True
-        return await self._copy.running(era, timeout_s=timeout_s, session=session)
+        return await self._runs.running(era, timeout_s=timeout_s, session=session)
+
+    async def settled(self) -> None:
+        """Waits until the server is not on its way to running."""
+        if first := self._runs.first:
+            await first.settled()
 
     async def end_session(self, session: Session) -> None:
         """Ends the instances that an AI client had for itself."""
@@ -165,26 +178,19 @@ class ManagedServer:
 
     def keep_stopped(self, since: float) -> None:
         """Marks the server as stopped by the user in an earlier run: only the user starts it. `since`: unix seconds; 0: unknown."""
-        self._copy.first.set_idle_state(ServerState.STOPPED, since=since)
-
-    def set_idle_state(self, idle_state: ServerState) -> None:
-        """Sets the server's state while it does not run; a server that the user stopped stays stopped until this state changes."""
-        if idle_state is not self.idle_state:
-            self.idle_state = idle_state
-            self._copy.first.set_idle_state(idle_state)
+        self._runs.set_idle_state(ServerState.STOPPED, since=since)
 
     def start(self) -> None:
-        """Starts the server without waiting."""
-        self._copy.first.start()
+        """Starts the server without waiting. Copies by project start if they ran before and have ended or failed."""
+        self._runs.start()
 
     async def run(self, *, timeout_s: float) -> None:
         """Starts the server for the user and waits for the outcome.
 
         Raises:
-            TooltrayError: the server does not run after `timeout_s`; the error gives the reason.
+            TooltrayError: the server waits for a project, or does not run after `timeout_s`; the error gives the reason.
         """
-        self.is_used = True
-        await self._copy.first.running(timeout_s=timeout_s)
+        await self._runs.run(timeout_s=timeout_s)
 
     def require_sign_in(self, problem: Problem) -> None:
         """Closes all connections of the server until the user has signed in."""
@@ -194,14 +200,12 @@ class ManagedServer:
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
         """Ends the server's instances together, from this moment on; bounded. `then` is the state afterwards."""
         self.is_used = False
-        if ending := self._copy.start_stopping(then=then):
-            await asyncio.wait(ending)
-        self._copy.drop_idle()
+        await self._runs.stop(then=then)
 
     @property
     def is_stopped(self) -> bool:
         """Reports whether the user stopped the server, so that no AI client starts it."""
-        return self._copy.first.is_stopped
+        return self._runs.is_stopped
 
     @property
     def refusal(self) -> TooltrayError | None:
@@ -220,6 +224,13 @@ class ManagedServer:
         """
         if refusal := self.refusal:
             raise refusal
+
+
+def _idle_state(config: MCPServerConfig) -> ServerState:
+    """Returns the state of a server that was neither started nor stopped."""
+    if config.disable:
+        return ServerState.STOPPED
+    return ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND
 
 
 class ServerStateChanged(Event, frozen=True):

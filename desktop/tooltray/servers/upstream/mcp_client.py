@@ -28,7 +28,8 @@ from tooltray.protocol.sessions.caller import Caller, Question, Session, lacking
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.task_messages import read_begun
 from tooltray.records.journal.journal_event import JournalEvent
-from tooltray.servers.transports.transport import Output, Transport
+from tooltray.servers.transports.server_output import ServerOutput
+from tooltray.servers.transports.transport import Transport
 from tooltray.servers.upstream.elicitation_record import ClientTasks, UrlQuestions, at_person, recorded
 from tooltray.servers.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.servers.upstream.idle_stop import Usage
@@ -171,7 +172,7 @@ class McpClient:
         self._envelope = {PROTOCOL_VERSION_KEY: dump(self.greeting.version), CLIENT_INFO_KEY: dump(CLIENT_INFO)}
 
     @property
-    def output(self) -> Output | None:
+    def output(self) -> ServerOutput | None:
         """The output of the server's process other than messages."""
         return self.transport.output
 

@@ -21,6 +21,7 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
 from tooltray.servers.transports.transport import RefusedRequests
 from tooltray.servers.upstream.instance import Instance, not_running
+from tooltray.servers.upstream.instance_status import Status
 from tooltray.servers.upstream.mcp_client import McpClient
 
 if TYPE_CHECKING:
@@ -38,18 +39,15 @@ class ServerCopy:
         project: the project for which the copy runs; None if it runs for no project or for all.
         first: the instance whose lists and state represent the copy.
         prefers_legacy: the shared instance is opened in the legacy era if the server speaks it.
-        never_runs: the copy only shows the state of a server that has no other copy at the moment.
         is_for_requests: requests without a lasting session have used the copy; their clients are never seen to disconnect.
     """
 
-    def __init__(
-        self, server: "ManagedServer", project: SessionProject | None, make_instance: MakeInstance, *, never_runs: bool = False
-    ) -> None:
-        self.server, self.project, self.never_runs, self._make_instance = server, project, never_runs, make_instance
+    def __init__(self, server: "ManagedServer", project: SessionProject | None, make_instance: MakeInstance) -> None:
+        self.server, self.project, self._make_instance = server, project, make_instance
         self.refused = RefusedRequests()
         self.is_for_requests = self.prefers_legacy = False
         # whether the first instance serves all clients, as there is no legacy one
-        self._is_for_both_eras = server.runs_only_for_projects or server.config.only_era is Era.MODERN
+        self._is_for_both_eras = server.config.deferred_startup or server.config.only_era is Era.MODERN
         self.first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
         self._own: dict[Session, dict[Era, Instance]] = {}  # instances for only one session
@@ -65,8 +63,22 @@ class ServerCopy:
         return tuple(instance for group in self.groups for instance in group)
 
     @property
+    def copies(self) -> tuple["ServerCopy"]:
+        """The copy itself, as the only one of its server."""
+        return (self,)
+
+    @property
+    def status(self) -> Status:
+        return self.first.status
+
+    @property
     def state(self) -> ServerState:
         return self.first.state
+
+    @property
+    def is_stopped(self) -> bool:
+        """Reports whether the user stopped the copy."""
+        return self.first.status.is_stopped
 
     @property
     def shown_state(self) -> ServerState:
@@ -91,7 +103,7 @@ class ServerCopy:
     @property
     def idle_s(self) -> float:
         """Returns for how many seconds no part of the copy was used; 0 while the copy starts."""
-        return min(0.0 if instance.is_busy else instance.usage.idle_s for instance in self.instances)
+        return min(0.0 if instance.status.is_busy else instance.usage.idle_s for instance in self.instances)
 
     @property
     def is_called(self) -> bool:
@@ -120,6 +132,7 @@ class ServerCopy:
         Raises:
             TooltrayError: the server does not run after `timeout_s`; the error gives the reason.
         """
+        self.server.is_used = True
         if client := self.client_for(era, session):
             return client
         self.server.check_may_start()
@@ -159,7 +172,7 @@ class ServerCopy:
         """
         needs_sign_in = self.first.state is ServerState.NEEDS_SIGN_IN
         failed = self.first if needs_sign_in else instance
-        has_failed = needs_sign_in or (failed.state is ServerState.ERROR and not self.server.runs_only_for_projects)
+        has_failed = needs_sign_in or (failed.state is ServerState.ERROR and not self.server.config.deferred_startup)
         if has_failed and (problem := failed.problem):
             raise not_running(self.server.name, problem)
 
@@ -177,6 +190,29 @@ class ServerCopy:
         """Ends the instances that an AI client had for itself."""
         own = self._own.pop(session, {})
         await asyncio.gather(*(instance.stop() for instance in own.values()))
+
+    def set_idle_state(self, state: ServerState, *, since: float | None = None) -> None:
+        """Sets the state while nothing runs. `since`: unix seconds, 0: unknown; None: from now on."""
+        self.first.set_idle_state(state, since=since)
+
+    def start(self) -> None:
+        """Starts the copy without waiting."""
+        self.first.start()
+
+    async def run(self, *, timeout_s: float) -> None:
+        """Starts the copy for the user and waits for the outcome.
+
+        Raises:
+            TooltrayError: the copy does not run after `timeout_s`; the error gives the reason.
+        """
+        self.server.is_used = True
+        await self.first.running(timeout_s=timeout_s)
+
+    async def stop(self, *, then: ServerState) -> None:
+        """Ends all instances together; bounded. `then` is the state afterwards."""
+        if ending := self.start_stopping(then=then):
+            await asyncio.wait(ending)
+        self.drop_idle()
 
     def start_stopping(self, *, then: ServerState) -> set[asyncio.Task[None]]:
         """Starts to stop all instances together. Returns the tasks that end with their processes."""

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 
-import msgspec
-
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
 from tooltray.foundation.confirmation import asker_name
@@ -18,33 +16,20 @@ from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.servers.transports.memory_transport import MemoryServer
-from tooltray.servers.upstream.deferred_server import DeferredServer, ProjectSource
+from tooltray.servers.transports.transport import MemoryServer
+from tooltray.servers.upstream.copies_by_project import CopiesByProject, ProjectSource
 from tooltray.servers.upstream.idle_stop import IdleStop
-from tooltray.servers.upstream.instance_factory import InstanceFactory
+from tooltray.servers.upstream.instance_factory import InstanceFactory, ServerTransports
 from tooltray.servers.upstream.instance_status import IDLE
 from tooltray.servers.upstream.lifecycle_recorder import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry, ServerLog, ServersConfigured, ServerStateChanged
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_copy import ServerCopy
-from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import EVERYBODY, Visibility
 
 STARTED_BY_HAND_WAIT_S = 300.0  # a user who starts a server wants its outcome, also of a first npx
-
-
-class SessionNeeds(msgspec.Struct, frozen=True):
-    """The needs that sessions have of servers.
-
-    Attributes:
-        get_projects: returns the source that knows the projects on which sessions work.
-        is_wanted: whether a session waits for notifications of an instance, which therefore is not idle.
-    """
-
-    get_projects: Callable[[], ProjectSource]
-    is_wanted: Callable[[ManagedServer, McpClient], bool]
 
 
 class ServerManager:
@@ -63,13 +48,14 @@ class ServerManager:
         transports: ServerTransports,
         stops: Stops,
         services: UpstreamServices,
-        needs: SessionNeeds,
+        get_projects: Callable[[], ProjectSource],
     ) -> None:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
             visibility: which servers exist for which sessions.
             stops: the servers that the user has stopped.
+            get_projects: returns the source that knows the projects on which sessions work.
         """
         self._config, self._builtins, self._visibility, self._transports = config, builtins, visibility, transports
         self._stops, self._deadlines = stops, services.deadlines
@@ -81,7 +67,7 @@ class ServerManager:
         self.changes = 0
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._to_start: set[ManagedServer] = set()  # as soon as their predecessors have ended
-        self._needs = needs
+        self._get_projects, self._is_wanted = get_projects, services.is_wanted
 
     # lookups
 
@@ -136,18 +122,18 @@ class ServerManager:
         """Reports whether a server exists for every session."""
         return self._visibility.includes(EVERYBODY, server)
 
-    def deferred(self) -> list[DeferredServer]:
-        """Returns the servers that start for a project, in the settings' order."""
-        return [server for name in self._config.settings.mcp_servers if isinstance(server := self._servers.get(name), DeferredServer)]
+    def deferred(self) -> list[CopiesByProject]:
+        """Returns the copies of each server that starts for projects, in the settings' order."""
+        found = (self._servers.get(name) for name in self._config.settings.mcp_servers)
+        return [server.by_project for server in found if server and server.by_project]
 
-    def find_deferred(self, name: str) -> DeferredServer:
+    def find_deferred(self, name: str) -> CopiesByProject:
         """
         Raises:
             TooltrayError: no server has this name, or it does not wait for a project.
         """
-        server = self.get(name)
-        if isinstance(server, DeferredServer):
-            return server
+        if by_project := self.get(name).by_project:
+            return by_project
         hint = Phrase("Start it with: tooltray servers start {name}", name=quoted(name))
         raise TooltrayError(
             Phrase("'{name}' is no server that starts for a project", name=name),
@@ -195,7 +181,7 @@ class ServerManager:
                 Phrase("`disable` is true in its settings"),
                 Phrase("Switch it on first."),
             )
-        self._look_again(server)
+        self._refresh_environment(server)
         await self._stops.discard(server)
         with _by_person():
             present = self.get(name)
@@ -211,7 +197,7 @@ class ServerManager:
                 raise refusal
             await present.run(timeout_s=STARTED_BY_HAND_WAIT_S)  # the server's settings changed meanwhile
 
-    async def begin_start(self, name: str) -> None:
+    async def start_soon(self, name: str) -> None:
         """Starts a server for the user; does not wait until it runs.
 
         Raises:
@@ -248,7 +234,7 @@ class ServerManager:
             TooltrayError: as `start`.
         """
         server = self.get(name)
-        self._look_again(server)
+        self._refresh_environment(server)
         server.restarts += 1
         if server.shown_state is not server.state:
             self.publish_changed(name)  # an idle server is not stopped first: nothing else would publish the change at once
@@ -265,7 +251,7 @@ class ServerManager:
             server.restarts -= 1
             self.publish_changed(name)
 
-    def _look_again(self, server: ManagedServer) -> None:
+    def _refresh_environment(self, server: ManagedServer) -> None:
         """Drops the known PATH before the user starts a server that has failed: a missing program may have been installed since."""
         if server.state is ServerState.ERROR:
             self._transports.forget_environment()
@@ -317,17 +303,16 @@ class ServerManager:
 
     def _adopt(self, server: ManagedServer, config: MCPServerConfig) -> None:
         """Takes settings that do not change what runs."""
-        server.adopt(config, self._config.file_server(server.name))
         if config.disable and server.state is not ServerState.STOPPED:
             with caused_by(SETTINGS):
                 self._spawn(server.stop(), name=f"stop '{server.name}'")
-        server.set_idle_state(_idle_state(config))
+        server.adopt(config, self._config.file_server(server.name))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
         was_up = old.state not in IDLE or old in self._to_start
         new = self._servers[old.name] = self._make(old.name, config)
-        if isinstance(old, DeferredServer) and isinstance(new, DeferredServer):
-            new.take_over(old)
+        if old.by_project and new.by_project:
+            new.by_project.take_over(old.by_project)
         new.is_used = old.is_used
         self._leaving.append(old)
         self._to_start.discard(old)
@@ -361,29 +346,22 @@ class ServerManager:
     def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
         self.changes += 1
         entry = ServerEntry(name, config, self._hash(name, config), self._config.file_server(name), builtin is not None)
-        server = self._make_deferred(entry) if config.deferred_startup else self._make_plain(entry, builtin)
+        server = ManagedServer(
+            entry,
+            log=ServerLog(partial(self._keep_output, name)),
+            make_copies=partial(self._make_copies, builtin=builtin),
+            make_idle_stop=self._make_idle_stop,
+        )
         if (since := self._stops.since(name)) is not None:
             server.keep_stopped(since)
         return server
 
-    def _make_plain(self, entry: ServerEntry, builtin: MemoryServer | None) -> ManagedServer:
-        return ManagedServer(
-            entry,
-            log=ServerLog(partial(self._keep_output, entry.name)),
-            idle_state=_idle_state(entry.config),
-            make_instance=partial(self._instances.make, builtin=builtin),
-            make_idle_stop=self._make_idle_stop,
-        )
-
-    def _make_deferred(self, entry: ServerEntry) -> DeferredServer:
-        return DeferredServer(
-            entry,
-            log=ServerLog(partial(self._keep_output, entry.name)),
-            idle_state=_idle_state(entry.config),
-            make_instance=partial(self._instances.make, builtin=None),
-            make_idle_stop=self._make_idle_stop,
-            source=self._needs.get_projects,
-        )
+    def _make_copies(self, server: ManagedServer, *, builtin: MemoryServer | None) -> ServerCopy | CopiesByProject:
+        make_instance = partial(self._instances.make, builtin=builtin)
+        if not server.config.deferred_startup:
+            return ServerCopy(server, None, make_instance)
+        source, on_idle_changed = self._get_projects, self._instances.publish_state
+        return CopiesByProject(server, make_instance, source=source, on_idle_changed=on_idle_changed)
 
     def _hash(self, name: str, config: MCPServerConfig) -> str:
         """Returns the hash of an entry. The same entry is another program in another project's folder."""
@@ -391,8 +369,8 @@ class ServerManager:
         return digest_of([own, file.folder]) if file and file.folder else own
 
     def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
-        limit_s, is_wanted = partial(self._idle_limit_s, server), partial(self._needs.is_wanted, server)
-        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=self._deadlines)
+        limit_s = partial(self._idle_limit_s, server)
+        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=self._is_wanted, deadlines=self._deadlines)
 
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
         """Returns the idle limit of a server, in seconds. A server that starts with Tooltray stays, and a removed one is being ended
@@ -410,16 +388,9 @@ class ServerManager:
         for predecessor in [each for each in self._leaving if each.name == copy.server.name]:
             await predecessor.stop()  # the successor may need its port or its database
         if copy.project:
-            await self._needs.get_projects().check(copy.project)
+            await self._get_projects().check(copy.project)
 
 
 def _by_person() -> AbstractContextManager[None]:
     """Marks starts and stops inside the block as caused by the user, or by a program in the user's place."""
     return caused_by(PERSON, asker_name() or BY_PERSON)
-
-
-def _idle_state(config: MCPServerConfig) -> ServerState:
-    """Returns the state of a server that was neither started nor stopped."""
-    if config.disable:
-        return ServerState.STOPPED
-    return ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND

@@ -32,9 +32,8 @@ from tooltray.servers.launch.child_environment import folder_of, placeholder_var
 from tooltray.servers.launch.command_lookup import Lookup, look_up, not_found, not_found_title
 from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.variable_sources import ServerEnvironment
-from tooltray.servers.transports.self_reference import leads_back, refusal
 from tooltray.servers.transports.server_output import last_attempt
-from tooltray.servers.upstream.deferred_server import DeferredServer
+from tooltray.servers.transports.transports import leads_back, refusal
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
@@ -119,7 +118,7 @@ class Doctor:
             except TooltrayError as error:
                 problem = error.problem
         problem = problem or _switched_off(server) or list_problem
-        client = server.first.client
+        client = server.client
         return Diagnosis(
             server=server.name,
             is_ok=problem is None and server.state not in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN),
@@ -135,7 +134,7 @@ class Doctor:
             proxy=reached.proxy,
             reached=reached.words,
             saved_processes=server.saved_processes * len(server.pids),
-            exit_code=None if client else server.first.exit_code,
+            exit_code=server.first.exit_code if server.first and not client else None,
             stderr=tuple(map(hidden, tuple(last_attempt(server.log))[-STDERR_LINES:])),
             noise_lines=client.noise_lines if client else 0,
             tool_count=tool_count,
@@ -143,7 +142,7 @@ class Doctor:
             problem=_without_secrets(problem) if problem else None,
             remedies=(*self._moving(server.name), *await self._remedies.propose(server, problem, lookup)),
             remark=project_remark(config) or await self._needs(server),
-            projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
+            projects=tuple(_words_of(copy) for copy in server.copies) if server.by_project else (),
             flaws=flaws,
             variables=variable_origins(config, server.file, await self._login_shell.environ(), self._environment.origin),
         )
@@ -186,10 +185,10 @@ class Doctor:
         places = (ANY_PROJECT.path, ANY_PROJECT.name)
         if _project_of(server) is ANY_PROJECT and any(place in (server.config.base_url or "") for place in places):
             return Reached(words="not tried: it is another URL for each project, and none is known")
-        for module in ("tooltray.servers.transports.http.reachability", "tooltray.servers.transports.http.certificate_trust"):
+        for module in ("tooltray.servers.transports.http.http_connections", "tooltray.servers.transports.http.certificate_trust"):
             await asyncio.to_thread(importlib.import_module, module)
         from tooltray.servers.transports.http.certificate_trust import tls_context
-        from tooltray.servers.transports.http.reachability import reach
+        from tooltray.servers.transports.http.http_connections import reach
 
         trust = await asyncio.to_thread(tls_context, environ)
         found = await reach(resolved.url or "", environ=environ, trust=trust)
@@ -199,9 +198,10 @@ class Doctor:
 
 def _project_of(server: ManagedServer) -> SessionProject | None:
     """Returns the project for which a server is examined: a project that it runs for, if possible."""
-    if not isinstance(server, DeferredServer) or server.is_without_project:
-        return server.project
-    return next((copy.project for copy in server.copies if copy.project), server.chosen) or ANY_PROJECT
+    found = next((copy.project for copy in server.copies if copy.project), None)
+    if (by_project := server.by_project) is None:
+        return found
+    return None if by_project.is_without_project else found or by_project.chosen or ANY_PROJECT
 
 
 def _target(config: MCPServerConfig) -> str:
@@ -259,7 +259,7 @@ class CheckUp:
         servers = [self._servers.get(server)] if server else list(self._servers)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(wait_s):
-                await asyncio.gather(*(each.first.settled() for each in servers))
+                await asyncio.gather(*(each.settled() for each in servers))
         return await asyncio.gather(*map(self._examine, servers))  # all at once, since each may wait for a hanging keyring
 
     async def _examine(self, server: ManagedServer) -> Diagnosis:

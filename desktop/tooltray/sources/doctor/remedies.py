@@ -20,7 +20,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.confinement.state_folders import state_folder
+from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
 from tooltray.servers.launch.npm_config import NPM
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
@@ -132,7 +132,7 @@ class Remedies:
 
     def _of_variables(self, server: ManagedServer) -> Iterator[Remedy]:
         """Yields a remedy for a server that ended because variables are missing, which its output or the list of known servers names."""
-        failure = server.first.failure
+        failure = server.first.failure if server.first else None
         if failure is None or not server.config.command or server.state is not ServerState.ERROR:
             return
         if missing := failure.variables or self.usually_missing(server, {}):
@@ -173,7 +173,7 @@ class Remedies:
                 Phrase("'{server}' comes with Tooltray", server=server), Phrase("it has no entry in the settings that could be changed")
             )
         done = await self._change(managed, kind, value)
-        await self._servers.begin_start(server)
+        await self._servers.start_soon(server)
         return done
 
     async def _change(self, server: ManagedServer, kind: str, value: str) -> str:

@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -24,22 +23,20 @@ from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.edited_entries import NextStep, ServerTest, ToolSize
-from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
 from tooltray.servers.launch.command_lookup import downloads
 from tooltray.servers.transports.server_output import LOG_LINES, last_attempt
 from tooltray.servers.transports.transports import is_remote
-from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance
+from tooltray.servers.upstream.instance_factory import ServerTransports
 from tooltray.servers.upstream.instance_status import Program
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
-from tooltray.servers.upstream.server_transports import ServerTransports
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.sources.doctor.doctor import Doctor
 
@@ -99,18 +96,17 @@ class ServerTests:
         if task := self._running.get(test):
             task.cancel()
 
-    def _made(self, test: str, name: str, entry: Mapping[str, object] | None) -> "_TestedServer":
+    def _made(self, test: str, name: str, entry: Mapping[str, object] | None) -> ManagedServer:
         there = self._servers.find(name) if entry is not None else self._servers.get(name)
         file = there.file if there else None
         config = read_entry(name, entry) if entry is not None else self._servers.get(name).config
         if file is not None:
             check_runs_outside(name, config)
         found = ServerEntry(name, config.model_copy(update={"disable": False}), config_hash(config), file)
-        return _TestedServer(
+        return ManagedServer(
             found,
             log=_ReportingLog(partial(self._tell, test)),
-            project=_project_of(there, config),
-            make_instance=self._make_instance,
+            make_copies=lambda server: ServerCopy(server, _project_of(there, config), self._make_instance),
             make_idle_stop=lambda server: IdleStop(
                 groups=lambda: server.groups, limit_s=lambda: None, is_wanted=lambda client: False, deadlines=self._services.deadlines
             ),
@@ -141,10 +137,11 @@ class ServerTests:
             on_notification=_nothing,
         )
 
-    async def _run(self, server: "_TestedServer") -> ServerTest:
-        began, instance = time.monotonic(), server.first
+    async def _run(self, server: ManagedServer) -> ServerTest:
+        began, (copy,) = time.monotonic(), server.copies
+        instance = copy.first
         try:
-            if server.lacks_project:
+            if server.config.deferred_startup and copy.project is None:
                 return ServerTest(server.name, False, problem=_lacks_project(server.name))
             instance.start()
             await instance.settled()
@@ -185,7 +182,7 @@ class ServerTests:
 
     async def _failed(self, server: ManagedServer, problem: Problem | None, took_s: float) -> ServerTest:
         steps: tuple[NextStep, ...] = ()
-        exit_code = server.first.exit_code
+        exit_code = server.copies[0].first.exit_code
         with contextlib.suppress(TimeoutError, TooltrayError):
             async with asyncio.timeout(EXAMINED_WITHIN_S):
                 found = await self._doctor.examine(server, tool_count=0)
@@ -193,18 +190,6 @@ class ServerTests:
                 steps = tuple(NextStep(each.kind, each.title, each.value) for each in found.remedies if each.kind != "start")
         problem = problem or Problem(Phrase("'{name}' did not answer", name=server.name))
         return ServerTest(server.name, False, took_s, problem=problem, remedies=steps, output=_last(server), exit_code=exit_code)
-
-
-class _TestedServer(ManagedServer):
-    """The server of one test; `project`: the project for which it starts, if any."""
-
-    def __init__(self, entry: ServerEntry, *, log: deque[str], project: SessionProject | None, **making: Any) -> None:
-        super().__init__(entry, log=log, idle_state=ServerState.ON_DEMAND, project=project, **making)
-
-    @property
-    def lacks_project(self) -> bool:
-        """Whether the server starts for a project, but no project is known."""
-        return self.config.deferred_startup and self.project is None
 
 
 class _ReportingLog(deque[str]):
@@ -227,9 +212,9 @@ class _ReportingLog(deque[str]):
 
 def _project_of(there: ManagedServer | None, config: MCPServerConfig) -> SessionProject | None:
     """Returns a project for which a deferred server runs now, or was to run last."""
-    if not config.deferred_startup or not isinstance(there, DeferredServer):
+    if not config.deferred_startup or there is None or there.by_project is None:
         return None
-    return next((copy.project for copy in there.copies if copy.project), there.chosen)
+    return next((copy.project for copy in there.copies if copy.project), there.by_project.chosen)
 
 
 def _lacks_project(name: str) -> Problem:

@@ -31,7 +31,7 @@ from tooltray.foundation.files.json_places import CannotRead, read
 from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
 from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.servers.sign_ins.token_store import PREFIX
+from tooltray.servers.sign_ins.tokens import PREFIX
 
 _SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
 _ESCAPED = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|[^u])")  # an escaped character in JSON; programs differ in which characters they escape

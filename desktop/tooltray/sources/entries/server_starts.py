@@ -59,10 +59,10 @@ class ServerStarts:
             if server.needs_secrets or self._sign_ins.is_signed_in(server.name):
                 if server.state is ServerState.ERROR:
                     server.start()
-                elif server.first.is_busy:
+                elif server.status.is_busy:
                     self._spawn(self._retry_if_it_fails(server), name=f"see whether '{server.name}' had the new secret")
 
     async def _retry_if_it_fails(self, server: "ManagedServer") -> None:
-        await server.first.settled()
+        await server.settled()
         if server.state is ServerState.ERROR and self._servers.find(server.name) is server:
             server.start()

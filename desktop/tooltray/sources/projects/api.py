@@ -136,7 +136,7 @@ class ProjectsApi:
     async def _start(self, server: str, folder: str | None) -> None:
         """Starts a deferred server for a folder, or without a project for None."""
         deferred = self._servers.find_deferred(server)
-        if deferred.config.disable:
+        if deferred.server.config.disable:
             raise TooltrayError(Phrase("server '{server}' is switched off", server=server), hint=Phrase("Switch it on first."))
         if folder is None:
             deferred.check_needs_no_project()
@@ -145,7 +145,7 @@ class ProjectsApi:
             folder = await self._folders.allow(folder)
             project = deferred.chosen = SessionProject(folder, project_name("", folder), "person")
         deferred.is_without_project = folder is None
-        await self._servers.allow_start(deferred)
+        await self._servers.allow_start(deferred.server)
         deferred.wake()
         for state in [state for state in self._states if state.project is None]:
             self._bus.publish(SessionMoved(state))

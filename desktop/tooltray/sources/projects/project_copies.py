@@ -20,7 +20,7 @@ from tooltray.protocol.sessions.session_state import (
     SessionState,
     SessionStates,
 )
-from tooltray.servers.upstream.deferred_server import DeferredServer
+from tooltray.servers.upstream.copies_by_project import CopiesByProject
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerStateChanged
 from tooltray.servers.upstream.project_folder import is_inside
 from tooltray.servers.upstream.server_copy import ServerCopy
@@ -72,29 +72,29 @@ class ProjectCopies:
         unneeded = self._unneeded()
         for copy in [copy for copy in self._leases if copy not in unneeded]:
             self._leases.pop(copy).cancel()
-        for copy, server in unneeded.items():
+        for copy, copies in unneeded.items():
             if copy not in self._leases:
-                self._add(copy, server, UNCALLED_S if copy.is_for_requests else UNUSED_S)
+                self._add(copy, copies, UNCALLED_S if copy.is_for_requests else UNUSED_S)
 
-    def _unneeded(self) -> dict[ServerCopy, DeferredServer]:
+    def _unneeded(self) -> dict[ServerCopy, CopiesByProject]:
         worked_on = {state.project.path for state in self._states if state.connections and state.project}
-        return {copy: server for server in self._servers.deferred() for copy in server.copies if _is_unneeded(copy, server, worked_on)}
+        return {copy: copies for copies in self._servers.deferred() for copy in copies.copies if _is_unneeded(copy, copies, worked_on)}
 
-    def _add(self, copy: ServerCopy, server: DeferredServer, seconds: float) -> None:
-        self._leases[copy] = self._deadlines.add(seconds, partial(self._on_over, copy, server))
+    def _add(self, copy: ServerCopy, copies: CopiesByProject, seconds: float) -> None:
+        self._leases[copy] = self._deadlines.add(seconds, partial(self._on_over, copy, copies))
 
-    def _on_over(self, copy: ServerCopy, server: DeferredServer) -> None:
+    def _on_over(self, copy: ServerCopy, copies: CopiesByProject) -> None:
         del self._leases[copy]
         left_s = UNCALLED_S - copy.idle_s if copy.is_for_requests else UNUSED_S if copy.is_called else 0.0
         if left_s > 0:
-            self._add(copy, server, left_s)
+            self._add(copy, copies, left_s)
         else:
-            self._spawn(self._end(copy, server), name=f"end '{server.name}' for a project")
+            self._spawn(self._end(copy, copies), name=f"end '{copy.server.name}' for a project")
 
-    async def _end(self, copy: ServerCopy, server: DeferredServer) -> None:
+    async def _end(self, copy: ServerCopy, copies: CopiesByProject) -> None:
         if copy not in self._unneeded():
             return  # a session has moved here in this moment
-        await server.end([copy])
+        await copies.end([copy])
         self.refresh_leases()  # while it ended, it may have got a deadline again
 
     def _on_changed(self, event: Event) -> None:
@@ -102,7 +102,7 @@ class ProjectCopies:
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         """Announces the resources of a further instance, which belong to its project; a first instance is announced anyway."""
-        if isinstance(event.server, DeferredServer) and event.client is not event.server.first.client:
+        if event.server.by_project and event.client is not event.server.client:
             self._bus.publish(ResourceListChanged(event.server.name))
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
@@ -120,10 +120,10 @@ class ProjectCopies:
             for source, project in list(state.projects.items()):
                 if is_inside(project.path, folder) and not await self._folders.is_permitted(project.path, state):
                     self._sources.set(state, source, None)
-        for server in self._servers.deferred():
-            server.give_up(folder)
-            copies = [copy for copy in server.copies if copy.project and is_inside(copy.project.path, folder)]
-            await server.end(copies, then=ServerState.STOPPED)  # a waiting call does not start the copy again
+        for by_project in self._servers.deferred():
+            by_project.give_up(folder)
+            copies = [copy for copy in by_project.copies if copy.project and is_inside(copy.project.path, folder)]
+            await by_project.end(copies, then=ServerState.STOPPED)  # a waiting call does not start the copy again
 
 
 class ProjectSnapshots:
@@ -135,7 +135,7 @@ class ProjectSnapshots:
     def detail(self, server: ManagedServer) -> str:
         """Returns a server's current step, or what it waits for, as text."""
         if server.shown_state is not ServerState.WAITING:
-            return server.first.detail
+            return server.status.detail
         sessions = [state for state in self._states if state.connections and has_server(state, server, self._includes)]
         if names := sorted({state.project.name for state in sessions if state.project}):
             if len(names) == 1:
@@ -150,17 +150,18 @@ class ProjectSnapshots:
 
     def copies(self, server: ManagedServer) -> tuple[ProjectCopySnapshot, ...]:
         """Returns the copies of a server, one for each project."""
-        return tuple(self._copy_snapshot(copy, server) for copy in server.copies) if isinstance(server, DeferredServer) else ()
+        by_project = server.by_project
+        return tuple(self._copy_snapshot(copy, by_project) for copy in by_project.copies) if by_project else ()
 
-    def _copy_snapshot(self, copy: ServerCopy, server: DeferredServer) -> ProjectCopySnapshot:
+    def _copy_snapshot(self, copy: ServerCopy, copies: CopiesByProject) -> ProjectCopySnapshot:
         project = copy.project or SessionProject("", "", "person")
-        users = [state for state in self._states if state.connections and server.uses(state, copy)]
+        users = [state for state in self._states if state.connections and copies.uses(state, copy)]
         return ProjectCopySnapshot(
             path=project.path,
             name=project.name,
             state=copy.shown_state,
             session_count=len(users),
-            target=shown_target(server.config, copy.project),
+            target=shown_target(copy.server.config, copy.project),
             problem=copy.first.problem,
             pids=copy.pids,
         )
@@ -171,10 +172,10 @@ def has_server(state: SessionState, server: ManagedServer, includes: Includes) -
     return state.server in (None, server.name) and includes(state, server.name)
 
 
-def _is_unneeded(copy: ServerCopy, server: DeferredServer, worked_on: set[str]) -> bool:
+def _is_unneeded(copy: ServerCopy, copies: CopiesByProject, worked_on: set[str]) -> bool:
     if copy.state is ServerState.STOPPING:
         return False
     if copy.project is None:
-        return not server.is_without_project
-    is_chosen = server.chosen is not None and server.chosen.path == copy.project.path
+        return not copies.is_without_project
+    is_chosen = copies.chosen is not None and copies.chosen.path == copy.project.path
     return not is_chosen and copy.project.path not in worked_on

@@ -25,7 +25,6 @@ from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.caller import Session, can_be_asked
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionConnected, SessionForgotten, SessionMoved, SessionState, SessionStates
-from tooltray.servers.upstream.deferred_server import DeferredServer
 from tooltray.servers.upstream.project_folder import folder_of_uri, project_name
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.projects.project_folders import ProjectFolders
@@ -279,7 +278,8 @@ class RootRounds:
         return self._is_of_projects(managed.name)
 
     def _is_of_projects(self, server: str) -> bool:
-        return isinstance(self._servers.find(server), DeferredServer) or not self._servers.is_for_all(server)
+        found = self._servers.find(server)
+        return (found is not None and found.by_project is not None) or not self._servers.is_for_all(server)
 
     async def _is_lost(self, state: SessionState) -> bool:
         """Returns whether the project of a session is unknown."""

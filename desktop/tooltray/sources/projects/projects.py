@@ -16,7 +16,7 @@ from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.servers.upstream.deferred_server import DeferredServer
+from tooltray.servers.upstream.copies_by_project import CopiesByProject
 from tooltray.servers.upstream.project_folder import project_name
 from tooltray.servers.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 from tooltray.sources.projects.project_copies import Includes, has_server
@@ -118,15 +118,15 @@ class Projects:
             only: the only server of the session; None for a session with all servers.
         """
         lazy = self._config.settings.publish.lazy_load
-        startable = (each for each in self._startable(session.state) if not each.is_stopped and not each.config.is_lazy(lazy))
-        unlisted = [each for each in startable if not each.is_known and only in (None, each.name)]
+        startable = (each for each in self._startable(session.state) if not each.is_stopped and not each.server.config.is_lazy(lazy))
+        unlisted = [each for each in startable if not each.server.is_known and only in (None, each.server.name)]
         if not unlisted or not self._config.settings.mcp_enabled:
             return
         await self.sources.settle(session)
         if project := session.state.project:
             for server in unlisted:
                 with contextlib.suppress(TooltrayError):  # the server has too many copies; a call reports that
-                    server.copy_for(project).first.start()
+                    server.copy_for(project).start()
 
     async def reported(self, state: SessionState, name: str, path: str) -> ProjectReport:
         """Records the project that a model reports for its session, starts the deferred servers for it, and waits for the outcome.
@@ -153,21 +153,22 @@ class Projects:
             return ProjectReport(warning="no server was started, since Tooltray is paused")
         return await self._start_all(servers, state.project)
 
-    async def _start_all(self, servers: Sequence[DeferredServer], project: SessionProject) -> ProjectReport:
+    async def _start_all(self, servers: Sequence[CopiesByProject], project: SessionProject) -> ProjectReport:
         reasons = await asyncio.gather(*(self._why_not_started(server, project) for server in servers))
-        outcomes = [(server.name, reason) for server, reason in zip(servers, reasons, strict=True)]
+        outcomes = [(each.server.name, reason) for each, reason in zip(servers, reasons, strict=True)]
         return ProjectReport(tuple(name for name, reason in outcomes if not reason), tuple(each for each in outcomes if each[1]))
 
-    async def _why_not_started(self, server: DeferredServer, project: SessionProject) -> str:
+    async def _why_not_started(self, server: CopiesByProject, project: SessionProject) -> str:
         try:
             await server.run_for(project, timeout_s=STARTED_BY_HAND_WAIT_S)
         except TooltrayError as error:
             return words_for_model(error)
         return ""
 
-    def _startable(self, state: SessionState) -> list[DeferredServer]:
+    def _startable(self, state: SessionState) -> list[CopiesByProject]:
         """Returns the deferred servers of a session that are not disabled."""
-        return [server for server in self._servers.deferred() if not server.config.disable and has_server(state, server, self._includes)]
+        found = self._servers.deferred()
+        return [each for each in found if not each.server.config.disable and has_server(state, each.server, self._includes)]
 
     async def named(self, path: str) -> SessionProject:
         """Returns the project in a folder that the user names for one call.
@@ -182,7 +183,7 @@ class Projects:
 def project_problems(folders: ProjectFolders, servers: ServerManager) -> Iterator[Problem]:
     """Yields problems of projects in the settings that Tooltray cannot use."""
     yield from folders.problems()
-    for server in servers.deferred():
-        if remark := project_remark(server.config):
+    for by_project in servers.deferred():
+        if remark := project_remark(by_project.server.config):
             hint = Phrase("Correct its settings, if one of these is meant: tooltray servers add --replace, or settings.json.")
-            yield Problem(Phrase("'{name}' is not given all that its settings ask for", name=server.name), remark, hint)
+            yield Problem(Phrase("'{name}' is not given all that its settings ask for", name=by_project.server.name), remark, hint)

@@ -14,11 +14,10 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.confinement.api import ConfinementApi
-from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.confinements import Confinements, Support
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
-from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.launch_line import Policy
 from tooltray.servers.confinement.refusals import Refusals
-from tooltray.servers.confinement.support import Support
 
 ALL = Support("linux", 7, True, "/usr/bin/bwrap")
 REFUSED = RefusedThing("host", "example.org:443", 1.0)

@@ -14,11 +14,10 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.home.home import Home
 from tooltray.servers.confinement.confined_starts import ConfinedStart, ConfinedStarts
-from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.confinements import Confinements, Support
 from tooltray.servers.confinement.launch_line import CARRIED
+from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.confinement.refusals import Refusals
-from tooltray.servers.confinement.state_folders import state_folder
-from tooltray.servers.confinement.support import Support
 from tooltray.servers.confinement.watches import Watches
 from tooltray.servers.launch.program_launch import CannotStart, Launch
 

@@ -13,7 +13,7 @@ from tests.fakes.proxied import Proxied, authorized, connected, listening, proxi
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerRemoved
 from tooltray.servers.confinement import host_proxies
-from tooltray.servers.confinement.proxy_connection import MADE
+from tooltray.servers.confinement.host_proxies import MADE
 from tooltray.servers.confinement.proxy_requests import MAX_HEAD_BYTES
 
 

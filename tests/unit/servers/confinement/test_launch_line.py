@@ -7,9 +7,18 @@ import pytest
 
 from tooltray.foundation.programs import launcher_command
 from tooltray.servers.confinement import launch_line
-from tooltray.servers.confinement.launch_line import carried, confined, lasting, sandbox_profile
-from tooltray.servers.confinement.policy import LINUX_DEVICES, LINUX_OWN_DEVICES, LINUX_READ, MAC_READ, Policy
-from tooltray.servers.confinement.support import Support
+from tooltray.servers.confinement.confinements import Support
+from tooltray.servers.confinement.launch_line import (
+    LINUX_DEVICES,
+    LINUX_OWN_DEVICES,
+    LINUX_READ,
+    MAC_READ,
+    Policy,
+    carried,
+    confined,
+    lasting,
+    sandbox_profile,
+)
 
 PLAIN = Support("linux", 7, True)
 KEYS_COVERED = [os.devnull] if os.path.exists("/proc/keys") else []

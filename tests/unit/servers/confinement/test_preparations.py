@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.servers.confinement.preparations import Preparation, preparation
+from tooltray.servers.confinement.confined_starts import Preparation, preparation
 from tooltray.servers.launch.program_launch import CannotStart
 
 

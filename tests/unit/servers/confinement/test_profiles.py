@@ -10,8 +10,15 @@ import pytest
 from tooltray.config.settings.confinement import Confinement
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
 from tooltray.servers.confinement.launch_line import lasting
-from tooltray.servers.confinement.profiles import Profile, Subject, editable_sources, hoisted_modules, preparing_policy, profile_of
-from tooltray.servers.confinement.state_folders import state_folder
+from tooltray.servers.confinement.profiles import (
+    Profile,
+    Subject,
+    editable_sources,
+    hoisted_modules,
+    preparing_policy,
+    profile_of,
+    state_folder,
+)
 
 
 def test_modules_are_found_in_each_folder_above_and_not_within_each_other(tmp_path: Path) -> None:

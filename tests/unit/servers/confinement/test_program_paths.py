@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
-from tooltray.servers.confinement.program_paths import package_of, paths_among, program_paths
+from tooltray.servers.confinement.profiles import package_of, paths_among, program_paths
 
 
 def program(path: Path, text: str = "\x7fELF") -> Path:

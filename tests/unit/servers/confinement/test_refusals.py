@@ -13,7 +13,7 @@ from tooltray.foundation.events import EventBus, ServerRemoved, ServerStarted, S
 from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.records.journal.journal_event import CALL, START, JournalEvent
-from tooltray.servers.confinement.policy import Policy
+from tooltray.servers.confinement.launch_line import Policy
 from tooltray.servers.confinement.refusals import (
     MAX_LOOKS_PER_S,
     MAX_PATHS,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import tooltray_confine.landlock
-from tooltray.servers.confinement import support
-from tooltray.servers.confinement.support import (
+from tooltray.servers.confinement import confinements
+from tooltray.servers.confinement.confinements import (
     BUBBLEWRAP_FAILS,
     MAC_SEES,
     NO_BUBBLEWRAP,
@@ -80,22 +80,22 @@ def test_bubblewrap_counts_where_it_works(tmp_path: Path):
 
 
 def test_this_computer_is_looked_at(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(support, "find_bubblewrap", lambda: ("/b", "/e", False))
+    monkeypatch.setattr(confinements, "find_bubblewrap", lambda: ("/b", "/e", False))
     monkeypatch.setattr(tooltray_confine.landlock, "newest_abi", lambda: 3)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    assert probe() == Support("linux", 3, os.path.exists(support.ACTIONS), "/b", "/e")
+    assert probe() == Support("linux", 3, os.path.exists(confinements.ACTIONS), "/b", "/e")
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     assert not probe().has_seccomp
 
 
 def test_a_kernel_without_filters_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(support, "find_bubblewrap", lambda: ("", "", False))
+    monkeypatch.setattr(confinements, "find_bubblewrap", lambda: ("", "", False))
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     for text, expected in (("kill_process errno allow", True), ("kill_process", False), (None, False)):
         actions = tmp_path / "actions"
         actions.write_text(text) if text is not None else actions.unlink()
-        monkeypatch.setattr(support, "ACTIONS", str(actions))
+        monkeypatch.setattr(confinements, "ACTIONS", str(actions))
         assert probe().has_seccomp is expected
 
 
@@ -105,7 +105,7 @@ def test_other_systems(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(sys, "platform", "freebsd14")
     assert probe() == Support()
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(support, "SANDBOX_EXEC", str(tmp_path / "sandbox-exec"))
+    monkeypatch.setattr(confinements, "SANDBOX_EXEC", str(tmp_path / "sandbox-exec"))
     assert probe() == Support("darwin")
     script(tmp_path, "sandbox-exec", "")
     assert probe() == Support("darwin", sandbox_exec=str(tmp_path / "sandbox-exec"))

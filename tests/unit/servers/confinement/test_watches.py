@@ -19,12 +19,10 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.confinement import watches
 from tooltray.servers.confinement.api import ConfinementApi
-from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.confinements import Confinements, Support
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
-from tooltray.servers.confinement.policy import Policy
-from tooltray.servers.confinement.profiles import Subject
-from tooltray.servers.confinement.state_folders import StateFolder
-from tooltray.servers.confinement.support import Support
+from tooltray.servers.confinement.launch_line import Policy
+from tooltray.servers.confinement.profiles import StateFolder, Subject
 from tooltray.servers.confinement.watches import LONGEST_S, Watches, granted_by, require_watching
 
 pytestmark = pytest.mark.posix

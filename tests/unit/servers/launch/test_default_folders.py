@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.servers.launch.default_folders import MAX_ALIASES, default_folders
+from tooltray.servers.launch.child_environment import MAX_ALIASES, default_folders
 
 pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
 

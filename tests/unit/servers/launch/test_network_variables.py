@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.servers.launch.network_variables import VARIABLES, in_environ, meaning, shown
+from tooltray.servers.launch.remembered_variables import VARIABLES, in_environ, meaning, shown
 
 KEY = "a1B2" * 8
 

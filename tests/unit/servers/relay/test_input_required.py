@@ -1,4 +1,4 @@
-"""input_required.py"""
+"""The questions of modern servers in the way of a request."""
 
 import asyncio
 import itertools
@@ -15,7 +15,7 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text,
 
 from tooltray.protocol.envelope import Envelope, NotDelivered, dump, not_delivered
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.servers.relay import input_required
+from tooltray.servers.relay.relay import LONGEST_PAUSE_S, MAX_ROUNDS, answer_in_rounds
 from tooltray.servers.upstream.mcp_client import McpClient
 
 ELICIT = {"method": "elicitation/create", "params": {"message": "sure?"}}
@@ -38,7 +38,7 @@ async def relay() -> AsyncIterator[Relay]:
 
 async def call(relay: Relay, caller: Client, *, method: str = "tools/call", **params: Any) -> Any:
     request = Envelope(id=dump(7), method=method, params=dump({"name": "ask", "arguments": {"x": 1}, **params}))
-    return opened(await input_required.answer_in_rounds(relay.client, exchange_of(request, caller), timeout_s=60.0))
+    return opened(await answer_in_rounds(relay.client, exchange_of(request, caller), timeout_s=60.0))
 
 
 def person(answer: Any, *capabilities: str) -> Client:
@@ -74,7 +74,7 @@ async def test_a_round_that_the_server_did_not_take_is_the_next_to_be_sent_and_n
     )
     request, caller = Envelope(id=dump(7), method="tools/call", params=dump({"name": "ask"})), person({"action": "accept"})
     for is_taken in (False, True):
-        reply = await input_required.answer_in_rounds(cast(McpClient, dying), exchange_of(request, caller), timeout_s=60.0)
+        reply = await answer_in_rounds(cast(McpClient, dying), exchange_of(request, caller), timeout_s=60.0)
         assert isinstance(reply, NotDelivered) is not is_taken
     assert dying.params[1] == {"name": "ask", "inputResponses": {"a": {"action": "accept"}}, "requestState": "s1"}
     assert dying.params[2:] == [{"name": "ask", "requestState": "s2"}] * 2
@@ -126,8 +126,8 @@ async def test_a_state_is_sent_back_once(relay: Relay) -> None:
 async def test_a_server_that_asks_for_ever_is_given_up(relay: Relay) -> None:
     relay.server.calls["ask"] = lambda copy, params: required({"a": ELICIT})
     reply = await call(relay, person({}))
-    assert reply["error"]["message"] == f"server 's' asked {input_required.MAX_ROUNDS} times in a row without coming to a result"
-    assert relay.server.count("tools/call") == input_required.MAX_ROUNDS
+    assert reply["error"]["message"] == f"server 's' asked {MAX_ROUNDS} times in a row without coming to a result"
+    assert relay.server.count("tools/call") == MAX_ROUNDS
 
 
 async def test_the_error_of_a_client_ends_the_call(relay: Relay) -> None:
@@ -219,7 +219,7 @@ async def test_a_server_that_only_wants_to_be_called_again_is_called_after_growi
         assert (await relay.server.call("ask", count=3)).params["requestState"] == "2"
     pauses = [round(later - earlier, 2) for earlier, later in itertools.pairwise(called_at)]
     assert pauses[:4] == [0.05, 0.1, 0.2, 0.4]
-    assert pauses[-1] == input_required.LONGEST_PAUSE_S
+    assert pauses[-1] == LONGEST_PAUSE_S
 
 
 async def test_progress_flows_in_every_round(relay: Relay) -> None:

@@ -13,8 +13,7 @@ from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 from tooltray.foundation.events import ElicitationAsked
 from tooltray.protocol.envelope import Envelope, dump, failure, success
 from tooltray.protocol.eras import Era
-from tooltray.servers.relay import input_required
-from tooltray.servers.relay.input_required import InPlace
+from tooltray.servers.relay.relay import InPlace, answer_in_place, needs_user
 
 PREFIX = "io.modelcontextprotocol/"
 FORM = {"method": "elicitation/create", "params": {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}}
@@ -59,8 +58,8 @@ async def call(relay: Relay, client: Client, era: Era, method: str = "tools/call
     params = {"name": "ask", "arguments": {}} | ({"_meta": meta_of(client)} if era is Era.MODERN else {})
     exchange = exchange_of(Envelope(id=dump(7), method=method, params=dump(params)), client)
     reply = await relay.client.call(exchange, timeout_s=60.0)
-    if reply.error and input_required.needs_user(relay.client, exchange, reply):
-        reply = await input_required.answer_in_place(relay.client, exchange, timeout_s=60.0)
+    if reply.error and needs_user(relay.client, exchange, reply):
+        reply = await answer_in_place(relay.client, exchange, timeout_s=60.0)
     return opened(reply)
 
 
@@ -152,7 +151,7 @@ async def test_only_what_may_ask_is_made_again_and_only_of_a_modern_server() -> 
     for eras, method, is_wanted in (("modern", "tools/call", True), ("modern", "tools/list", False), ("legacy", "tools/call", False)):
         async with connected(ScriptedServer(tool("ask"), eras=(eras,)), **at(desk)) as relay:
             exchange = exchange_of(Envelope(id=dump(7), method=method, params=dump({})), Client())
-            assert input_required.needs_user(relay.client, exchange, refusal) is is_wanted
+            assert needs_user(relay.client, exchange, refusal) is is_wanted
             assert "result" in opened(await relay.client.ask_person(exchange, dump({})))
     async with connected(ScriptedServer(tool("ask"))) as relay:
         assert not relay.client.has_person

@@ -20,18 +20,17 @@ from tests.fakes.set_clock import SetClock
 
 from tooltray.config.settings.server_config import OAuthSettings
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient, PendingSignIn
-from tooltray.servers.sign_ins.callback_listener import CallbackListener
 from tooltray.servers.sign_ins.discovery import INSUFFICIENT_SCOPE
-from tooltray.servers.sign_ins.failures import (
+from tooltray.servers.sign_ins.server_access import make_web_client
+from tooltray.servers.sign_ins.sign_in_flow import CallbackListener
+from tooltray.servers.sign_ins.tokens import Registration, Tokens
+from tooltray.servers.sign_ins.web_requests import (
     AuthorizationFailed,
     AuthorizationRefused,
     NoAuthorizationServer,
     SignInExpired,
     WrongIssuer,
 )
-from tooltray.servers.sign_ins.registrations import Registration
-from tooltray.servers.sign_ins.server_access import make_web_client
-from tooltray.servers.sign_ins.tokens import Tokens
 
 NOW = 1_000_000.0
 SECRET = "the-secret-of-the-client"

@@ -5,8 +5,8 @@ from tests.fakes.authorization_server import query_of
 
 from tooltray.servers.sign_ins.authorization_client import PendingSignIn, begin_in_browser, check_sender, code_challenge, code_in
 from tooltray.servers.sign_ins.discovery import Place, ServerMetadata
-from tooltray.servers.sign_ins.failures import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer
-from tooltray.servers.sign_ins.registrations import Registration
+from tooltray.servers.sign_ins.tokens import Registration
+from tooltray.servers.sign_ins.web_requests import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer
 
 ISSUER, BACK = "https://a.example", "http://127.0.0.1:1/callback"
 

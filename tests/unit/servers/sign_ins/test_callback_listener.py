@@ -14,7 +14,7 @@ from tests.fakes.authorization_server import browse
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.ports import free_port
 
-from tooltray.servers.sign_ins.callback_listener import (
+from tooltray.servers.sign_ins.sign_in_flow import (
     MAX_CONNECTIONS,
     MAX_HEAD_BYTES,
     REQUEST_TIMEOUT_S,
@@ -24,7 +24,7 @@ from tooltray.servers.sign_ins.callback_listener import (
     callback_params,
     declined,
 )
-from tooltray.servers.sign_ins.failures import AuthorizationFailed, SignInUnanswered
+from tooltray.servers.sign_ins.web_requests import AuthorizationFailed, SignInUnanswered
 
 STATE = "the-state"
 

@@ -31,8 +31,7 @@ from tooltray.servers.sign_ins.discovery import (
     wanted_scopes,
     why_no_browser,
 )
-from tooltray.servers.sign_ins.failures import AuthorizationUnreachable, NoAuthorizationServer, WrongIssuer
-from tooltray.servers.sign_ins.web_requests import Answer, NoResponse
+from tooltray.servers.sign_ins.web_requests import Answer, AuthorizationUnreachable, NoAuthorizationServer, NoResponse, WrongIssuer
 
 WHERE = "https://a.example/.well-known/oauth-protected-resource"
 GOOD = ServerMetadata(

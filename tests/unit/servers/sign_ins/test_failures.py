@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.servers.sign_ins import failures
-from tooltray.servers.sign_ins.failures import MAX_SHOWN_CHARACTERS, AuthorizationFailed, AuthorizationRefused, error_text, sanitized
+from tooltray.servers.sign_ins import web_requests
+from tooltray.servers.sign_ins.web_requests import MAX_SHOWN_CHARACTERS, AuthorizationFailed, AuthorizationRefused, error_text, sanitized
 
-KINDS = [kind for kind in vars(failures).values() if isinstance(kind, type) and issubclass(kind, AuthorizationFailed)]
+KINDS = [kind for kind in vars(web_requests).values() if isinstance(kind, type) and issubclass(kind, AuthorizationFailed)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

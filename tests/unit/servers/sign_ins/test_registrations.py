@@ -8,9 +8,8 @@ import pytest
 from tests.fakes.web_answers import WebAnswers
 
 from tooltray.servers.sign_ins.discovery import ServerMetadata, assumed_metadata
-from tooltray.servers.sign_ins.failures import AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer
-from tooltray.servers.sign_ins.registrations import Registration, configured, register
-from tooltray.servers.sign_ins.web_requests import Answer, NoResponse
+from tooltray.servers.sign_ins.tokens import Registration, configured, register
+from tooltray.servers.sign_ins.web_requests import Answer, AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer, NoResponse
 
 ISSUER, PLACE, BACK = "https://a.example", "https://a.example/register", "http://127.0.0.1:4321/callback"
 THERE = ServerMetadata(issuer=ISSUER, token_endpoint="https://a.example/token", registration_endpoint=PLACE)

@@ -13,10 +13,9 @@ from tooltray.config.settings.server_config import MCPServerConfig, OAuthSetting
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.failures import AuthorizationRefused, AuthorizationUnreachable, SignInExpired
-from tooltray.servers.sign_ins.registrations import Registration
 from tooltray.servers.sign_ins.server_access import ServerAccess, Target, binding_of, target_of, why_no_sign_in
-from tooltray.servers.sign_ins.tokens import Tokens
+from tooltray.servers.sign_ins.tokens import Registration, Tokens
+from tooltray.servers.sign_ins.web_requests import AuthorizationRefused, AuthorizationUnreachable, SignInExpired
 from tooltray.servers.transports.transport import NotAuthorized, Refusal
 
 NOW = 1_000_000.0

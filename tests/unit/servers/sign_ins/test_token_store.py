@@ -9,7 +9,7 @@ from tests.unit.servers.sign_ins.test_server_access import GOOD
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretsLocked
 from tooltray.foundation.home.home import Home
-from tooltray.servers.sign_ins.token_store import TokenStore
+from tooltray.servers.sign_ins.tokens import TokenStore
 
 
 class CountedSecrets(SecretStore):

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.web_answers import WebAnswers
 
-from tooltray.servers.sign_ins.failures import AuthorizationRefused, AuthorizationUnreachable, SignInExpired
-from tooltray.servers.sign_ins.registrations import Registration
-from tooltray.servers.sign_ins.tokens import LONGEST_LIFE_S, Grant, Tokens, end_token, read_grant, request_tokens
-from tooltray.servers.sign_ins.web_requests import Answer, NoResponse
+from tooltray.servers.sign_ins.tokens import LONGEST_LIFE_S, Grant, Registration, Tokens, end_token, read_grant, request_tokens
+from tooltray.servers.sign_ins.web_requests import Answer, AuthorizationRefused, AuthorizationUnreachable, NoResponse, SignInExpired
 
 TOKENS = Tokens(
     access_token="access",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.servers.transports.last_words import MAX_WORDS, RECENT_S, LastWords, most_telling_line
+from tooltray.servers.transports.process_failure import MAX_WORDS, RECENT_S, LastWords, most_telling_line
 
 NPM_NOT_FOUND = """npm warn Unknown user config "nodedir". This will stop working in the next major version of npm.
 npm error code E404

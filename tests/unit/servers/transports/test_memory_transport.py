@@ -11,7 +11,7 @@ from tests.fakes.heard import Record
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, dump, failure, success
-from tooltray.servers.transports.memory_transport import MemoryTransport
+from tooltray.servers.transports.transport import MemoryTransport
 
 
 class Echo:
@@ -31,6 +31,9 @@ class Echo:
             finally:
                 self.cancelled.add(request.method)
         return Envelope(result=request.params)
+
+    def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
+        return lambda: None
 
 
 async def opened(
@@ -95,7 +98,7 @@ async def test_closing_our_side_ends_the_work_over_there() -> None:
 @pytest.mark.expected_warnings("answering m failed")
 @in_fake_time
 async def test_a_bug_in_it_is_an_internal_error_for_the_caller() -> None:
-    class Broken:
+    class Broken(Echo):
         async def answer(self, request: Envelope) -> Envelope:
             raise KeyError("oops")
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.foundation.errors import Problem
-from tooltray.servers.transports.last_words import most_telling_line
-from tooltray.servers.transports.process_failure import OF_NO_OUTPUT, TITLE_WORDS, VARIABLES, explain
+from tooltray.servers.transports.process_failure import OF_NO_OUTPUT, TITLE_WORDS, VARIABLES, explain, most_telling_line
 from tooltray.servers.transports.transport import ConnectionFailure
 
 ENDED = json.loads(Path(__file__).with_name("ended_servers.json").read_text())

@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from tooltray.servers.transports.self_reference import leads_back, refusal, url_leads_back
+from tooltray.servers.transports.transports import leads_back, refusal, url_leads_back
 
 
 def split(line: str) -> tuple[str, list[str]]:

@@ -121,7 +121,7 @@ async def test_who_was_asked_or_refused_for_a_page_is_known_once(tmp_path: Path)
         await parts.call("ask", first)
         assert (await parts.call("refuse", second))["error"] == {"code": -32042, "message": "open it", "data": WANTED}
         await parts.call("fail", first)
-        server = parts.servers.get("s").first.client
+        server = parts.servers.get("s").client
         assert server
         told = [server.url_questions.ended(dump({"elicitationId": id})) for id in ("e", "e1", "e2", "e", "unknown")]
         assert told == [first, second, second, None, None]

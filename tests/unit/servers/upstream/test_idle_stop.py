@@ -20,6 +20,7 @@ from tooltray.protocol.deadlines import TICK_S, DeadlineWheel
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.servers.upstream.idle_stop import IdleStop, Usage
+from tooltray.servers.upstream.instance_status import Status
 
 LIMIT_S = 321.0  # as no other deadline
 
@@ -71,7 +72,7 @@ class OneCopy:
         self.loop = asyncio.get_running_loop()
         self.usage = Usage(self.loop.time)
         self.client: Any = object()
-        self.is_busy = False
+        self.status = Status(ServerState.RUNNING)
         self.started_at = self.loop.time()
         self.stopped = asyncio.Event()
         self.lived_s = 0.0
@@ -164,11 +165,11 @@ async def test_copies_of_others_stop_by_themselves() -> None:
 @in_fake_time
 async def test_while_one_is_starting_none_of_its_group_is_stopped() -> None:
     running, starting = OneCopy(), OneCopy()
-    starting.client, starting.is_busy = None, True
+    starting.client, starting.status = None, Status(ServerState.STARTING)
     Watched([running, starting])
     await asyncio.sleep(35)
     assert running.client
-    starting.is_busy = False
+    starting.status = Status(ServerState.RUNNING)
     await running.stopped.wait()
     assert not starting.stopped.is_set()
 

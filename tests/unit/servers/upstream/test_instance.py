@@ -23,8 +23,7 @@ from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.transport import ConnectionFailure
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.instance_status import TRANSITIONS, Failure, Program
-from tooltray.servers.upstream.start_watch import StartLimits
-from tooltray.servers.upstream.upstream_services import Patience, UpstreamServices
+from tooltray.servers.upstream.upstream_services import Patience, StartLimits, UpstreamServices
 
 STOPPED, ON_DEMAND, STARTING, INSTALLING, RUNNING, RESTARTING, STOPPING, ERROR = (
     ServerState[name] for name in ["STOPPED", "ON_DEMAND", "STARTING", "INSTALLING", "RUNNING", "RESTARTING", "STOPPING", "ERROR"]
@@ -92,7 +91,7 @@ class Life:
 
     def _on_changed(self, instance: Instance) -> None:
         before = self.states.all[-1] if self.states.all else STOPPED
-        self.details.append(instance.detail)
+        self.details.append(instance.status.detail)
         if instance.state is before:  # only its detail is another one
             self.states.look()
             return
@@ -512,13 +511,13 @@ async def test_it_can_wait_for_its_first_use_instead_of_being_stopped(live: Call
     life = live()
     life.instance.set_idle_state(ON_DEMAND)
     life.instance.set_idle_state(ON_DEMAND)
-    assert not life.instance.is_stopped
+    assert not life.instance.status.is_stopped
     await life.run()
     life.instance.set_idle_state(STOPPED)  # for later
     assert life.instance.state is RUNNING
     await life.instance.stop(then=ON_DEMAND)
     await life.instance.stop()
-    assert life.instance.is_stopped
+    assert life.instance.status.is_stopped
     assert life.states.all == [ON_DEMAND, STARTING, RUNNING, STOPPING, ON_DEMAND, STOPPED]
 
 
@@ -603,7 +602,7 @@ async def test_stopping_twice_at_once_stops_once(live: Callable[..., Life]) -> N
     life.server.may_end.clear()
     first, second = life.spawn(life.instance.stop()), life.spawn(life.instance.stop(then=ON_DEMAND))
     await life.server.closing.wait()
-    assert not life.instance.is_stopped  # the second one counts
+    assert not life.instance.status.is_stopped  # the second one counts
     life.server.may_end.set()
     await asyncio.gather(first, second)
     assert life.states.all == [STARTING, RUNNING, STOPPING, ON_DEMAND]
@@ -629,7 +628,7 @@ async def test_where_it_rests_can_change_while_it_is_being_stopped(live: Callabl
     life.server.may_end.clear()
     stopping = life.spawn(life.instance.stop())
     await life.server.closing.wait()
-    assert life.instance.is_stopped
+    assert life.instance.status.is_stopped
     life.instance.set_idle_state(ON_DEMAND)
     life.server.may_end.set()
     await stopping
@@ -871,7 +870,7 @@ async def test_what_a_download_writes_is_what_the_card_says(live: Callable[..., 
     life.server.hold("initialize")
     life.make = lambda: downloading(life.server(name="s"))
     life.instance.start()
-    await life.states.until(lambda: life.instance.detail == "Downloading numpy")
+    await life.states.until(lambda: life.instance.status.detail == "Downloading numpy")
     assert life.instance.state is INSTALLING
 
 
@@ -901,21 +900,21 @@ async def test_a_start_that_takes_long_is_called_slow_while_it_goes_on(live: Cal
     life = live(patience=replace(QUICK, slow_after_s=0.0))
     go_on = life.server.hold("initialize")
     life.instance.start()
-    await life.states.until(lambda: life.instance.detail != "")
-    assert (life.instance.state, life.instance.detail) == (STARTING, "Slow: no answer for 0 s")
+    await life.states.until(lambda: life.instance.status.detail != "")
+    assert (life.instance.state, life.instance.status.detail) == (STARTING, "Slow: no answer for 0 s")
     go_on.set()
     await life.state(RUNNING)
-    assert life.instance.detail == ""
+    assert life.instance.status.detail == ""
 
 
 async def test_what_has_been_stopped_is_not_called_slow(live: Callable[..., Life]) -> None:
     life = live(patience=replace(QUICK, slow_after_s=0.0))
     life.server.handlers["initialize"] = never
     life.instance.start()
-    await life.states.until(lambda: life.instance.detail != "")
+    await life.states.until(lambda: life.instance.status.detail != "")
     await life.instance.stop()
     await turns()
-    assert (life.instance.state, life.instance.detail) == (STOPPED, "")
+    assert (life.instance.state, life.instance.status.detail) == (STOPPED, "")
 
 
 async def test_a_server_elsewhere_that_was_never_reached_is_told_at_once_and_tried_again_in_the_background(
@@ -1062,9 +1061,9 @@ async def test_what_a_user_starts_again_while_it_is_being_stopped_is_not_stopped
     life.server.may_end.clear()
     stopping = life.spawn(life.instance.stop())
     await life.server.closing.wait()
-    assert life.instance.is_stopped
+    assert life.instance.status.is_stopped
     life.instance.start()
-    assert not life.instance.is_stopped
+    assert not life.instance.status.is_stopped
     life.server.may_end.set()
     await stopping
     await life.state(RUNNING, count=2)

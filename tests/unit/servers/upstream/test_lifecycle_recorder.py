@@ -44,7 +44,7 @@ async def test_a_person_a_program_and_a_call_start_and_stop_servers(tmp_path: Pa
         await parts.servers.restart("s")
         with asked_by(Program()):  # type: ignore[arg-type]
             await parts.servers.stop("s")
-            await parts.servers.begin_start("s")
+            await parts.servers.start_soon("s")
         await parts.heard.event(ServerStarted, count=3)
         await parts.servers.close()
         assert told(found) == [

@@ -344,9 +344,9 @@ async def test_two_first_uses_of_one_session_at_once_share_its_own_copy(hub: Any
     assert len(one.program.copies.all) == 1
 
 
-async def test_a_server_that_a_person_stopped_stays_so_when_it_is_told_again_how_it_rests(hub: Any) -> None:
+async def test_a_server_that_a_person_stopped_stays_so_when_its_settings_are_read_again(hub: Any) -> None:
     one = await hub(ScriptedServer())
     resting = one.server.idle_state
     await one.server.stop()
-    one.server.set_idle_state(resting)
+    one.server.adopt(one.server.config)
     assert (resting, one.server.state) == (ServerState.ON_DEMAND, ServerState.STOPPED)

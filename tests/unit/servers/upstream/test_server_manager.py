@@ -286,7 +286,7 @@ async def test_another_era_in_the_settings_restarts_a_running_server_in_it(tmp_p
 async def test_a_server_in_use_whose_settings_change_runs_on_after_its_new_tools_are_listed(tmp_path: Path) -> None:
     program = ScriptedServer()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await parts.servers.begin_start("s")
+        await parts.servers.start_soon("s")
         await parts.tools.listed(parts.servers.get("s")).wait()
         await change(parts, env={"A": "1"})
         await program.request("tools/list", count=2)
@@ -307,7 +307,7 @@ async def test_a_start_whose_server_gets_other_settings_meanwhile_is_that_of_its
         go_on.set()
         await starting
         assert len(program.running) == 1
-        assert parts.servers.get("s").first.client
+        assert parts.servers.get("s").client
 
 
 async def test_a_start_whose_server_is_switched_off_with_other_settings_meanwhile_starts_nothing(tmp_path: Path) -> None:
@@ -335,7 +335,7 @@ async def test_a_start_whose_server_gets_other_settings_while_its_stop_is_droppe
         may_save.set()
         await starting
         assert len(program.running) == 1
-        assert parts.servers.get("s").first.client
+        assert parts.servers.get("s").client
 
 
 async def test_ten_restarts_at_once_all_end_with_one_running_server(tmp_path: Path) -> None:
@@ -350,7 +350,7 @@ async def test_ten_restarts_at_once_all_end_with_one_running_server(tmp_path: Pa
         go_on.set()
         await asyncio.gather(*restarts)
         assert len(program.running) == 1
-        assert parts.servers.get("s").first.client
+        assert parts.servers.get("s").client
 
 
 async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(tmp_path: Path) -> None:

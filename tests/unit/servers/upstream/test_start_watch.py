@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.fake_clock import in_fake_time
 
 from tooltray.foundation.errors import Problem
-from tooltray.servers.upstream.start_watch import SHOWN_TEXT, SILENT_LIMIT_S, TEXT_IN_ALL_S, TEXT_LIMIT_S, StartLimits, StartWatch
+from tooltray.servers.upstream.upstream_services import SHOWN_TEXT, SILENT_LIMIT_S, TEXT_IN_ALL_S, TEXT_LIMIT_S, StartLimits, StartWatch
 
 HALF_A_SECOND = 0.5
 STEPS_S = 1.0  # the watch looks this often, and is at most so much late

@@ -16,8 +16,8 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.confinement import RefusedThing
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.confinement.policy import Policy
-from tooltray.servers.confinement.state_folders import state_folder
+from tooltray.servers.confinement.launch_line import Policy
+from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.launch.command_lookup import look_up, not_found
 from tooltray.servers.transports.server_output import begin_attempt
 from tooltray.servers.upstream.instance_status import Status

@@ -10,7 +10,7 @@ from tests.fakes.scripted_server import Copy, ScriptedServer
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.servers.confinement.state_folders import state_folder
+from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.transports.transport import ConnectionFailure
 from tooltray.servers.upstream.instance_status import Status
 from tooltray.sources.doctor.diagnosis import Remedy

@@ -45,7 +45,7 @@ class Server:
 
     def __init__(self, name: str, state: ServerState = ServerState.ERROR, *, needs_secrets: bool = False) -> None:
         self.name, self.state, self.needs_secrets = name, state, needs_secrets
-        self.first, self.end = self, asyncio.Event()
+        self.status, self.end = self, asyncio.Event()
 
     @property
     def is_busy(self) -> bool:

@@ -23,8 +23,7 @@ from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.trust import TrustRequest
-from tooltray.servers.confinement.confinements import Confinements
-from tooltray.servers.confinement.support import Support
+from tooltray.servers.confinement.confinements import Confinements, Support
 from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.started_files import StartedTexts
 from tooltray.sources.project_files.trust import Trust, TrustStore

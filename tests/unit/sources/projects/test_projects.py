@@ -153,7 +153,7 @@ async def test_choosing_a_folder_for_one_that_is_switched_off_allows_nothing(tmp
     async with project_hub(tmp_path, disable=True) as hub:
         with pytest.raises(TooltrayError, match="is switched off"):
             await hub.parts.presenter.start_for_project("s", hub.folder("one"))
-        assert (hub.server.chosen, hub.parts.conf.settings.allowed_folders) == (None, ())
+        assert (hub.by_project.chosen, hub.parts.conf.settings.allowed_folders) == (None, ())
 
 
 async def test_a_person_starts_it_for_a_folder_which_sessions_of_no_project_then_use(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ async def test_what_needs_a_project_is_not_started_anyway(tmp_path: Path) -> Non
     async with project_hub(tmp_path, args=["{project_path}"]) as hub:
         with pytest.raises(TooltrayError, match="cannot be started without a project"):
             await hub.parts.presenter.start_without_project("s")
-        assert not hub.server.is_without_project
+        assert not hub.by_project.is_without_project
         assert hub.program.copies.all == []
 
 
@@ -222,7 +222,7 @@ async def test_a_reset_stops_every_copy_and_forgets_what_was_chosen(tmp_path: Pa
         await hub.parts.presenter.stop_server("t")
         await hub.parts.presenter.reset_deferred_state()
         assert hub.program.running == []
-        assert [server.state for server in hub.parts.servers.deferred()] == [ServerState.WAITING, ServerState.STOPPED]
+        assert [each.server.state for each in hub.parts.servers.deferred()] == [ServerState.WAITING, ServerState.STOPPED]
         with pytest.raises(TooltrayError, match=WAITS):
             await hub.parts.presenter.start_server("s")
         assert await hub.opened(client)  # its next use starts it again
@@ -253,7 +253,7 @@ async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops
         await hub.parts.presenter.start_for_project("s", inside)
         await hub.parts.presenter.disallow_folder(inside)
         assert hub.program.running == []
-        assert (hub.server.chosen, reporter.state.project) == (None, SessionProject(inside, "inside", "feedback"))
+        assert (hub.by_project.chosen, reporter.state.project) == (None, SessionProject(inside, "inside", "feedback"))
         await hub.parts.presenter.disallow_folder(allowed)
         assert reporter.state.project == SessionProject(own, "own", "folder")
         assert starter.state.project == SessionProject(inside, "inside", "folder")  # its client was started there

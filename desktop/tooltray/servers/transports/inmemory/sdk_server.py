@@ -18,7 +18,7 @@ from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_mes
 
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_REQUEST, dump, failure, find_id, reply_parts
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES, LineBuffer
-from tooltray.servers.transports.inmemory.byte_queues import FromServer, ToServer
+from tooltray.servers.transports.inmemory.streams import FromServer, ToServer
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from typing import ParamSpec, Protocol, TypeVar
 import msgspec
 
 from tooltray.foundation.phrases import Phrase
-from tooltray.servers.transports.inmemory.console import Console, in_context_of, printing_to
+from tooltray.servers.transports.inmemory.streams import Console, in_context_of, printing_to
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from tests.fakes.certificates import Authority
 from tests.fakes.ports import free_port
 
 from tooltray.servers.transports.http.certificate_trust import tls_context
-from tooltray.servers.transports.http.reachability import Reach, reach
+from tooltray.servers.transports.http.http_connections import Reach, reach
 
 LIMIT_S = 30.0  # never waited for
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.fakes.heard import PATIENCE_S
 
-from tooltray.servers.transports.inmemory.byte_queues import DRAINED_BYTES, FULL_BYTES, FromServer, Gone, ToServer, call_in
+from tooltray.servers.transports.inmemory.streams import DRAINED_BYTES, FULL_BYTES, FromServer, Gone, ToServer, call_in
 
 
 async def turns() -> None:

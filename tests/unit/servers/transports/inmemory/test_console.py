@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.servers.transports.inmemory.console import LINE_CHARACTERS, WAITING_LINES, Console, in_context_of, printing_to
+from tooltray.servers.transports.inmemory.streams import LINE_CHARACTERS, WAITING_LINES, Console, in_context_of, printing_to
 
 
 async def turns() -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.fakes.sdk_packages import GROUP, importable, install
 
 from tooltray.servers.launch.program_launch import CannotStart
-from tooltray.servers.transports.inmemory.packages import find, listed, make_importable
+from tooltray.servers.transports.inmemory.sdk_transport import find, listed, make_importable
 
 
 def test_each_server_of_a_package_is_listed_with_what_it_says_of_itself(tmp_path: Path) -> None:

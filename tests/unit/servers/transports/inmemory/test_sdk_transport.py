@@ -20,8 +20,7 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.inmemory import sdk_transport
-from tooltray.servers.transports.inmemory.packages import find
-from tooltray.servers.transports.inmemory.sdk_transport import SdkTransport
+from tooltray.servers.transports.inmemory.sdk_transport import SdkTransport, find
 from tooltray.servers.transports.server_output import new_log
 from tooltray.servers.transports.transports import make_transport
 
@@ -122,7 +121,7 @@ def no_thread_stays() -> Iterator[None]:
     for thread in threading.enumerate():
         if thread.name.startswith("server '"):
             thread.join(PATIENCE_S)
-    assert type(sys.stdout).__module__ != "tooltray.servers.transports.inmemory.console"
+    assert type(sys.stdout).__module__ != "tooltray.servers.transports.inmemory.streams"
 
 
 async def test_its_tools_are_listed_and_called(start: Start) -> None:

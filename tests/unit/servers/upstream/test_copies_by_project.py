@@ -1,4 +1,4 @@
-"""deferred_server.py: one server of the settings, with a copy for each project. Driven through ServerManager, which makes it."""
+"""copies_by_project.py: one server of the settings, with a copy for each project. Driven through ServerManager, which makes it."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.eras import Era
 from tooltray.servers.launch.program_launch import CannotStart
-from tooltray.servers.upstream.deferred_server import MOST_COPIES
+from tooltray.servers.upstream.copies_by_project import MOST_COPIES
 
 
 async def test_nothing_starts_with_the_hub_and_the_server_waits(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ async def test_clients_of_both_eras_share_the_one_process_of_their_project(tmp_p
         hub.program.copy.die()
         await settled()
         assert (await hub.opened(clients[order[1]], order[1])).era is order[0]  # after a restart, too
-        await hub.server.end(hub.server.copies)
+        await hub.by_project.end(hub.server.copies)
         assert (await hub.opened(clients[order[1]], order[1])).era is order[1]
 
 
@@ -267,7 +267,7 @@ async def test_a_copy_that_is_called_for_while_it_ends_begins_again_and_stays(tm
         client = await hub.session(hub.folder("one"))
         await hub.opened(client)
         hub.program.may_end.clear()
-        ending = asyncio.ensure_future(hub.server.end(hub.server.copies))
+        ending = asyncio.ensure_future(hub.by_project.end(hub.server.copies))
         await hub.program.closing.wait()
         assert hub.server.state is ServerState.STOPPING
         opening = asyncio.ensure_future(hub.opened(client))
@@ -287,11 +287,11 @@ async def test_an_idle_copy_is_stopped_also_where_the_server_is_one_of_those_tha
         assert not any("idleStop" in notice.message for notice in hub.parts.presenter.snapshot().notices)
 
 
-async def test_the_stand_in_of_a_server_that_waits_never_starts(tmp_path: Path) -> None:
+async def test_a_server_that_waits_does_not_start_without_a_session(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
-        with pytest.raises(TooltrayError, match="is not running"):
-            await hub.server.first.running(timeout_s=10)
-        with pytest.raises(TooltrayError, match="is not running"):
+        await hub.server.settled()
+        assert hub.server.client is None
+        with pytest.raises(TooltrayError, match="waits for a project"):
             await hub.server.running(Era.LEGACY, timeout_s=10)
         assert hub.program.copies.all == []
 
@@ -300,7 +300,7 @@ async def test_the_tools_of_one_that_waits_stay_listed(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         client = await hub.session(hub.folder("one"))
         assert await hub.listed(client) == ["work"]
-        await hub.server.end(hub.server.copies)
+        await hub.by_project.end(hub.server.copies)
         assert hub.server.state is ServerState.WAITING
         assert await hub.listed(client) == ["work"]
 
@@ -320,7 +320,7 @@ async def test_the_tools_of_one_that_failed_stay_listed_as_long_as_calls_try_aga
 async def test_only_what_needs_no_project_starts_without_one(tmp_path: Path) -> None:
     other = entry("program", deferredStartup=True, args=["{project_path}"])
     async with project_hub(tmp_path, others={"t": other}) as hub:
-        hub.server.copy_for(None)
+        hub.by_project.copy_for(None)
         with pytest.raises(TooltrayError, match="cannot be started without a project"):
             hub.parts.servers.find_deferred("t").copy_for(None)
 
@@ -337,16 +337,16 @@ async def test_what_was_chosen_for_one_without_a_project_is_dropped_where_new_se
 @pytest.mark.parametrize(("given_up", "left"), [("/w", None), ("/w/one", None), ("/v", "/w/one"), ("/w/one/src", "/w/one")])
 async def test_what_was_chosen_for_a_folder_that_is_given_up_counts_no_more(tmp_path: Path, given_up: str, left: str | None) -> None:
     async with project_hub(tmp_path) as hub:
-        hub.server.give_up(given_up)
-        assert hub.server.chosen is None
-        hub.server.chosen = SessionProject("/w/one", "one", "folder")
-        hub.server.give_up(given_up)
-        assert (hub.server.chosen.path if hub.server.chosen else None) == left
+        hub.by_project.give_up(given_up)
+        assert hub.by_project.chosen is None
+        hub.by_project.chosen = SessionProject("/w/one", "one", "folder")
+        hub.by_project.give_up(given_up)
+        assert (hub.by_project.chosen.path if hub.by_project.chosen else None) == left
 
 
 async def test_servers_that_are_not_deferred_are_not_found_among_those(tmp_path: Path) -> None:
     async with project_hub(tmp_path, others={"plain": entry("program")}) as hub:
-        assert hub.parts.servers.deferred() == [hub.server]
+        assert hub.parts.servers.deferred() == [hub.by_project]
         with pytest.raises(TooltrayError, match="no server that starts for a project"):
             hub.parts.servers.find_deferred("plain")
         client = await hub.session()
@@ -399,7 +399,7 @@ async def test_a_server_runs_for_so_many_projects_at_once_and_says_so_to_the_nex
 async def test_one_that_has_too_many_copies_is_not_started_to_be_listed(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         for number in range(MOST_COPIES):
-            hub.server.copy_for(SessionProject(hub.folder(f"p{number}"), "", "person"))
+            hub.by_project.copy_for(SessionProject(hub.folder(f"p{number}"), "", "person"))
         assert await hub.listed(await hub.session(hub.folder("late"))) == []
         assert hub.program.copies.all == []
 

@@ -1,16 +1,15 @@
-"""A server that starts when a project is known (`deferredStartup`): it has a copy for each project, which serves the sessions of its
-project as the one copy of any other server serves all sessions; `isolation: session` and `idleStop` count for it, too. No session ever gets
-the copy of another project. As a whole the server shows the state and the lists of one of its copies.
+"""The copies of a server that starts when a project is known (`deferredStartup`). Each serves the sessions of its project, as the one copy
+of any other server serves all sessions, with `isolation: session` and `idleStop`. No session ever gets the copy of another project.
 """
 
 import asyncio
 import contextlib
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tooltray.config.settings.expansion import needs_project
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.moments import Moment
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import SessionProject
@@ -18,12 +17,14 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance
-from tooltray.servers.upstream.managed_server import ManagedServer, ServerEntry
+from tooltray.servers.upstream.instance_status import Status
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.project_folder import is_inside
 from tooltray.servers.upstream.server_copy import MakeInstance, ServerCopy
+
+if TYPE_CHECKING:
+    from tooltray.servers.upstream.managed_server import ManagedServer
 
 MOST_COPIES = 16  # of one server at once: each is a process, and a model that may use a folder could name all folders inside
 WITHOUT_PROJECT = ""  # the key of the copy that the user has started for sessions without a known project
@@ -54,48 +55,55 @@ class ProjectSource(Protocol):
         """Returns the error for a session whose project is not known."""
 
 
-class StandIn(Instance):
-    """An instance that takes the place of the copies while there are none; it never starts."""
-
-    def start(self) -> None:
-        """Does nothing: without a project there is nothing to start."""
-
-
-class DeferredServer(ManagedServer):
-    """A server with one copy for each project. Methods may be called from any task of the loop.
+class CopiesByProject:
+    """The copies of one server, one for each project. Methods may be called from any task of the loop.
 
     Attributes:
         chosen: the project that the user has chosen for sessions without a known project.
         is_without_project: the user has started the server with its plain `args`, for such sessions.
     """
 
-    runs_only_for_projects = True
-
     def __init__(
         self,
-        entry: ServerEntry,
-        *,
-        log: deque[str],
-        idle_state: ServerState,
+        server: "ManagedServer",
         make_instance: MakeInstance,
-        make_idle_stop: Callable[[ManagedServer], IdleStop],
+        *,
         source: Callable[[], ProjectSource],
+        on_idle_changed: Callable[["ManagedServer"], None],
     ) -> None:
+        self.server, self._make_instance, self._source, self._on_idle_changed = server, make_instance, source, on_idle_changed
+        self._idle = Status(ServerState.STOPPED)  # of the server while no copy represents it
         self._copies: dict[str, ServerCopy] = {}  # by the path of the project
         self._resumed: tuple[SessionProject | None, ...] = ()  # the projects for which it runs when it is started again
         self.chosen: SessionProject | None = None
         self.is_without_project = False
-        self._source = source
-        super().__init__(entry, log=log, idle_state=idle_state, make_instance=make_instance, make_idle_stop=make_idle_stop)
 
     @property
     def copies(self) -> Sequence[ServerCopy]:
         return tuple(self._copies.values())
 
     @property
-    def first(self) -> Instance:
+    def first(self) -> Instance | None:
+        """The instance whose lists and state represent the server; None while all copies are idle."""
         telling = [copy.first for copy in self._copies.values() if copy.state in MOST_TELLING]
-        return min(telling, key=lambda instance: MOST_TELLING.index(instance.state), default=self._copy.first)
+        return min(telling, key=lambda instance: MOST_TELLING.index(instance.state), default=None)
+
+    @property
+    def status(self) -> Status:
+        return first.status if (first := self.first) else self._idle
+
+    @property
+    def is_stopped(self) -> bool:
+        """Reports whether the user stopped the server."""
+        return self._idle.is_stopped
+
+    def set_idle_state(self, state: ServerState, *, since: float | None = None) -> None:
+        """Sets the state while no copy represents the server. `since`: unix seconds, 0: unknown; None: from now on."""
+        if state is not self._idle.state:
+            self._idle = Status(state)
+            self._on_idle_changed(self.server)
+        if since is not None:
+            self._idle = Status(state, since=Moment(since) if since else None)
 
     # sessions
 
@@ -110,29 +118,36 @@ class DeferredServer(ManagedServer):
         return project.path if project else WITHOUT_PROJECT if self.is_without_project else None
 
     def serves(self, client: McpClient, session: Session) -> bool:
+        """Reports whether a connection is one of the session's copy."""
         key = self._key(session.state)
         copy = self._copies.get(key) if key is not None else None
-        is_its_own = copy is not None and any(instance.client is client for instance in copy.instances)
-        return is_its_own and super().serves(client, session)
+        return copy is not None and any(instance.client is client for instance in copy.instances)
 
     def client_for(self, era: Era, session: Session | None = None) -> McpClient | None:
+        """Returns the connection of the session's copy; without a session, that of the copy that represents the server."""
         if session is None:
-            return self.first.client
+            return first.client if (first := self.first) else None
         if not self._source().is_settled(session) or (key := self._key(session.state)) is None:
             return None
         copy = self._copies.get(key)
         return copy.client_for(era, session) if copy else None
 
     async def running(self, era: Era, *, timeout_s: float, session: Session | None = None) -> McpClient:
-        self.check_may_start()
+        """Returns the same connection as `client_for`, started if needed.
+
+        Raises:
+            TooltrayError: the session has no project, or the copy does not run after `timeout_s`; the error gives the reason.
+        """
+        self.server.check_may_start()
         if session is None:
-            return await self.first.running(timeout_s=timeout_s)
+            if (first := self.first) is None:
+                raise self._waiting()
+            return await first.running(timeout_s=timeout_s)
         await self._source().settle(session)
-        self.check_may_start()
+        self.server.check_may_start()
         key = self._key(session.state)
         if key is None:
-            raise self._source().missing(self.name, session)
-        self.is_used = True
+            raise self._source().missing(self.server.name, session)
         copy = self._copies.get(key) or self._new_copy(session.state.project or self.chosen)
         copy.is_for_requests |= not session.is_lasting
         copy.prefer(era)
@@ -144,7 +159,7 @@ class DeferredServer(ManagedServer):
         Raises:
             TooltrayError: the server is disabled, needs a project, or does not run after `timeout_s`; the error gives the reason.
         """
-        self.check_may_start()
+        self.server.check_may_start()
         await self.copy_for(project).first.running(timeout_s=timeout_s)
 
     def copy_for(self, project: SessionProject | None) -> ServerCopy:
@@ -161,8 +176,8 @@ class DeferredServer(ManagedServer):
         if len(self._copies) >= MOST_COPIES:
             reason = Phrase("it has a copy for each of {number} projects, and more are not started", number=len(self._copies))
             hint = Phrase("Close AI clients of other projects, and try again in a minute. This ends all copies: tooltray projects reset")
-            raise TooltrayError(Phrase("server '{name}' is not started for another project", name=self.name), reason, hint)
-        copy = ServerCopy(self, project, self._make_instance)
+            raise TooltrayError(Phrase("server '{name}' is not started for another project", name=self.server.name), reason, hint)
+        copy = ServerCopy(self.server, project, self._make_instance)
         self._copies[project.path if project else WITHOUT_PROJECT] = copy
         return copy
 
@@ -171,8 +186,8 @@ class DeferredServer(ManagedServer):
         Raises:
             TooltrayError: the server's settings need a project.
         """
-        if needs_project(self.config):
-            title = Phrase("'{name}' cannot be started without a project", name=self.name)
+        if needs_project(self.server.config):
+            title = Phrase("'{name}' cannot be started without a project", name=self.server.name)
             hint = "Choose a folder for it, or take {project_path} and {project_name} out of what is started without one."
             raise TooltrayError(title, Phrase("its settings have a place for the project's folder or name"), hint)
 
@@ -180,30 +195,29 @@ class DeferredServer(ManagedServer):
 
     def wake(self) -> None:
         """Sets the server idle again after the user had stopped it."""
-        self._copy.first.set_idle_state(self.idle_state)
+        self.set_idle_state(self.server.idle_state)
 
     def start(self) -> None:
         """Starts the copies that ran before and have ended or failed. Other copies start when their project is known."""
         self._begin()
 
     async def run(self, *, timeout_s: float) -> None:
-        """
+        """Starts the copies as `start` does, also for the project that the user has chosen, and waits for the outcome.
+
         Raises:
             TooltrayError: the server waits for a project, or does not run after `timeout_s`; the error names which.
         """
         self._resumed = tuple(dict.fromkeys((*self._resumed, *([self.chosen] if self.chosen else []))))
         begun = self._begin()
-        if not begun and not self._is_up:
-            hint = Phrase("Choose a folder on its card in Tooltray, or run: tooltray projects start {name} DIR", name=quoted(self.name))
-            raise TooltrayError(
-                Phrase("'{name}' waits for a project", name=self.name), Phrase("it starts when an AI client works on one"), hint
-            )
+        if not begun and not any(instance.client for instance in self.server.instances):
+            raise self._waiting()
         for copy in begun:
             await copy.first.running(timeout_s=timeout_s)
 
-    @property
-    def _is_up(self) -> bool:
-        return any(instance.client for instance in self.instances)
+    def _waiting(self) -> TooltrayError:
+        name = self.server.name
+        hint = Phrase("Choose a folder on its card in Tooltray, or run: tooltray projects start {name} DIR", name=quoted(name))
+        return TooltrayError(Phrase("'{name}' waits for a project", name=name), Phrase("it starts when an AI client works on one"), hint)
 
     def _begin(self) -> list[ServerCopy]:
         self.wake()
@@ -218,7 +232,7 @@ class DeferredServer(ManagedServer):
             copy.first.start()
         return begun
 
-    def take_over(self, old: "DeferredServer") -> None:
+    def take_over(self, old: "CopiesByProject") -> None:
         """Takes the user's choices and the projects with a copy from the server that this one replaces."""
         self.chosen, self.is_without_project = old.chosen, old.is_without_project
         self._resumed = old._resumed or tuple(copy.project for copy in old.copies)
@@ -231,12 +245,12 @@ class DeferredServer(ManagedServer):
 
     def forget(self) -> None:
         """Drops the projects for which the server was started, and the user's choices."""
-        self.chosen, self.is_without_project, self.is_used, self._resumed = None, False, False, ()
+        self.chosen, self.is_without_project, self.server.is_used, self._resumed = None, False, False, ()
 
-    async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
-        self.is_used = False
+    async def stop(self, *, then: ServerState) -> None:
+        """Ends all copies together; bounded. `then` is the server's state afterwards."""
         self._resumed = tuple(copy.project for copy in self.copies) or self._resumed
-        self._copy.first.set_idle_state(then)
+        self.set_idle_state(then)
         await self.end(self.copies, then=ServerState.STOPPED if then is ServerState.STOPPED else ServerState.ON_DEMAND)
 
     async def end(self, copies: Iterable[ServerCopy], *, then: ServerState = ServerState.ON_DEMAND) -> None:

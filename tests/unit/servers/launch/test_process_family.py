@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from tests.fakes.process_end import end_of
 
-from tooltray.servers.launch.process_family_posix import INSTANCE_VARIABLE, ProcessFamily
+from tooltray.servers.launch.process_family import INSTANCE_VARIABLE, ProcessFamily
 
 pytestmark = pytest.mark.posix  # what Windows has a job for
 
