@@ -12,7 +12,7 @@ from tooltray.catalogue.formats.names import NameRule
 from tooltray.catalogue.formats.openai import OpenAiChat, OpenAiResponses
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 
 
 class ToolFormat(Protocol):

@@ -11,7 +11,7 @@ from tooltray.catalogue.formats.contents import Media
 from tooltray.catalogue.formats.declared import declared, renamed
 from tooltray.catalogue.formats.names import PLAIN, NameRule
 from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 
 KIND = "`tool_use` block of Anthropic's API"
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall
+from tooltray.foundation.snapshots.tools import MCPToolCall
 
 MAX_DEPTH = 100  # levels; arguments are flat, and models do not write deeper values
 

@@ -16,7 +16,7 @@ from tooltray.catalogue.formats.declared import Declared, declared, renamed, wit
 from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, string, target
 from tooltray.catalogue.formats.names import NameMap, NameRule
 from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 
 KIND = "`functionCall` part of Gemini's API"
 INLINE = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf"})

@@ -23,8 +23,8 @@ from tooltray.foundation.files.edited_files import EditedFiles
 from tooltray.foundation.files.file_history import FileHistory
 from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerEntry
+from tooltray.foundation.snapshots.setup import FileProblem
 
 
 class EntriesEdited(Event, frozen=True):

@@ -17,7 +17,7 @@ from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.activity import ActivityDetails
-from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditEntry
 
 DECISION = "decision"  # the kind of a line that comes from the audit trail
 

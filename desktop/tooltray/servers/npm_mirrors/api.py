@@ -1,6 +1,6 @@
 """The verbs for npm registries: the known ones, their speed, and the one that is used."""
 
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.verbs import always, verb, when_enabled
 from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
 

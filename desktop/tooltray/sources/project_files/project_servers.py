@@ -22,7 +22,7 @@ from tooltray.foundation.files.file_text import MAX_FILE_BYTES, CannotOpen, File
 from tooltray.foundation.files.json_places import CannotRead, read
 from tooltray.foundation.files.json_text import check_revision, digest_of, revision_of
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.launch.program_launch import CannotStart
