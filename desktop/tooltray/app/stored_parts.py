@@ -13,7 +13,7 @@ from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedToken
 from tooltray.consent.tokens.client_tokens import ClientTokens
 from tooltray.foundation.composition import Composition, made, part, read
 from tooltray.foundation.events import EventBus
-from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.files.edited_files import FileHistory
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.programs import resource
 from tooltray.foundation.tasks import TaskKeeper

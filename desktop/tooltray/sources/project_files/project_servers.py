@@ -16,8 +16,7 @@ from tooltray.config.settings.given_entries import read_given_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import USUAL_RULES
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
-from tooltray.foundation.files.edited_files import EditedFiles, FileChanged
-from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.files.edited_files import EditedFiles, FileChanged, FileHistory
 from tooltray.foundation.files.file_text import MAX_FILE_BYTES, CannotOpen, FileText, read_text
 from tooltray.foundation.files.json_places import CannotRead, read
 from tooltray.foundation.files.json_text import check_revision, digest_of, revision_of
