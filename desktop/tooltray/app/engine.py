@@ -161,7 +161,7 @@ class Engine:
                 self.hub.hub_log.close()
                 await asyncio.to_thread(self.hub.log.close)
         finally:  # the next hub must not suffer from a bug in the end of this one
-            await asyncio.to_thread(self._place.give_back)
+            await asyncio.to_thread(self._place.release)
 
     async def _close_parts(self) -> None:
         self._idle_exit.close()
@@ -219,4 +219,4 @@ class Engine:
             Installations(self._home).record(this_installation())
 
     def _tell_place(self) -> None:
-        self._place.tell(version=__version__, http=self.hub.http.address, kind=self._options.kind)
+        self._place.publish(version=__version__, http=self.hub.http.address, kind=self._options.kind)

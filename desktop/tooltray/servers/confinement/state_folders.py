@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.foundation.home.server_stem import file_stem
+from tooltray.foundation.home.home import file_stem
 
 
 class StateFolder(msgspec.Struct, frozen=True):
