@@ -1,5 +1,5 @@
 """Finds the hub's socket if the home cannot contain it: the home's path is too long, or its disk takes no sockets. The rules are at the top
-of tooltray/foundation/home/socket_place.py; a hub makes the folders, a bridge only looks for them."""
+of tooltray/foundation/home/user_posix.py; a hub makes the folders, a bridge only looks for them."""
 
 import os
 import stat

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 

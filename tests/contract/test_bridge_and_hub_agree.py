@@ -20,7 +20,7 @@ from tooltray.carriers.mcp.connection import Connection, Hello
 from tooltray.cli.arguments import parse
 from tooltray.cli.error_report import HUB_RUNNING
 from tooltray.foundation import programs
-from tooltray.foundation.home import socket_place, user_posix
+from tooltray.foundation.home import user_posix
 from tooltray.foundation.home.home import Home, find_home
 from tooltray.protocol import envelope, framing
 from tooltray.protocol.unsent import AllUnsent
@@ -52,11 +52,11 @@ def test_both_find_the_socket_of_a_long_home_wherever_it_is(home: Path, monkeypa
     session, shared = home / "user" / str(os.getuid()), home / "tmp"
     for folder in (session, shared) if has_session else (shared,):
         folder.mkdir(parents=True, mode=0o700)
-    for module in (socket_place, long_home):
+    for module in (user_posix, long_home):
         monkeypatch.setattr(module, "RUNTIME_FOLDERS", str(home / "user"))
         monkeypatch.setattr(module, "SHARED_FOLDER", str(shared))
     theirs = Home(home / ("x" * 150))
-    record = theirs.root / socket_place.RECORD
+    record = theirs.root / user_posix.RECORD
 
     def found() -> Path:
         ours = paths.socket_path(os.fsencode(theirs.root))
@@ -84,7 +84,7 @@ def test_both_find_the_socket_of_a_long_home_wherever_it_is(home: Path, monkeypa
 
 def test_both_find_the_socket_of_a_home_whose_disk_takes_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = Home(home / "usb")
-    monkeypatch.setattr(socket_place, "takes_sockets", lambda _: False)
+    monkeypatch.setattr(user_posix, "takes_sockets", lambda _: False)
     theirs.prepare()
     try:
         assert theirs.socket.parent != theirs.run

@@ -12,7 +12,7 @@ from tests.contract.recorded_definitions import recorded
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.foundation.snapshots.calls import MCPToolCall
+from tooltray.foundation.snapshots.tools import MCPToolCall
 
 PROVIDERS = ("openai_chat", "openai_responses", "anthropic", "gemini")
 SERVERS = recorded()

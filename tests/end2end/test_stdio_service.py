@@ -172,7 +172,7 @@ sys.exit(main())
 def test_an_error_that_nothing_catches_is_logged_as_json_lines_and_ends_it_in_order_with_1(world, crash):
     program = world.start(sys.executable, "-c", CRASHING.format(crash=crash))
     assert program.wait() == 1
-    [error] = [record for record in events(program, "error") if record["component"] == "tooltray.foundation.uncaught"]
+    [error] = [record for record in events(program, "error") if record["component"] == "tooltray.foundation.runtime"]
     assert "ZeroDivisionError: seven" in error["stack"]
     assert events(program, "service_stopped")[0]["reason"] == "failure"
     assert not (world.root / "run" / "hub.json").exists()

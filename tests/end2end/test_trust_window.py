@@ -10,7 +10,7 @@ from tests.end2end.x_display import XDisplay
 from tests.end2end.x_input import XInput
 from tests.end2end.x_windows import seen_windows
 
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 
 NOTES = Path(__file__).parent / "servers" / "notes.py"
 SETTINGS = {"version": 1, "secrets": {"backend": "memory"}, "autoDetectNpmRegistry": False, "publish": {"feedback": False}}

@@ -66,7 +66,7 @@ def test_the_installed_command_says_its_version(installed: Path, world: World) -
 
 
 def test_the_installed_program_finds_its_resources(installed: Path, world: World) -> None:
-    run = run_in(world, installed / "python", "-I", "-c", "from tooltray.foundation.resources import resource; print(resource('icons'))")
+    run = run_in(world, installed / "python", "-I", "-c", "from tooltray.foundation.programs import resource; print(resource('icons'))")
 
     assert run.returncode == 0, run.stderr
     icons = Path(run.stdout.strip())

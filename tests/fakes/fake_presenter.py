@@ -16,11 +16,9 @@ from tests.fakes.verbs_in_memory import VerbsInMemory
 
 from tooltray.foundation.snapshots.activity import ActivityChoices
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
-from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
-from tooltray.foundation.snapshots.hub import EnvironmentSnapshot
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, WatchSnapshot
+from tooltray.foundation.snapshots.hub import EnvironmentSnapshot, RegistryMeasurement
 from tooltray.foundation.snapshots.questions import SignInSnapshot
-from tooltray.foundation.snapshots.registries import RegistryMeasurement
-from tooltray.foundation.snapshots.watch import WatchSnapshot
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,

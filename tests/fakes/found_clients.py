@@ -15,7 +15,7 @@ from tooltray.foundation.snapshots.ai_clients import (
     ImportPlan,
     ImportSource,
 )
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 
 HOME = "/home/ada"
 GITHUB = ClientServer("github", ("mcpServers", "github"), "npx -y @modelcontextprotocol/server-github", secrets=("GITHUB_TOKEN",), line=4)

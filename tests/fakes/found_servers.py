@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
-from tooltray.foundation.snapshots.forms import FormField, NewServer
+from tooltray.foundation.snapshots.entries import FormField, NewServer
 
 STATUS = RegistryStatus(20_123, time.time() - 3_600)
 TOKEN = FormField("token", "GitHub token", description="A token that may read your repositories", is_required=True, is_secret=True)

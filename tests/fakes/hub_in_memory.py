@@ -21,9 +21,18 @@ from tooltray.foundation.events import (
 )
 from tooltray.foundation.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
-from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
-from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.approvals import (
+    ApprovalSnapshot,
+    AuditCheck,
+    AuditEntry,
+    GrantSnapshot,
+    RulePreview,
+    ServerPermissions,
+    ToolChange,
+    TrustedEntry,
+    TrustRequest,
+)
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientModeSnapshot, HttpStatus, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.discovery import (
     BundleOffer,
     RegistryHit,
@@ -33,19 +42,12 @@ from tooltray.foundation.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
-from tooltray.foundation.snapshots.edited_entries import ServerTest
-from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
-from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.foundation.snapshots.forms import NewServer
-from tooltray.foundation.snapshots.http import ApiTokenSnapshot, HttpStatus
-from tooltray.foundation.snapshots.hub import HubSnapshot
-from tooltray.foundation.snapshots.program import ProgramLoad, ProgramSnapshot
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus
+from tooltray.foundation.snapshots.entries import NewServer, ServerTest
+from tooltray.foundation.snapshots.hub import HubSnapshot, NpmRegistryStatus, ProgramLoad, ProgramSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
-from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
-from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot, ServerRemoval, SetupChange, StoredSecrets
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 
 PLACES = ("/home/ann/.tooltray", "/home/ann/.tooltray/settings.json", "/home/ann/.tooltray/logs")
 

@@ -30,7 +30,7 @@ from tooltray.foundation.composition import made, part
 from tooltray.foundation.confirmation import PERSON, set_asker
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.tasks import Spawn
 from tooltray.gateway.calls.own_calls import Elicitations
 from tooltray.gateway.calls.stages import OwnTool

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tooltray.foundation.snapshots.logs import LogFilter, LogLine, LogPage
+from tooltray.foundation.snapshots.activity import LogFilter, LogLine, LogPage
 from tooltray.servers.logs.log_lines import level_of
 from tooltray.servers.logs.log_reader import is_wanted
 

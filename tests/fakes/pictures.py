@@ -4,7 +4,7 @@ import base64
 import struct
 import zlib
 
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment
+from tooltray.foundation.snapshots.questions import FeedbackAttachment
 
 
 def png(width: int = 1, height: int = 1, *, padding: int = 0) -> bytes:

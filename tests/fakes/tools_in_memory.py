@@ -10,10 +10,9 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, ResourceUpdated, TryProgressed
 from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
-from tooltray.foundation.snapshots.calls import MCPToolResponse
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
-from tooltray.foundation.snapshots.skills import SkillSnapshot
+from tooltray.foundation.snapshots.tools import MCPToolResponse, SkillSnapshot
 
 
 class ToolsInMemory(FakePresenter):

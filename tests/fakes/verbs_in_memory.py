@@ -14,14 +14,12 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
 from tooltray.foundation.files.json_text import check_revision, revision_of
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, RulePreview, ToolPermission
-from tooltray.foundation.snapshots.edited_entries import ServerTest, ServerUpdatePreview
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment
-from tooltray.foundation.snapshots.files import ReloadChange
-from tooltray.foundation.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
-from tooltray.foundation.snapshots.program import ProgramSnapshot
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.foundation.snapshots.entries import ServerTest, ServerUpdatePreview
+from tooltray.foundation.snapshots.hub import ProgramSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackAttachment
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerState
-from tooltray.foundation.snapshots.setup import ServerRemoval, SettingsDocument
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import ReloadChange, SecretSnapshot, ServerRemoval, SettingsDocument, StoredSecrets
 from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.sources.entries.server_entries import entry_diff
 

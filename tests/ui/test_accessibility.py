@@ -15,7 +15,7 @@ from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.foundation.snapshots.edited_entries import ServerTest
+from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.clients.clients_page import PROFILES

@@ -14,7 +14,7 @@ from tests.fakes.server_snapshots import server
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot
 from tooltray.ui.approvals.confirmation_body import fact_name, fact_value, origin
 from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
 from tooltray.ui.approvals.confirmation_window import ConfirmationWindow

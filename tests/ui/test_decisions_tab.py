@@ -7,7 +7,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.test_permissions_page import opened
 
-from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.ui.permissions.decisions_tab import DecisionsTab, about_words, answer_words, details, way_words
 from tooltray.ui.theme import Theme
 

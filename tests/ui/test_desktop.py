@@ -26,8 +26,7 @@ from tooltray.foundation.events import ElicitationAsked, ProblemReported, Server
 from tooltray.foundation.preferences import Preferences
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.clients import SessionSnapshot
-from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.ui.feedback.feedback_words import (
     duration_words,
     moment_words,

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from tests.ui.scenes.shown_files import DB, DEPLOY, NO_COMMAND, SHOP, SHOP_FILE, SITE, THIEF
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry
+from tooltray.foundation.snapshots.approvals import TrustedEntry
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.ui.files.file_words import (
     entry_look,
     file_kind,

@@ -9,8 +9,8 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, table, words
 
 from tooltray.foundation.snapshots.clients import SessionSnapshot
-from tooltray.foundation.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot, ServerFileSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost
 from tooltray.ui.files.file_words import file_look
 from tooltray.ui.logs.log_model import duration

@@ -12,7 +12,7 @@ from tests.ui.seen import control, drawn
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.discover.offer_sheet import StarterPanel
 from tooltray.ui.servers.first_steps import FirstSteps

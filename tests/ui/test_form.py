@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QWidget
 from tests.ui.seen import control, field, words
 
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.form import Form, field_fault
 

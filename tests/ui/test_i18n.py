@@ -16,7 +16,7 @@ from tooltray.config.settings.settings_reading import SettingsPlaces, read_setti
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.languages import languages
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, JsonTranslator, install_language, say, tr
 from tooltray.ui.problem_words import in_a_row, title, whole

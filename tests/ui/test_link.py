@@ -15,9 +15,9 @@ from tests.fakes.server_snapshots import server
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult
-from tooltray.foundation.snapshots.calls import MCPToolResponse
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.ui.presenter.link import MOST_CALL_RESULTS, EngineLink
 
 RESPONSE = MCPToolResponse(tool="t", server="a", client="c", outcome="ok", duration_s=0.0, argument_bytes=0, result_bytes=0)

@@ -15,7 +15,7 @@ from tests.ui.seen import button, control, drawn
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import LogWritten
-from tooltray.foundation.snapshots.logs import LogLine, LogPage
+from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.ui.logs import log_model
 from tooltray.ui.logs.log_details import laid_out
 from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, wrapped

@@ -17,7 +17,7 @@ from tests.ui.seen import control, drawn, field
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.snapshots.setup import StoredSecrets
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.page import HubPhase

@@ -13,9 +13,9 @@ from tests.ui.seen import cells, control, drawn, field, table
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import HttpAddressChanged, NpmRegistryChanged
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.snapshots.discovery import RegistryStatus
-from tooltray.foundation.snapshots.http import HttpStatus
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.theme import Theme
 

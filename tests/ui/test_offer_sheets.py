@@ -18,8 +18,8 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import InMemoryServer
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.ui.clients.import_sheet import ImportPanel
 from tooltray.ui.discover.add_to_sheet import AddToPanel
 from tooltray.ui.discover.bundle_sheet import BundlePanel, ReadingBundlePanel, kind_text, signature_text, size_text

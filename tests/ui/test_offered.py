@@ -11,7 +11,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.skills import SkillSnapshot
+from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import offered
 from tooltray.ui.tools.offer_preview import OfferPreview

@@ -27,9 +27,10 @@ from tooltray.foundation.snapshots.approvals import (
     RulePreview,
     ServerPermissions,
     ToolPermission,
+    TrustedEntry,
+    TrustRequest,
 )
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.permissions.call_sheet import CallPanel
 from tooltray.ui.permissions.permission_words import ToolRow, answer_word, comes_to
 from tooltray.ui.permissions.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage

@@ -23,9 +23,9 @@ from tooltray.foundation.events import (
     SessionsChanged,
     ToolCallResult,
 )
-from tooltray.foundation.snapshots.calls import MCPToolResponse
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter, applied

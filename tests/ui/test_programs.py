@@ -13,7 +13,7 @@ from tests.ui.seen import control
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.network.make_token import NewTokenPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice

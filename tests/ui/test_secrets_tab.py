@@ -13,7 +13,7 @@ from tests.ui.seen import button, cells, control, drawn, field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.secrets.secret_entry import SecretEntry
 from tooltray.ui.secrets.secret_sheets import SecretPanel
 from tooltray.ui.secrets.secrets_tab import SecretsTab

@@ -19,7 +19,7 @@ from tooltray.foundation.errors import SECRET_MISSING, Problem, SecretsUnreachab
 from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.edited_entries import NextStep, ServerTest, ToolSize
+from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.opened_server.save_sheet import SaveSheet
 from tooltray.ui.opened_server.server_settings import ServerSettings

@@ -11,11 +11,9 @@ from tests.ui.test_tray import approval
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
-from tooltray.foundation.snapshots.approvals import ToolChange
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot, ToolChange
 from tooltray.foundation.snapshots.discovery import RegistryUpdate
-from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.shell.news_teller import NewsTeller
 from tooltray.ui.shell.system_notifications import LONGEST_TEXT, SAME_WITHIN_S, Notifications

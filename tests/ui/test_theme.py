@@ -12,7 +12,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.tray import INKS, ON_ANY_PANEL

@@ -17,8 +17,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
-from tooltray.foundation.snapshots.calls import MCPToolResponse
-from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts
+from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows

@@ -15,8 +15,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.hub import HubSnapshot
-from tooltray.foundation.snapshots.program import ProgramLoad
+from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.pages.page import HubPhase

@@ -16,8 +16,8 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ServerFilesChanged
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.ui.files.trust_sheet import MOST_ENTRIES, TrustPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

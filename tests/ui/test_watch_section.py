@@ -10,8 +10,7 @@ from tests.ui.scenes.confinement_scenes import PROPOSAL, SEEN, shown_by
 from tests.ui.seen import control
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
-from tooltray.foundation.snapshots.watch import SeenThing, WatchSnapshot
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, SeenThing, WatchSnapshot
 from tooltray.ui.confinement.watch_section import WatchSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner

@@ -16,9 +16,10 @@ from tests.windows.world import PATIENCE_S
 from tooltray.carriers.control import local_windows
 from tooltray.carriers.mcp.local_endpoint_windows import accept_at
 from tooltray.foundation.files.atomic_file import write_atomically
+from tooltray.foundation.home import user_windows
 from tooltray.foundation.home.home import find_home
-from tooltray.foundation.home.hub_lock import HubLock
-from tooltray.foundation.platform.win32 import environment, pipes, processes, security
+from tooltray.foundation.home.hub_place import HubLock
+from tooltray.foundation.platform.win32 import pipes, processes, security
 from tooltray.records.activity.appending_windows import open_to_append
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily, command_line
 from tooltray_bridge import paths_windows, relay_windows
@@ -133,7 +134,7 @@ def test_a_read_that_takes_too_long_ends_and_so_does_one_that_is_shut_down(pipe:
 
 def test_a_lock_is_one_processes_alone_and_goes_with_it(tmp_path: Path) -> None:
     lock = HubLock(tmp_path / "lock")
-    program = "import sys, pathlib, tooltray.foundation.home.hub_lock as l; print(l.HubLock(pathlib.Path(sys.argv[1])).try_take())"
+    program = "import sys, pathlib, tooltray.foundation.home.hub_place as l; print(l.HubLock(pathlib.Path(sys.argv[1])).try_take())"
     take = [sys.executable, "-c", program, str(tmp_path / "lock")]
 
     assert lock.try_take()
@@ -183,7 +184,7 @@ def test_a_family_ends_with_what_its_first_member_started() -> None:
 
 
 def test_the_registrys_environment_has_what_every_program_needs() -> None:
-    names = {name.upper() for name in environment.of_user()}
+    names = {name.upper() for name in user_windows.environment_of_user()}
     assert {"SYSTEMROOT", "PATH", "USERPROFILE"} <= names
 
 

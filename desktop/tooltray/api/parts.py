@@ -9,7 +9,7 @@ import inspect
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from tooltray.foundation.remote import RemotePart, Verb
+from tooltray.foundation.verbs import RemotePart, Verb
 
 if TYPE_CHECKING:
     import tooltray.api.presenter.hub_api

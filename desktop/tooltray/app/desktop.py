@@ -20,11 +20,10 @@ import msgspec
 from tooltray import __version__
 from tooltray.carriers.control.control_client import ControlClient
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.event_loop import new_event_loop
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import tooltray_command
-from tooltray.foundation.uncaught import log_loop_exception
+from tooltray.foundation.runtime import log_loop_exception, new_event_loop
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

@@ -18,7 +18,6 @@ from tooltray.carriers.mcp.idle_exit import IdleExit
 from tooltray.carriers.mcp.replaced_exit import ReplacedExit
 from tooltray.carriers.mcp.served.served_starts import RequiredServers, ServedCallLog, check_served
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.event_loop import use_pidfd_watcher
 from tooltray.foundation.events import HttpAddressChanged, ProblemReported
 from tooltray.foundation.files.atomic_file import remove_leftovers
 from tooltray.foundation.home.home import Home, default_home
@@ -26,8 +25,8 @@ from tooltray.foundation.home.hub_place import HubPlace
 from tooltray.foundation.installs.installation import this_installation
 from tooltray.foundation.installs.installations import Installations
 from tooltray.foundation.installs.own_program import OwnProgram
-from tooltray.foundation.memory import return_large_blocks
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.runtime import return_large_blocks, use_pidfd_watcher
 from tooltray.foundation.tasks import end_in_turn, finish_in_thread
 from tooltray.gateway.kept_results.result_store import sweep_hourly
 from tooltray.servers.launch.program_launch import raise_file_limit
@@ -162,7 +161,7 @@ class Engine:
                 self.hub.hub_log.close()
                 await asyncio.to_thread(self.hub.log.close)
         finally:  # the next hub must not suffer from a bug in the end of this one
-            await asyncio.to_thread(self._place.give_back)
+            await asyncio.to_thread(self._place.release)
 
     async def _close_parts(self) -> None:
         self._idle_exit.close()
@@ -220,4 +219,4 @@ class Engine:
             Installations(self._home).record(this_installation())
 
     def _tell_place(self) -> None:
-        self._place.tell(version=__version__, http=self.hub.http.address, kind=self._options.kind)
+        self._place.publish(version=__version__, http=self.hub.http.address, kind=self._options.kind)

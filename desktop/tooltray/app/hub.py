@@ -96,8 +96,7 @@ from tooltray.foundation.files.watcher import FileWatcher
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.installs.bridge_entry import bridge_entry
 from tooltray.foundation.moments import SteadyWallClock
-from tooltray.foundation.programs import is_frozen
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import is_frozen, resource
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.gateway.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.gateway.calls.extensions import ExtensionClaims, ExtensionRoutes

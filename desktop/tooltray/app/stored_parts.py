@@ -13,9 +13,9 @@ from tooltray.consent.tokens.api_tokens import ApiToken, ApiTokens, TrustedToken
 from tooltray.consent.tokens.client_tokens import ClientTokens
 from tooltray.foundation.composition import Composition, made, part, read
 from tooltray.foundation.events import EventBus
-from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.files.edited_files import FileHistory
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.records.activity.masking import Mask
 from tooltray.records.audit.audit_trail import AuditTrail

@@ -25,12 +25,12 @@ from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import is_frozen
-from tooltray.foundation.snapshots.http import HttpStatus, NewApiToken, Scope
+from tooltray.foundation.snapshots.activity import ALL_LINES, LogFilter, LogPage
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.clients import HttpStatus, NewApiToken, Scope
 from tooltray.foundation.snapshots.hub import HubSnapshot
-from tooltray.foundation.snapshots.logs import ALL_LINES, LogFilter, LogPage
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.records.audit.api import AuditApi
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal

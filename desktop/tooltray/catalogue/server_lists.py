@@ -25,8 +25,8 @@ from tooltray.catalogue.list_times import FirstListings, Relisting
 from tooltray.catalogue.offer import OfferKind
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported
-from tooltray.foundation.memory import keep_for_long
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.runtime import freeze_if_large
 from tooltray.foundation.snapshots.servers import LEFT_OUT, ServerState
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.deadlines import Deadline
@@ -458,7 +458,7 @@ class ServerLists(Generic[Item]):
         items, remarks = await finish_in_thread(self._read, kind, raws, server, client)
         if self._prepare:
             await finish_in_thread(self._prepare, server, items)
-        keep_for_long(len(items))
+        freeze_if_large(len(items))
         return items, remarks
 
     def _refuse(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, error: TooLong) -> None:

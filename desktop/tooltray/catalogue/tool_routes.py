@@ -17,7 +17,7 @@ from tooltray.catalogue.resource_uris import PublishedUris, ResourceUris
 from tooltray.config.naming import tool_settings
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.settings.tool_override import ToolOverride
-from tooltray.foundation.memory import keep_for_long
+from tooltray.foundation.runtime import freeze_if_large
 from tooltray.foundation.tasks import SLICE, finish_in_thread
 from tooltray.protocol.eras import Era
 from tooltray.protocol.output_schemas import LegacyOutput
@@ -314,7 +314,7 @@ class JointListing:
         if changes == self._changes:
             self._made, self._called = lists, called
             self._made_for.clear()
-            keep_for_long(len(named))
+            freeze_if_large(len(named))
 
     async def _told_apart(self, named: Sequence[tuple[str, Route]]) -> list[tuple[str, Route]]:
         """Renames tools with the same name as another server's tool that views of that server may call."""

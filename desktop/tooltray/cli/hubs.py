@@ -21,8 +21,7 @@ from tooltray.cli.terminal import print_note
 from tooltray.foundation.confirmation import NeedsPassphrase
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, hint_for
-from tooltray.foundation.home.hub_lock import HubLock
-from tooltray.foundation.home.hub_place import running_elsewhere
+from tooltray.foundation.home.hub_place import HubLock, running_elsewhere
 
 LOCKED_TIMEOUT_S = 20.0  # seconds; a starting hub listens within 3 s, and an ending hub has stopped its servers by then
 RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for

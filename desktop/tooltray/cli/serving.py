@@ -21,14 +21,12 @@ from tooltray.carriers.control.control_client import END_TIMEOUT_S, ControlClien
 from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.cli.speech import tr
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.event_loop import new_event_loop
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.home.hub_lock import HubLock
-from tooltray.foundation.home.hub_place import STOP_THERE, HubRunning
+from tooltray.foundation.home.hub_place import STOP_THERE, HubLock, HubRunning
 from tooltray.foundation.installs.bridge_entry import bridge_entry_text
 from tooltray.foundation.platform.guardian import REPLACED
+from tooltray.foundation.runtime import new_event_loop, reporting_uncaught
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.foundation.uncaught import reporting_uncaught
 from tooltray.protocol import envelope
 from tooltray.records.activity.structured_log import StructuredLog
 from tooltray.servers.launch.remembered_variables import is_started_in_terminal

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tooltray.foundation.confirmation import confirm_widening, current_asker
 from tooltray.foundation.errors import Denied
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot, PassphraseState
+from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot, PassphraseState
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import verb
 

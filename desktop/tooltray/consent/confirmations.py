@@ -15,7 +15,7 @@ from tooltray.foundation.confirmation import Wish
 from tooltray.foundation.errors import Denied, NotFound
 from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded, EventBus
 from tooltray.foundation.phrases import Phrase, plain_text
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot
 from tooltray.protocol.deadlines import DeadlineWheel
 
 WAIT_S = 120.0  # as long as a tool call waits for its answer

@@ -20,7 +20,7 @@ from tooltray.consent.kept_file import Hex, UnixTime
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.confirmations import PassphraseState
+from tooltray.foundation.snapshots.approvals import PassphraseState
 
 logger = logging.getLogger(__name__)
 SHORTEST = 8  # characters

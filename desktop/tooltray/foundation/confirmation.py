@@ -8,14 +8,13 @@ another `Asker`; no verb changes for it. Without a carrier the asker is `Unatten
 
 import contextlib
 from collections.abc import Coroutine, Iterator, Mapping
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from tooltray.foundation.errors import Conflict, Denied
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.request_scope import request_scoped
 
 T = TypeVar("T")
 
@@ -115,8 +114,9 @@ class Unattended(Person):
 PERSON, UNATTENDED = Person(), Unattended()
 YES_TO_CALLS = Phrase("Allowing tool calls")  # in a Wish that widens approvals
 OTHER_WORDS = Phrase("Showing a tool in other words")  # a model may take it for another one
-_asker: ContextVar[Asker] = request_scoped("asker", UNATTENDED)
-_call: ContextVar[tuple[str, Mapping[str, object]]] = request_scoped("call", ("", {}))
+_NO_CALL: tuple[str, Mapping[str, object]] = ("", {})
+_asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
+_call: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("call", default=_NO_CALL)
 
 
 def needs_terminal(what: str) -> Denied:
@@ -155,6 +155,14 @@ def asked_by(asker: Asker) -> Iterator[None]:
         yield
     finally:
         _asker.reset(token)
+
+
+def background_context() -> Context:
+    """Returns a copy of the caller's context without its request, so that a background task does not act for the asker of that request."""
+    context = copy_context()
+    context.run(_asker.set, UNATTENDED)
+    context.run(_call.set, _NO_CALL)
+    return context
 
 
 def with_current_asker(work: Coroutine[object, None, T]) -> Coroutine[object, None, T]:

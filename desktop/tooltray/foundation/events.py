@@ -12,13 +12,11 @@ from typing import Any, Literal, TypeVar
 import msgspec
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.calls import MCPToolResponse
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tooltray.foundation.programs import resource
 from tooltray.foundation.regular_file import open_regular
-from tooltray.foundation.resources import resource
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,5 @@
-"""Our own programs as commands, in a checkout, an installed wheel and a frozen app; and the environment that other programs get.
+"""Our own programs as commands and our data in `resources/`, in a checkout, an installed wheel and a frozen app; and the environment that
+other programs get.
 
 Standard library only. The bridge has its own copy of `tooltray_command` (tooltray_bridge/start.py), since it imports nothing of tooltray; a
 contract test checks that both agree.
@@ -20,9 +21,10 @@ MODULES = (
 )
 """What may be run that way, each with `main() -> int`."""
 
-_BRIDGE = Path(__file__).absolute().parents[2] / "tooltray_bridge" / "__main__.py"
-_WATCH = _BRIDGE.parents[1] / "tooltray_watch" / "__main__.py"
-_LAUNCHER = Path(__file__).absolute().parents[2] / "tooltray_confine" / "__main__.py"
+PACKAGE = Path(__file__).resolve().parents[1]
+IN_WHEEL = "_resources"  # pyproject.toml and pyinstaller.spec put the folder there, inside the package
+_PACKAGES = Path(__file__).absolute().parents[2]
+_BRIDGE, _WATCH, _LAUNCHER = (_PACKAGES / name / "__main__.py" for name in ("tooltray_bridge", "tooltray_watch", "tooltray_confine"))
 _ORIGINAL = "_ORIG"
 _SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "LIBPATH")
 # the bootloader's own, and what its run-time hooks set for Qt; only inside a frozen app
@@ -143,3 +145,31 @@ def restore_environment(environ: MutableMapping[str, str] = os.environ) -> None:
 def _beside(program: str) -> str:
     frozen = Path(sys.executable)
     return str(frozen.with_name(program + frozen.suffix))
+
+
+def resource(*parts: str) -> Path:
+    """Returns the path of a file in `resources/`, e.g. `resource("themes", "tokens.json")`.
+
+    Raises:
+        FileNotFoundError: the folder is in none of the three places: the installation is broken.
+    """
+    return find_resources().joinpath(*parts)
+
+
+def find_resources(package: Path = PACKAGE, frozen: str | None = getattr(sys, "_MEIPASS", None)) -> Path:
+    """Returns the folder that holds the resources.
+
+    Args:
+        package: the folder of the package `tooltray`.
+        frozen: where a frozen app has unpacked itself; None outside one.
+
+    Raises:
+        FileNotFoundError: it is in none of the three places.
+    """
+    places = [package / IN_WHEEL, package.parent.parent / "resources"]  # a wheel, a checkout
+    if frozen is not None:
+        places.insert(0, Path(frozen) / "tooltray" / IN_WHEEL)
+    for place in places:
+        if place.is_dir():
+            return place
+    raise FileNotFoundError(f"no resources in {', '.join(map(str, places))}")

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
-from tooltray.foundation.request_scope import background_context
+from tooltray.foundation.confirmation import background_context
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -23,7 +23,7 @@ class TaskKeeper:
     def spawn(self, work: Coroutine[object, None, T], *, name: str) -> asyncio.Task[T]:
         """Starts a background task and keeps a reference to it; asyncio keeps only a weak one, and a collected task just stops.
 
-        The task may outlive the request that starts it, so it begins without that request's `request_scoped` variables.
+        The task may outlive the request that starts it, so it does not act for the asker of that request.
         """
         task = asyncio.get_running_loop().create_task(work, name=name, context=background_context())
         self._tasks.add(task)

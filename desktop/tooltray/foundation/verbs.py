@@ -1,8 +1,6 @@
-"""Declares the options of the API's verbs that a signature does not show, for carriers: the callers that may use a verb, and the size limit
-of a request.
-"""
+"""Verbs of the API: their options that a signature does not show, and how calls reach the process that has the API's parts."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -16,6 +14,9 @@ MAX_PICTURES_BYTES = 32 * 1024 * 1024  # results and answers may contain picture
 READING = frozenset({"check", "count", "diagnose", "export", "get", "is", "list", "preview", "scan", "search"})
 """The first words of verbs that change nothing."""
 
+Verb: TypeAlias = Callable[..., Coroutine[object, None, Any]]
+JsonObject: TypeAlias = dict[str, Any]
+"""A JSON object with any content that comes from another program or is sent to one."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -59,3 +60,24 @@ def always(part: object, arguments: Mapping[str, object]) -> bool:
 def when_enabled(part: object, arguments: Mapping[str, object]) -> bool:
     """Requires a trusted token to switch on something that the user may have switched off."""
     return bool(arguments["enabled"])
+
+
+class RemotePart:
+    """A stand-in for a part that runs elsewhere: each method passes its name and arguments to `carry`."""
+
+    def __init__(self, carry: Verb) -> None:
+        """
+        Args:
+            carry: called with the verb's name and then the verb's own arguments.
+        """
+        self._carry = carry
+
+    def __getattr__(self, verb: str) -> Verb:
+        if verb.startswith("_"):  # read by copy, pickle and similar modules; no verb begins like this
+            raise AttributeError(verb)
+
+        async def carried(*args: Any, **kwargs: Any) -> Any:
+            return await self._carry(verb, *args, **kwargs)
+
+        carried.__name__ = verb
+        return carried

@@ -7,7 +7,7 @@ from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 
 SCALES = (1, 2, 3)
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
-from tooltray.foundation.resources import find_resources, resource
+from tooltray.foundation.programs import find_resources, resource
 
 TURN_MS, STEPS = 1200, 24
 

@@ -6,8 +6,8 @@ from tooltray.catalogue.formats import contents
 from tooltray.catalogue.formats.calls import tool_call
 from tooltray.catalogue.formats.declared import declared
 from tooltray.catalogue.formats.names import ANY_NAME, PLAIN, NameRule
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
+from tooltray.foundation.verbs import JsonObject
 
 
 class Plain:

@@ -11,8 +11,7 @@ from tooltray.consent.approvals.rule_words import brief
 from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.approvals.confirmation_window import ConfirmationWindow
 from tooltray.ui.theme import Theme

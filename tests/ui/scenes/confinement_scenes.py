@@ -6,8 +6,7 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
-from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, SeenThing, WatchProposal, WatchSnapshot
 from tooltray.ui.confinement.watch_section import WatchSection
 from tooltray.ui.opened_server.server_confinement import ServerConfinement
 from tooltray.ui.theme import Theme

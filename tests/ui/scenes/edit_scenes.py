@@ -10,7 +10,7 @@ from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.edited_entries import NextStep, ServerTest, ToolSize
+from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.ui.opened_server.server_settings import ServerSettings
 from tooltray.ui.theme import Theme
 

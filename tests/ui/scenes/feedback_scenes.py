@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from tests.ui.scenes.shot import Shot, shot_of
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.attachments import Attachment
 from tooltray.ui.feedback.feedback_drafts import Draft

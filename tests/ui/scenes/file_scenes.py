@@ -10,10 +10,10 @@ from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.shown_files import DEPLOY, FILES, PLAN, PROXY_FILE, REQUESTS, SHOP, SHOP_FILE, SITE, TRUSTED, many_files, many_requests
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.files import ServerFileSnapshot
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.setup import ServerFileSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 

@@ -6,7 +6,7 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.logs import LogLine, LogPage
+from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.servers.logs.log_lines import level_behind
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView

@@ -10,9 +10,9 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.snapshots.discovery import RegistryStatus
-from tooltray.foundation.snapshots.http import HttpStatus
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.theme import Theme
 

@@ -13,10 +13,8 @@ from tooltray.config.settings.call_rule import read_rule
 from tooltray.consent.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
 from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
-from tooltray.foundation.snapshots.approvals import ServerPermissions, ToolPermission
-from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditEntry, ServerPermissions, ToolPermission, TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.permissions.permission_words import tool_rows
 from tooltray.ui.permissions.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme

@@ -12,7 +12,7 @@ from tooltray.config.secrets.keyring_vault import ANSWER
 from tooltray.config.secrets.keyring_vault import LOCKED as THE_KEYRING
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.secrets.secret_entry import SecretEntry
 from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme

@@ -2,9 +2,9 @@
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
-from tooltray.foundation.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 
 SHOP, SITE = "/srv/projects/shop", "/srv/projects/a-site-with-a-very-long-name-in-a-deep-folder/frontend"
 NO_COMMAND = FileProblem(

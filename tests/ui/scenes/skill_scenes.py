@@ -7,7 +7,7 @@ from tests.fakes.tools_in_memory import ToolsInMemory
 from tests.ui.scenes.opened_desk import SERVERS, TOOLS
 from tests.ui.scenes.shot import Shot
 
-from tooltray.foundation.snapshots.skills import SkillSnapshot
+from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_tabs import OFFERED
 from tooltray.ui.theme import Theme

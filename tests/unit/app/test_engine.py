@@ -21,8 +21,7 @@ from tooltray.carriers.mcp import replaced_exit
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.home.hub_lock import HubLock
-from tooltray.foundation.home.hub_place import HubRunning
+from tooltray.foundation.home.hub_place import HubLock, HubRunning
 from tooltray.foundation.installs.own_program import OwnProgram
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState

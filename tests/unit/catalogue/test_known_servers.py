@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.catalogue.known_servers import MAX_OFFERS, KnownServers
 from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 
 PATH = resource("known-servers.json")
 KNOWN = KnownServers(PATH)

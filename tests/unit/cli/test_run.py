@@ -22,7 +22,7 @@ from tooltray.cli.error_report import outcome
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.run import has_display, run
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.home.hub_place import HubLock
 
 HEAVY = ("PySide6", "qasync", "pydantic", "keyring", "asyncio", "cryptography")
 

@@ -22,8 +22,7 @@ from tooltray.cli import serving
 from tooltray.cli.serving import Serving, project_folder, refuse_requests, run_engine, served_files
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import ANOTHER_HOME, Home
-from tooltray.foundation.home.hub_lock import HubLock
-from tooltray.foundation.home.hub_place import HubRunning
+from tooltray.foundation.home.hub_place import HubLock, HubRunning
 from tooltray.foundation.phrases import Phrase
 
 INITIALIZE = b'{"jsonrpc":"2.0","id":"a-1","method":"initialize","params":{}}\n'

@@ -19,7 +19,7 @@ from tooltray.consent.ancestry import (
     table_by_ps,
     table_of_ps,
 )
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 
 KNOWN = {"claude": "Claude Code", "codex": "Codex"}
 

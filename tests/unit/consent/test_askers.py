@@ -22,7 +22,7 @@ from tooltray.foundation.confirmation import (
 )
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ConfirmationAsked, EventBus
-from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditEntry
 
 PASSPHRASE = "correct horse"
 

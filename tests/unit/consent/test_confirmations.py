@@ -15,7 +15,7 @@ from tooltray.consent.questions import Inbox
 from tooltray.foundation.confirmation import Wish
 from tooltray.foundation.errors import Denied, NotFound
 from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded, EventBus
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 
 FROM = Origin((Process(7, "bash"), Process(5, "claude")), "Claude Code")

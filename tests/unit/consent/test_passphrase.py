@@ -8,7 +8,7 @@ import pytest
 
 from tooltray.consent.passphrase import FIRST_WAIT_S, FREE_TRIES, LONGEST, LONGEST_WAIT_S, Passphrase
 from tooltray.foundation.errors import Denied, TooltrayError
-from tooltray.foundation.snapshots.confirmations import PassphraseState
+from tooltray.foundation.snapshots.approvals import PassphraseState
 
 RIGHT = "correct horse"
 

@@ -10,8 +10,8 @@ from tooltray.api.parts import Api, verb_table
 from tooltray.api.presenter.hub_snapshots import HubSnapshots
 from tooltray.api.presenter.session_clients import SessionClients
 from tooltray.api.presenter.session_servers import SessionServers
-from tooltray.foundation.remote import Verb
 from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.verbs import Verb
 from tooltray.gateway.calls.request_router import RequestRouter
 
 

@@ -17,7 +17,7 @@ from tooltray.foundation.confirmation import UNATTENDED, Asker, NeedsPassphrase,
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import as_json
-from tooltray.foundation.remote import Verb
+from tooltray.foundation.verbs import Verb
 from tooltray.protocol import envelope
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher

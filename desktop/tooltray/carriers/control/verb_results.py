@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 
 
 class VerbEntry(msgspec.Struct, frozen=True):

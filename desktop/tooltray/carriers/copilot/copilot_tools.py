@@ -17,7 +17,7 @@ from tooltray.carriers.copilot.results import failed, tool_result
 from tooltray.catalogue.formats.names import copilot_description, copilot_names, copilot_parameters
 from tooltray.foundation.errors import TooltrayError, words_for_model
 from tooltray.foundation.home.home import find_home
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 
 if TYPE_CHECKING:
     from copilot import Tool, ToolInvocation, ToolResult

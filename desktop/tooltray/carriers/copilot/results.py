@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tooltray.catalogue.formats import contents
-from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 
 if TYPE_CHECKING:
     from copilot import ToolBinaryResult, ToolResult, ToolResultType

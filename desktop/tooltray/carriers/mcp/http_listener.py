@@ -22,7 +22,7 @@ from tooltray.consent.tokens.client_tokens import ClientTokens
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, HttpAddressChanged
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.records.audit.audit_trail import AuditTrail

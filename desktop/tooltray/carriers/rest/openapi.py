@@ -11,7 +11,7 @@ from tooltray.carriers.rest.operations import operations
 from tooltray.carriers.rest.problems import PROBLEM_TYPE
 from tooltray.carriers.rest.requests import MOST
 from tooltray.carriers.rest.shapes import Kind
-from tooltray.foundation.remote import JsonObject
+from tooltray.foundation.verbs import JsonObject
 
 INDEX_PATH, OPENAPI_PATH, EVENTS_PATH = "/api/mcp", "/api/openapi.json", "/api/events"
 _JSON, _COMPONENTS = "application/json", "#/components/schemas/{name}"

@@ -15,10 +15,9 @@ import msgspec
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.rest.shapes import Kind, mirror
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.foundation.remote import JsonObject, Verb
-from tooltray.foundation.snapshots.http import Scope
+from tooltray.foundation.snapshots.clients import Scope
 from tooltray.foundation.tasks import Spawn
-from tooltray.foundation.verbs import VerbOptions, options_of
+from tooltray.foundation.verbs import JsonObject, Verb, VerbOptions, options_of
 
 REVISION = "revision"  # the argument that is taken from `If-Match`
 

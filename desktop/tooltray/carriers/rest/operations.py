@@ -12,7 +12,7 @@ from tooltray.carriers.rest import server_operations
 from tooltray.carriers.rest.operation import Call, Operation, Run, derived
 from tooltray.config.settings.settings_edits import http_access
 from tooltray.foundation.errors import Denied
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.snapshots.setup import SettingsDocument
 from tooltray.foundation.verbs import options_of
 

@@ -12,9 +12,9 @@ from tooltray.carriers.rest.problems import WHAT_IT_TAKES, Failed
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.config.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.entries.portable_entry import without_secrets
 
 Entry: TypeAlias = Mapping[str, Any]  # as in `mcpServers`

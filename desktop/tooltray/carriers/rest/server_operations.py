@@ -15,10 +15,10 @@ from tooltray.config.settings.server_edits import name_is_taken
 from tooltray.foundation.confirmation import must_wait, with_current_asker
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import check_revision
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonObject
 from tooltray.gateway.calls.api import ToolsApi
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.portable_entry import without_secrets

@@ -11,8 +11,8 @@ from tooltray.catalogue.formats.gemini import Gemini
 from tooltray.catalogue.formats.names import NameRule
 from tooltray.catalogue.formats.openai import OpenAiChat, OpenAiResponses
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
+from tooltray.foundation.verbs import JsonObject
 
 
 class ToolFormat(Protocol):

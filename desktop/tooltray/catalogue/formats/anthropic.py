@@ -10,8 +10,8 @@ from tooltray.catalogue.formats.calls import no_call, tool_call
 from tooltray.catalogue.formats.contents import Media
 from tooltray.catalogue.formats.declared import declared, renamed
 from tooltray.catalogue.formats.names import PLAIN, NameRule
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
+from tooltray.foundation.verbs import JsonObject
 
 KIND = "`tool_use` block of Anthropic's API"
 IMAGES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})

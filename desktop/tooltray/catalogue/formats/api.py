@@ -10,10 +10,9 @@ from tooltray.catalogue.formats.names import NameMap, copilot_description, copil
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.errors import NotFound, TooltrayError
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.foundation.verbs import MAX_PICTURES_BYTES, verb
+from tooltray.foundation.verbs import MAX_PICTURES_BYTES, JsonObject, verb
 from tooltray.protocol import envelope
 from tooltray.servers.upstream.server_manager import ServerManager
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall
+from tooltray.foundation.snapshots.tools import MCPToolCall
+from tooltray.foundation.verbs import JsonObject
 
 MAX_DEPTH = 100  # levels; arguments are flat, and models do not write deeper values
 

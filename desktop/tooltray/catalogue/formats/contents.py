@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 import msgspec
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolResponse
+from tooltray.foundation.verbs import JsonObject
 
 NOTHING_SAID = "(The tool returned nothing.)"
 TOO_DEEP = "(nested too deeply to be told)"

@@ -9,7 +9,7 @@ from tooltray.catalogue.formats.contents import as_json
 from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, by_name, either, mended, required, string, target
 from tooltray.catalogue.formats.names import NameMap, NameRule
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.remote import JsonObject
+from tooltray.foundation.verbs import JsonObject
 
 MAX_NESTED = 8  # alternatives within alternatives at the top; servers write at most two
 NOT_AT_THE_TOP = ("not", "enum", "const", "$ref", "anyOf", "oneOf", "allOf")

@@ -15,8 +15,8 @@ from tooltray.catalogue.formats.contents import Media, as_json
 from tooltray.catalogue.formats.declared import Declared, declared, renamed, with_words
 from tooltray.catalogue.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, string, target
 from tooltray.catalogue.formats.names import NameMap, NameRule
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
+from tooltray.foundation.verbs import JsonObject
 
 KIND = "`functionCall` part of Gemini's API"
 INLINE = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf"})

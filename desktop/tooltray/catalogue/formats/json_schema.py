@@ -7,7 +7,7 @@ be merged, the first one is used; the server validates the arguments in any case
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import unquote
 
-from tooltray.foundation.remote import JsonObject
+from tooltray.foundation.verbs import JsonObject
 
 MAX_CHAIN = 16  # references to references; a longer chain is circular, or no real schema
 MAX_PAIRS = 32  # combinations of two lists of alternatives

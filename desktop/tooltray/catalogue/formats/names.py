@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from tooltray.foundation.remote import JsonObject
+from tooltray.foundation.verbs import JsonObject
 
 HASH_DIGITS = 8  # at the end of a changed name, so that two different names never become equal
 

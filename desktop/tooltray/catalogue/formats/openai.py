@@ -7,8 +7,8 @@ from tooltray.catalogue.formats.calls import no_call, tool_call
 from tooltray.catalogue.formats.contents import Media
 from tooltray.catalogue.formats.declared import declared
 from tooltray.catalogue.formats.names import ANY_NAME, PLAIN, NameRule
-from tooltray.foundation.remote import JsonObject
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
+from tooltray.foundation.verbs import JsonObject
 
 CHAT_CALL = "tool call of OpenAI's chat API"
 RESPONSES_CALL = "function call of OpenAI's Responses API"

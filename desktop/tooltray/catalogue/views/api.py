@@ -16,10 +16,9 @@ from tooltray.config.settings.widening import client_rules_widen, override_widen
 from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
-from tooltray.foundation.verbs import always, verb
+from tooltray.foundation.verbs import JsonObject, always, verb
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.session_state import SessionState, SessionStates
 

@@ -11,7 +11,7 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer_list, print_json
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.remote import Verb
+from tooltray.foundation.verbs import Verb
 
 TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
 

@@ -13,7 +13,7 @@ from tooltray.cli.terminal import answer, answer_list, clean_line, moment
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditEntry
 
 PAGE = 1000  # decisions; a hub returns no more at once
 READ_TIMEOUT_S = 60.0  # of some 30 MB on a slow disk

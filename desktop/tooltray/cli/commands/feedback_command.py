@@ -19,7 +19,7 @@ from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, pr
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.gateway.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES, read_picture
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, as_lost
 from tooltray.gateway.feedback.feedback_report import ANSWER_KEPT_S

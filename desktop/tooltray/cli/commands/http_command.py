@@ -17,7 +17,7 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, day, print_json, print_note, print_notes, problem_line
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
-from tooltray.foundation.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, HttpStatus, NewApiToken
 
 TOKEN_HERE = "TOKEN"  # users replace it with the output of `clients token`
 TRUSTED_NAME = "trusted"  # the default name of a trusted token

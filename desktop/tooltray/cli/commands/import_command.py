@@ -23,7 +23,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file, and characters of standard input; thousands of servers have a few hundred KB
 LOOK_TIMEOUT_S = 60.0  # the files of all clients take less than a second; before the first scan the login shell runs

@@ -15,7 +15,7 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, moment, print_json, print_note, problem_line, to_json
 from tooltray.foundation import phrases
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
+from tooltray.foundation.snapshots.activity import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
 
 FOLLOW_EVERY_S = 0.5
 RECORD_S = 600.0  # of messages; renewed in time while the command follows

@@ -10,7 +10,7 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 
 if TYPE_CHECKING:
     from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi

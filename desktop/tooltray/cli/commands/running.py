@@ -26,9 +26,9 @@ from tooltray.cli.terminal import (
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
-from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 
 STATUS_WITHIN_S = 1.2  # including the start of the command, which answers within 2 s for a stopped hub
 READ_TIMEOUT_S = 60.0  # a file that is half written is read again; one on a slow disk takes its time

@@ -18,8 +18,7 @@ from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.setup import ServerRemoval
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import SecretSnapshot, ServerRemoval, StoredSecrets
 
 NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
 REMOVE = "tooltray secrets remove --unused"

@@ -5,7 +5,7 @@ from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import moment
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.server_tasks import ServerTaskSnapshot
+from tooltray.foundation.snapshots.tools import ServerTaskSnapshot
 
 STATES = {
     "working": Phrase("working"),

@@ -6,7 +6,7 @@ from tooltray.cli.derived_commands import Fixed, VerbCommands, done, table
 from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean
-from tooltray.foundation.snapshots.skills import SkillSnapshot
+from tooltray.foundation.snapshots.tools import SkillSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 

@@ -12,8 +12,8 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, print_json, print_notes, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.verbs import JsonObject
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 COUNT_TIMEOUT_S = 120.0  # as for listing; then 5,000 tools are counted

@@ -20,7 +20,7 @@ from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count,
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 
 FILE_NAME = ".mcp.json"
 QUESTION = Phrase("Let this server run?")

@@ -20,7 +20,7 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, default_home
-from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.home.hub_place import HubLock
 from tooltray.foundation.installs import start_at_login
 from tooltray.foundation.installs.installation import this_installation
 from tooltray.foundation.installs.upkeep import how_to_remove, uninstaller

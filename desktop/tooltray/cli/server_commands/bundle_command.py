@@ -22,7 +22,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
-from tooltray.foundation.snapshots.forms import FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldValue, FormField
 
 READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
 SHOWN_CHARACTERS = 16  # characters of a SHA-256 in a list

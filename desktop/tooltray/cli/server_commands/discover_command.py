@@ -38,7 +38,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, RegistryStatus
-from tooltray.foundation.snapshots.forms import FieldValue, FormField, NewServer
+from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
 from tooltray.foundation.snapshots.servers import ServerState
 
 FETCH_TIMEOUT_S = 930.0  # for a whole registry over a slow line

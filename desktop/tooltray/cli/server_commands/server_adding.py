@@ -389,7 +389,7 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
         return
     from tooltray.catalogue.known_servers import KnownServers
     from tooltray.config.settings.given_entries import read_entry
-    from tooltray.foundation.resources import resource
+    from tooltray.foundation.programs import resource
 
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}

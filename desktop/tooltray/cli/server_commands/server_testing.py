@@ -8,7 +8,7 @@ from tooltray.cli.server_commands.servers_command import START_TIMEOUT_S, note_s
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_note, problem_line
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.edited_entries import ServerTest
+from tooltray.foundation.snapshots.entries import ServerTest
 
 
 def try_out(args: argparse.Namespace, home: Home) -> int:

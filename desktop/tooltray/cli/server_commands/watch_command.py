@@ -11,7 +11,7 @@ from tooltray.cli.server_commands.servers_command import START_TIMEOUT_S, note_s
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, print_note
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.watch import WatchProposal, WatchSnapshot, in_words, proposal_in_words
+from tooltray.foundation.snapshots.confinement import WatchProposal, WatchSnapshot, in_words, proposal_in_words
 
 LOOK_EVERY_S = 0.5
 LEAST_S = 0.05  # seconds between polls while no time is left and the server is restarted

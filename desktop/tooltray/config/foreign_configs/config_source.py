@@ -14,7 +14,7 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.json_places import Lines, Value
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 
 MAX_NAME_LENGTH = 200  # of a server in such a file; Tooltray gives it a name that fits
 MAX_ENTRIES = 1000  # in one file; real ones have less than a tenth

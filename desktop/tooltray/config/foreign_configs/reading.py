@@ -14,7 +14,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.files.json_places import CannotRead, read
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 
 MAX_VALUES = 100_000  # in one file; parsing so many takes a second, and no config has a hundredth of it
 

@@ -11,7 +11,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from tooltray.config.foreign_configs.document_lines import MAX_DEPTH, Place, Positions
 from tooltray.foundation.files.json_places import CannotRead
-from tooltray.foundation.files.yaml_places import check_brackets
+from tooltray.foundation.files.yaml_edit import check_brackets
 from tooltray.foundation.phrases import Phrase
 
 MAX_VALUES = 100_000  # with each alias counted as all of its values

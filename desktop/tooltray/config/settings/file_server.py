@@ -9,7 +9,7 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings import ANY_SERVER, FileServerSettings, Settings
 from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 
 Kind = Literal["mcp.json", "tbxark"]
 Origin = Literal["project", "served"]

@@ -13,7 +13,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
 from tooltray.foundation.files.json_text import NotJson, read_json
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.edited_entries import EntryPath, EntrySlip, EntryText
+from tooltray.foundation.snapshots.entries import EntryPath, EntrySlip, EntryText
 
 BUILTIN_NAMES = ("hub",)
 """Names of the servers that are part of Tooltray; no entry may have one."""

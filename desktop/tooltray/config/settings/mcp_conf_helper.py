@@ -19,12 +19,11 @@ from tooltray.config.settings.settings import FileServerSettings, Settings
 from tooltray.config.settings.settings_file import Loaded, NotReread, SettingsFile
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, Event, EventBus, ProblemReported
-from tooltray.foundation.files.edited_files import EditedFiles
-from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.files.edited_files import EditedFiles, FileHistory
 from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerEntry
+from tooltray.foundation.snapshots.setup import FileProblem
 
 
 class EntriesEdited(Event, frozen=True):

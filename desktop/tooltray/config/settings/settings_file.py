@@ -33,7 +33,7 @@ from tooltray.foundation.files.edited_files import EditedFiles, FileChanged, dig
 from tooltray.foundation.files.json_text import NotJson, read_json, write_json
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import read_regular
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 
 MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; a larger file is not ours
 NOTHING_SAVED = Phrase("Until that is put right nothing is saved")

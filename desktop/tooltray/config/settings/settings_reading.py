@@ -32,7 +32,7 @@ from tooltray.config.settings.settings import (
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 
 MAX_VALUES = 100_000  # in the file; finding lines among more takes over a second, so problems have none
 ALIKE = 0.8  # of 1: one or two letters of a word; "timeout" is not taken for "callTimeout"

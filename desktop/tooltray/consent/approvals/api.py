@@ -18,10 +18,9 @@ from tooltray.foundation.confirmation import (
 )
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.approvals import TAKEN_BACK, ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.foundation.snapshots.tools import CoveredTool
-from tooltray.foundation.verbs import verb
+from tooltray.foundation.verbs import JsonObject, verb
 
 if TYPE_CHECKING:
     from tooltray.consent.approvals.approvals import Approvals

@@ -9,7 +9,7 @@ from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillBook, Skill
 from tooltray.consent.skills.skills import ReadingFailed, SkillReading, Skills, text_of
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.skills import SkillSnapshot
+from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.foundation.verbs import verb, when_enabled
 from tooltray.protocol.envelope import load
 from tooltray.servers.upstream.server_manager import ServerManager

@@ -113,7 +113,7 @@ class ReadingFailed(Exception):
 
 
 LIST, GET, READ_FOLDER = "skills/list", "skills/get", "resources/directory/read"
-MOST_TOLD = 256  # files whose content did not match; each is reported once
+MOST_REPORTED = 256  # files whose content did not match; each is reported once
 
 
 class Skills:
@@ -310,7 +310,7 @@ class Skills:
         title = Phrase("a file of a skill of '{server}' is not what the server says it is", server=server)
         if (key := (server, uri, fault)) not in self._told:
             self._told[key] = None
-            for old in list(self._told)[: max(0, len(self._told) - MOST_TOLD)]:
+            for old in list(self._told)[: max(0, len(self._told) - MOST_REPORTED)]:
                 del self._told[old]
             hint = Phrase("It was not given to the AI client. Ask the server's maker, or switch the skill off.")
             self._bus.publish(ProblemReported(Problem(title, f"{visible(uri)}: {fault}", hint), server))

@@ -14,7 +14,7 @@ from tooltray.consent.tokens.client_tokens import ClientTokens
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import always, verb
 

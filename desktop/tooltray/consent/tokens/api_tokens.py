@@ -29,7 +29,7 @@ from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.moments import LAST_TIME_S
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
-from tooltray.foundation.snapshots.http import ApiTokenSnapshot, Scope
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, Scope
 
 TOKEN_BYTES = 32  # 256 bits cannot be guessed
 MAX_NAME_LENGTH = 64

@@ -17,7 +17,7 @@ from tooltray.consent.kept_file import Hex, KeptFile, UnixTime
 from tooltray.consent.tokens.api_tokens import MAX_NAME_LENGTH, TOKEN_BYTES, digest_of, is_name, shown
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.http import ClientTokenSnapshot
+from tooltray.foundation.snapshots.clients import ClientTokenSnapshot
 
 PREFIX = "tooltray_"  # lets a person or a secret scanner recognise the token
 LARGEST_BYTES = 8 * 2**20  # tens of thousands of clients

@@ -1,4 +1,4 @@
-"""Replaces files that people also edit, without ever undoing a concurrent save of their editor.
+"""Replaces files that people also edit, without ever undoing a concurrent save of their editor; the content before each change is stored.
 
 A change reads the file, computes the new content, and replaces the file: optimistic concurrency. Between reading and replacing, an editor
 may save, and a rename cannot be made conditional. So the new and the old file are swapped in one step, and the file that came out is
@@ -13,9 +13,13 @@ swapped (NFS, some FUSE file systems, Windows), the old file is kept under a sec
 restored, and one of the first kind is lost only if it falls between two system calls.
 """
 
+import errno
 import hashlib
+import logging
 import os
+import signal
 import stat
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,16 +28,129 @@ from typing import TypeVar
 
 import msgspec
 
-from tooltray.foundation.files import file_swap
-from tooltray.foundation.files.atomic_file import finish_replacement, replace, write_beside
-from tooltray.foundation.files.file_history import FileHistory
-from tooltray.foundation.regular_file import open_regular
+from tooltray.foundation.files.atomic_file import finish_replacement, replace, write_atomically, write_beside
+from tooltray.foundation.regular_file import open_regular, read_regular
 
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
 AGAIN_AFTER_S = 0.02  # most editors are done by then
 MOST_WAITS = 50  # one second in all for a file to become complete: a person waits, too
 MOST_TRIES = 2 * MOST_WAITS  # a program that still saves after that saves all the time
 SAVED_WITHIN_S = 2.0  # a file unmodified for this long is not in the middle of being saved
-T = TypeVar("T")
+VERSIONS = 10  # of each file
+MOST_FILES = 300  # of all files together: thirty projects
+MOST_BYTES = 1024 * 1024  # of one version; settings of hundreds of servers have a tenth of it
+_HASH_CHARACTERS = 8
+_RENAME_EXCHANGE = 2  # linux/fs.h
+_RENAME_SWAP = 2  # sys/stdio.h of macOS
+_AT_FDCWD = -100  # paths count from the working directory
+_NOT_HERE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)  # an old kernel, a file system or a sandbox without it
+
+
+def exchange(one: str, other: str) -> bool:
+    """Swaps two files of one folder atomically.
+
+    Returns:
+        False if this system or file system cannot; nothing has changed then.
+
+    Raises:
+        OSError: one of them is not there, the disk is broken, ...
+    """
+    if sys.platform == "win32":  # pragma: no cover - one branch per platform
+        return False
+    import ctypes  # 10 ms, which only a change of a file costs
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    ours, theirs = os.fsencode(one), os.fsencode(other)
+    try:
+        if sys.platform == "darwin":  # pragma: no cover - one branch per platform
+            failed = libc.renamex_np(ours, theirs, _RENAME_SWAP)
+        else:
+            failed = libc.renameat2(_AT_FDCWD, ours, _AT_FDCWD, theirs, _RENAME_EXCHANGE)
+    except AttributeError:  # pragma: no cover - a C library from before 2018
+        return False
+    if not failed:
+        return True
+    number = ctypes.get_errno()
+    if number in _NOT_HERE:
+        return False
+    raise OSError(number, os.strerror(number), other)
+
+
+def is_open_for_writing(path: str) -> bool:
+    """Returns whether a program has the file open for writing. Linux grants a read lease only if none has; elsewhere False.
+
+    Args:
+        path: a name that no other program knows, so that none has to wait for the end of the lease.
+    """
+    if sys.platform != "linux":  # pragma: no cover - one branch per platform
+        return False
+    import fcntl
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # ignored by default; the usual SIGIO would end the process
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN  # anything else: another user's file, or a file system that has no leases
+    finally:
+        os.close(descriptor)
+    return False
+
+
+class FileHistory:
+    """The stored versions of all edited files: plain files in the home, `<file>.<hash of its path>.<time>`.
+
+    A version that cannot be stored is logged and dropped, and the change continues.
+
+    Args:
+        folder: where versions are stored; created with the first one.
+        clean: returns the content without its secrets, or None if it cannot find them; then no version is stored.
+        clock: unix nanoseconds.
+    """
+
+    def __init__(self, folder: Path, clean: Callable[[bytes], bytes | None], *, clock: Callable[[], int] = time.time_ns) -> None:
+        self._folder, self._clean, self._clock = folder, clean, clock
+
+    def save(self, path: Path, content: bytes) -> None:
+        """Adds a version, unless it equals the last one.
+
+        Args:
+            path: the file, absolute.
+            content: its content before the change.
+        """
+        if len(content) > MOST_BYTES or (kept := self._clean(content)) is None:
+            return
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            others = self.versions(path)
+            if not others or read_regular(others[-1]) != kept:
+                write_atomically(self._folder / f"{self._prefix(path)}{_in_order(self._clock())}", kept)
+                self._prune(path)
+        except OSError as error:
+            logger.info("what was in %s is not kept: %s", path, error.strerror or error)
+
+    def versions(self, path: Path) -> list[Path]:
+        """Returns the versions of one file, oldest first."""
+        with suppress(FileNotFoundError):
+            return sorted(each for each in self._folder.iterdir() if each.name.startswith(self._prefix(path)))
+        return []
+
+    def _prefix(self, path: Path) -> str:
+        return f"{path.name}.{hashlib.sha256(str(path).encode('utf-8', 'surrogateescape')).hexdigest()[:_HASH_CHARACTERS]}."
+
+    def _prune(self, path: Path) -> None:
+        for each in self.versions(path)[:-VERSIONS]:
+            each.unlink()
+        everything = sorted(self._folder.iterdir(), key=lambda each: each.name.rpartition(".")[2])
+        for each in everything[:-MOST_FILES]:
+            each.unlink()
+
+
+def _in_order(now: int) -> str:
+    """Formats a time to the nanosecond, so that names sort by it and two versions within a second are two files."""
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 10**9)) + f"-{now % 10**9:09}"
 
 
 class FileChanged(Exception):
@@ -59,7 +176,7 @@ class EditedFiles:
 
     Args:
         history: stores the content before each change; None: none is stored.
-        exchange: swaps two files, see file_swap.
+        exchange: swaps two files, see edited_files.
         pause: sleeps for a number of seconds.
     """
 
@@ -67,7 +184,7 @@ class EditedFiles:
         self,
         history: FileHistory | None = None,
         *,
-        exchange: Callable[[str, str], bool] = file_swap.exchange,
+        exchange: Callable[[str, str], bool] = exchange,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self._history, self._exchange, self._pause = history, exchange, pause
@@ -117,7 +234,7 @@ class EditedFiles:
                 os.unlink(temporary)
         finish_replacement(target)
         if self._history and seen.content is not None:
-            self._history.keep(target, seen.content)
+            self._history.save(target, seen.content)
 
     def move_away(self, path: Path, place: Path, *, based_on: str) -> None:
         """Renames an unusable file, if it still has the unusable content.
@@ -133,7 +250,7 @@ class EditedFiles:
         """
         target = os.path.realpath(path)
         os.rename(target, place)
-        if file_swap.is_open_for_writing(str(place)) or digest_of_bytes(_state_of(place).content) != based_on:
+        if is_open_for_writing(str(place)) or digest_of_bytes(_state_of(place).content) != based_on:
             with suppress(FileExistsError):  # another program has saved an even newer one
                 os.link(place, target)
                 os.unlink(place)
@@ -212,7 +329,7 @@ def _has_changed(path: str, expected: _FileState) -> bool:
     Args:
         path: a name that no other program knows, so that none can open it from now on.
     """
-    return file_swap.is_open_for_writing(path) or _state_of(path) != expected
+    return is_open_for_writing(path) or _state_of(path) != expected
 
 
 def _state_of(path: Path | str) -> _FileState:

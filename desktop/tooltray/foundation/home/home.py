@@ -7,21 +7,24 @@ both agree. The rules, in full:
 - The user's folder is HOME if that is an absolute path, else the one in the user database; on Windows it is USERPROFILE.
 - `~` and a leading `~/` of argument and TOOLTRAY_HOME stand for the user's folder (configs of AI clients have no shell to expand them).
 - The root is made absolute and tidy without looking at the disk (`os.path.abspath`); links stay as they are.
-- The socket of bridges is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: socket_place has the rules.
+- The socket of bridges is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: user_posix has the rules.
   `control.sock` for commands is in the same folder; a bridge never looks for it.
 - On Windows both are named pipes: user_windows has their names.
 """
 
 import errno
+import hashlib
 import os
+import re
+import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.home.misplaced_files import set_aside_misplaced
+from tooltray.foundation.files.atomic_file import BROKEN, set_aside
 from tooltray.foundation.phrases import Phrase
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
@@ -30,12 +33,32 @@ else:
     from tooltray.foundation.home import user_posix as user
 
 ANOTHER_HOME = Phrase("Choose another folder with --home or TOOLTRAY_HOME")
-
+NAME_LENGTH = 40  # characters of a server's name in a file's, so that a person finds it; the hash tells servers apart
 _HINTS = {
     errno.EROFS: ANOTHER_HOME,
     errno.ENOSPC: "Free some space on that disk",
     errno.EDQUOT: "Free some space: your quota on that disk is used up",
 }
+_MISPLACED = Phrase("Something that is not a file of Tooltray was in the place of one")
+_NOWHERE = Phrase("it is a link that leads nowhere")
+
+
+class InHome:
+    """A file with a fixed name in the home; as an attribute of a Home, its path."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, home: "Home", owner: type) -> Path:
+        return home.root / self.name
+
+
+class FolderInHome(InHome):
+    """A folder with a fixed name in the home. `is_ours`: every file in it is Tooltray's."""
+
+    def __init__(self, name: str, *, is_ours: bool = True) -> None:
+        super().__init__(name)
+        self.is_ours = is_ours
 
 
 class Home(msgspec.Struct, frozen=True):
@@ -47,35 +70,51 @@ class Home(msgspec.Struct, frozen=True):
 
     root: Path
 
-    @property
-    def names_in_root(self) -> frozenset[str]:
-        """The names of files and folders that Tooltray stores in the root: the first part of each path below."""
-        return frozenset(path.relative_to(self.root).parts[0] for path in self._paths if path.is_relative_to(self.root))
-
-    @property
-    def _paths(self) -> list[Path]:
-        """All paths below."""
-        others = ("names_in_root", "_paths")
-        return [getattr(self, name) for name, member in vars(Home).items() if isinstance(member, property) and name not in others]
-
-    @property
-    def settings(self) -> Path:
-        return self.root / "settings.json"
-
-    @property
-    def secrets_file(self) -> Path:
-        """The encrypted secrets of the backend `file`."""
-        return self.root / "secrets.enc"
-
-    @property
-    def secret_names(self) -> Path:
-        """The names of secrets, never values: a keyring cannot list its entries."""
-        return self.root / "secret-names.json"
-
-    @property
-    def run(self) -> Path:
-        """Files of a running hub; 0700."""
-        return self.root / "run"
+    settings = InHome("settings.json")
+    secrets_file = InHome("secrets.enc")  # the encrypted secrets of the backend `file`
+    secret_names = InHome("secret-names.json")  # the names of secrets, never values: a keyring cannot list its entries
+    run = FolderInHome("run")  # files of a running hub; 0700
+    lock = InHome("run/hub.lock")  # the file whose lock makes a process the hub
+    hub_json = InHome("run/hub.json")
+    desktop_json = InHome("run/desktop.json")
+    start_lock = InHome("run/start.lock")  # held while a bridge starts a hub, so that two bridges start one
+    clients = InHome("clients.json")  # the AI clients that may connect over HTTP; hashes of their tokens, never tokens
+    api_tokens = InHome("api-tokens.json")  # the programs that may use the REST interface; of all but the default token only hashes
+    client_changes = FolderInHome("client-changes")  # changes of AI clients' files, and the files as they were before
+    homes = InHome("homes.json")  # homes besides the default one in which a bridge may start a hub
+    names = InHome("names.json")
+    grants = InHome("grants.json")  # the approvals that last longer than one call
+    audit = InHome("audit.jsonl")  # the audit trail of all decisions; older files and the note about the last line are beside it
+    passphrase = InHome("passphrase.json")  # a salted hash of the passphrase that confirms commands without a window; never the passphrase
+    started_files = FolderInHome("started-files")  # copies of project files that approved servers start, as they were at the approval
+    server_tasks = InHome("server-tasks.json")  # tasks that servers work on, and the client of each; neither arguments nor results
+    results = FolderInHome("results")  # large results that AI clients read page by page; 0700
+    skills = InHome("skills.json")  # each skill as it was when it was first offered, or when the user last reviewed it
+    told = InHome("told.json")  # the one-time notices that the user has seen
+    window = InHome("window.json")  # the user's choices in the window: cards or a table, the sort order
+    trust = InHome("trust.json")  # approvals of entries in projects' own files; hashes of their content, never the content
+    inmemory_trust = InHome("inmemory-trust.json")  # approvals of servers that run inside Tooltray; hashes, as in `trust`
+    python = FolderInHome("python", is_ours=False)  # the user's packages for servers inside a frozen Tooltray, which has no Python for them
+    proposals = InHome("proposals.json")  # servers that programs want to add or change, until the user answers; no secrets
+    http_token = InHome("run/http-token")  # the default token of the REST interface; 0600
+    eras = InHome("eras.json")
+    client_extensions = InHome("client-extensions.json")  # the protocol extensions that AI clients have declared
+    stopped = InHome("stopped.json")  # the servers that the user has stopped
+    registries = InHome("registries.json")  # the last measurement of npm registries
+    registry_copy = InHome("registry.db")  # a searchable copy of the registry of MCP servers
+    sign_ins = InHome("sign-ins.json")  # the servers for which a sign-in is stored among the secrets; no token
+    installs = InHome("installs.json")  # the installations of Tooltray; only in the user's default home
+    bin = FolderInHome("bin")  # the program that AI clients start
+    environment = InHome("environment.json")  # certificates, proxies and package indexes from the user's terminal; no passwords
+    feedback = FolderInHome("feedback")  # reports of models, and the user's answers
+    bundles = FolderInHome("bundles", is_ours=False)  # servers that came as bundles, each in a folder of its own
+    confined = FolderInHome("confined", is_ours=False)  # the folders that sandboxed servers may write to, one for each; 0700
+    catalogue = FolderInHome("catalogue")
+    history = FolderInHome("history")  # versions of the settings and of projects' files from before changes by Tooltray; without secrets
+    activity = InHome("activity.db")  # the journal; SQLite keeps two more files beside it
+    logs = FolderInHome("logs")
+    watches = FolderInHome("run/watches")  # the reports of the tracer about watched servers
+    server_logs = FolderInHome("logs/servers")  # the standard error output of servers; secrets masked
 
     @property
     def socket(self) -> Path:
@@ -87,206 +126,14 @@ class Home(msgspec.Struct, frozen=True):
         """The socket that commands connect to, in the same folder as the other."""
         return user.control_path(self.root)
 
-    @property
-    def lock(self) -> Path:
-        """The file whose lock makes a process the hub."""
-        return self.run / "hub.lock"
+    @classmethod
+    def _members(cls) -> list[InHome]:
+        return [member for member in vars(cls).values() if isinstance(member, InHome)]
 
     @property
-    def hub_json(self) -> Path:
-        return self.run / "hub.json"
-
-    @property
-    def desktop_json(self) -> Path:
-        return self.run / "desktop.json"
-
-    @property
-    def start_lock(self) -> Path:
-        """Held while a bridge starts a hub, so that two bridges start one."""
-        return self.run / "start.lock"
-
-    @property
-    def clients(self) -> Path:
-        """The AI clients that may connect over HTTP; hashes of their tokens, never tokens."""
-        return self.root / "clients.json"
-
-    @property
-    def api_tokens(self) -> Path:
-        """The programs that may use the REST interface; hashes of their tokens, except for the default one."""
-        return self.root / "api-tokens.json"
-
-    @property
-    def client_changes(self) -> Path:
-        """Changes of AI clients' files, and the files as they were before."""
-        return self.root / "client-changes"
-
-    @property
-    def homes(self) -> Path:
-        """Homes besides the default one in which a bridge may start a hub."""
-        return self.root / "homes.json"
-
-    @property
-    def names(self) -> Path:
-        return self.root / "names.json"
-
-    @property
-    def grants(self) -> Path:
-        """The approvals that last longer than one call."""
-        return self.root / "grants.json"
-
-    @property
-    def audit(self) -> Path:
-        """The audit trail: every approval and refusal, with its time and the way it was given. Older files and the note about the last line
-        are beside it.
-        """
-        return self.root / "audit.jsonl"
-
-    @property
-    def passphrase(self) -> Path:
-        """A salted hash of the passphrase that confirms commands without a window; never the passphrase."""
-        return self.root / "passphrase.json"
-
-    @property
-    def started_files(self) -> Path:
-        """Copies of project files that approved servers start, as they were at the approval."""
-        return self.root / "started-files"
-
-    @property
-    def server_tasks(self) -> Path:
-        """Tasks that servers work on, and the client of each; neither arguments nor results."""
-        return self.root / "server-tasks.json"
-
-    @property
-    def results(self) -> Path:
-        """Large results that AI clients read page by page; 0700."""
-        return self.root / "results"
-
-    @property
-    def skills(self) -> Path:
-        """Each skill as it was when it was first offered, or when the user last reviewed it."""
-        return self.root / "skills.json"
-
-    @property
-    def told(self) -> Path:
-        """The one-time notices that the user has seen."""
-        return self.root / "told.json"
-
-    @property
-    def window(self) -> Path:
-        """The user's choices in the window: cards or a table, the sort order."""
-        return self.root / "window.json"
-
-    @property
-    def trust(self) -> Path:
-        """Approvals of entries in projects' own files; hashes of their content, never the content."""
-        return self.root / "trust.json"
-
-    @property
-    def inmemory_trust(self) -> Path:
-        """Approvals of servers that run inside Tooltray; hashes, as in `trust`."""
-        return self.root / "inmemory-trust.json"
-
-    @property
-    def python(self) -> Path:
-        """The user's own packages for servers inside a frozen Tooltray, which has no Python into which they could be installed."""
-        return self.root / "python"
-
-    @property
-    def proposals(self) -> Path:
-        """Servers that programs want to add or change, until the user answers; their secrets are stored elsewhere."""
-        return self.root / "proposals.json"
-
-    @property
-    def http_token(self) -> Path:
-        """The default token of the REST interface; 0600."""
-        return self.run / "http-token"
-
-    @property
-    def eras(self) -> Path:
-        return self.root / "eras.json"
-
-    @property
-    def client_extensions(self) -> Path:
-        """The protocol extensions that AI clients have declared."""
-        return self.root / "client-extensions.json"
-
-    @property
-    def stopped(self) -> Path:
-        """The servers that the user has stopped."""
-        return self.root / "stopped.json"
-
-    @property
-    def registries(self) -> Path:
-        """The last measurement of npm registries."""
-        return self.root / "registries.json"
-
-    @property
-    def registry_copy(self) -> Path:
-        """A searchable copy of the registry of MCP servers."""
-        return self.root / "registry.db"
-
-    @property
-    def sign_ins(self) -> Path:
-        """The servers for which a sign-in is stored among the secrets; no token."""
-        return self.root / "sign-ins.json"
-
-    @property
-    def installs(self) -> Path:
-        """The installations of Tooltray; only in the user's default home."""
-        return self.root / "installs.json"
-
-    @property
-    def bin(self) -> Path:
-        """The program that AI clients start."""
-        return self.root / "bin"
-
-    @property
-    def environment(self) -> Path:
-        """Certificates, proxies and package indexes from the user's terminal; no password is among them."""
-        return self.root / "environment.json"
-
-    @property
-    def feedback(self) -> Path:
-        """Reports of models, and the user's answers."""
-        return self.root / "feedback"
-
-    @property
-    def bundles(self) -> Path:
-        """Servers that came as bundles, each in a folder of its own."""
-        return self.root / "bundles"
-
-    @property
-    def confined(self) -> Path:
-        """The folders that sandboxed servers may write to, one for each; 0700."""
-        return self.root / "confined"
-
-    @property
-    def catalogue(self) -> Path:
-        return self.root / "catalogue"
-
-    @property
-    def history(self) -> Path:
-        """Versions of the settings and of projects' files from before changes by Tooltray; without secrets."""
-        return self.root / "history"
-
-    @property
-    def activity(self) -> Path:
-        """The journal; SQLite keeps two more files beside it."""
-        return self.root / "activity.db"
-
-    @property
-    def logs(self) -> Path:
-        return self.root / "logs"
-
-    @property
-    def watches(self) -> Path:
-        """The reports of the tracer about watched servers."""
-        return self.run / "watches"
-
-    @property
-    def server_logs(self) -> Path:
-        """The standard error output of servers; secrets masked."""
-        return self.logs / "servers"
+    def names_in_root(self) -> frozenset[str]:
+        """The names of files and folders that Tooltray stores in the root: the first part of each path above."""
+        return frozenset(member.name.partition("/")[0] for member in self._members())
 
     def prepare(self) -> tuple[Problem, ...]:
         """Makes the root, `run` and the sockets' folder, each 0700, if they are missing.
@@ -309,15 +156,28 @@ class Home(msgspec.Struct, frozen=True):
             raise _cannot_use(error.filename or self.run, error) from error
         return misplaced
 
-    def tell_old_versions(self) -> None:
-        """Makes the socket findable for bridges of older versions; for the hub, once it listens."""
-        user.tell_old_versions(self.root)
-
     def _set_aside_misplaced(self) -> Iterator[Problem]:
-        own = [path for path in self._paths if path.is_relative_to(self.root)]
-        folders = sorted(path for path in own if not path.suffix and path != self.http_token)
-        of_others = {self.bundles, self.confined, self.python}
-        return set_aside_misplaced(self.root, sorted({*own} - {*folders}), folders, [each for each in folders if each not in of_others])
+        """Renames anything else that has the name of a file or folder of the home: a pipe, a device, a folder, a broken link.
+
+        Opening a pipe would wait for its other end, and content that Tooltray did not write must not be overwritten. A link to a file
+        counts as the file, even if the file does not exist yet. Yields each item that was renamed, and its new name.
+        """
+        folders = sorted((self.root / each.name, each.is_ours) for each in self._members() if isinstance(each, FolderInHome))
+        files = [self.root / each.name for each in self._members() if not isinstance(each, FolderInHome)]
+        sockets = [path for path in (self.socket, self.control_socket) if path.is_relative_to(self.root)]
+        for folder, _ in folders:
+            yield from _moved(folder, _what_else(folder, stat.S_ISDIR))
+        for file in sorted([*files, *sockets]):
+            yield from _moved(file, _what_else(file, _is_no_folder_or_pipe if file in sockets else stat.S_ISREG))
+        stems = tuple(each.stem for each in files if each.parent == self.root)
+        found = {Path(top, name) for folder, is_ours in folders if is_ours for top, _, names in os.walk(folder) for name in names}
+        found |= {self.root / name for name in os.listdir(self.root) if name.startswith(stems)}  # older ones, and notes beside them
+        for path in sorted(found - {*files, *sockets}):
+            yield from _moved(path, _what_else(path, _is_no_pipe))
+
+    def link_for_old_versions(self) -> None:
+        """Makes the socket findable for bridges of older versions; for the hub, once it listens."""
+        user.link_for_old_versions(self.root)
 
     def remove_sockets(self) -> None:
         """Removes the sockets; for the hub, when it has ended."""
@@ -386,3 +246,42 @@ def hint_for(error: OSError, otherwise: str) -> str:
 def how_to_make_writable(folder: Path) -> str:
     """Returns this system's command that makes a folder writable."""
     return user.HOW_TO_MAKE_WRITABLE.format(folder=folder)
+
+
+def _what_else(path: Path, is_right: Callable[[int], bool]) -> str:
+    """Returns a description of an item of the wrong kind; empty if the item is of the expected kind, or does not exist."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return _NOWHERE if path.is_symlink() and not Path(os.path.realpath(path)).parent.is_dir() else ""
+    except OSError:
+        return _NOWHERE if path.is_symlink() else ""
+    if is_right(mode):
+        return ""
+    if stat.S_ISREG(mode):
+        return Phrase("it is not a folder")
+    return Phrase("it is a folder") if stat.S_ISDIR(mode) else Phrase("it is no file, but a pipe or a device")
+
+
+def _is_no_pipe(mode: int) -> bool:
+    return not (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode))
+
+
+def _is_no_folder_or_pipe(mode: int) -> bool:
+    return _is_no_pipe(mode) and not stat.S_ISDIR(mode)
+
+
+def _moved(path: Path, reason: str) -> Iterator[Problem]:
+    if not reason or BROKEN in path.name:
+        return
+    aside = set_aside(path)
+    if aside == path:
+        yield Problem(_MISPLACED, Phrase("{path}: {reason}; it cannot be renamed", path=path, reason=reason), Phrase("Remove it."))
+    else:
+        yield Problem(_MISPLACED, Phrase("{path}: {reason}; it is now {aside}", path=path, reason=reason, aside=aside))
+
+
+def file_stem(server: str) -> str:
+    """Returns a readable name for files and folders of a server: valid for every server name, and different for any two of them."""
+    readable = re.sub(r"[^A-Za-z0-9_]+", "-", server)[:NAME_LENGTH].strip("-") or "server"
+    return f"{readable}-{hashlib.sha256(server.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

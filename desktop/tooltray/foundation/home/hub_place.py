@@ -6,18 +6,84 @@ import logging
 import os
 import socket
 import sys
+from pathlib import Path
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.home.home import ANOTHER_HOME, Home, hint_for
-from tooltray.foundation.home.hub_lock import HubLock
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.regular_file import read_regular
+from tooltray.foundation.regular_file import open_regular, read_regular
 
 logger = logging.getLogger(__name__)
 
 CUT_OFF = Phrase("Its folder `run` was removed, so commands do not reach it. End its process, and start Tooltray again")
 STOP_THERE = f"Stop it there. {ANOTHER_HOME}"
+
+if sys.platform == "win32":  # pragma: no cover - one branch per platform
+    import msvcrt
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+class HubLock:
+    """The lock that decides which process is the hub of a home, held from `try_take` to `release`.
+
+    The operating system releases it with the process, however that ends. The file stays: if it were removed, two processes could each hold
+    a lock of that name.
+    """
+
+    def __init__(self, path: Path, folder: Path | None = None) -> None:
+        """
+        Args:
+            folder: a folder to lock as well, if the system can: the lock file may be removed while it is locked, with its folder.
+        """
+        self._path, self._folder = path, folder
+        self._descriptors: list[int] = []
+
+    def try_take(self) -> bool:
+        """Takes the lock without waiting; returns False if another process holds it.
+
+        Raises:
+            OSError: the file cannot be opened.
+        """
+        descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT)
+        if not _lock(descriptor):
+            os.close(descriptor)
+            return False
+        self._descriptors.append(descriptor)
+        if self._folder and not self._lock_folder(self._folder):
+            self.release()
+            return False
+        return True
+
+    def release(self) -> None:
+        """Releases the lock, if it is held. May be called twice."""
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+
+    def _lock_folder(self, folder: Path) -> bool:
+        if sys.platform == "win32":  # a system on which an open file cannot be removed
+            return True
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        self._descriptors.append(descriptor)
+        try:
+            return _lock(descriptor)
+        except OSError:  # a network disk that locks only files
+            return True
 
 
 class HubRunning(TooltrayError):
@@ -40,7 +106,7 @@ class HubRunning(TooltrayError):
 
 
 class HubPlace:
-    """The place of a home's hub, held from `take` to `give_back`. All methods but `take` block on the disk."""
+    """The place of a home's hub, held from `take` to `release`. All methods but `take` block on the disk."""
 
     def __init__(self, home: Home) -> None:
         self._home, self._lock = home, HubLock(home.lock, home.root)
@@ -60,7 +126,7 @@ class HubPlace:
             raise TooltrayError(Phrase("the hub's lock cannot be taken"), message, hint_for(error, "Make the folder writable.")) from None
         raise running_elsewhere(self._home)
 
-    def tell(self, **about: object) -> None:
+    def publish(self, **about: object) -> None:
         """Publishes in `hub.json` which process the hub is, and where it listens.
 
         Args:
@@ -77,9 +143,9 @@ class HubPlace:
             write_atomically(self._home.hub_json, json.dumps(content).encode())
         except OSError as error:  # a full disk; the hub serves all the same, only others cannot tell its pid
             logger.warning("%s could not be written: %s", self._home.hub_json, error.strerror or error)
-        self._home.tell_old_versions()
+        self._home.link_for_old_versions()
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Removes the files and releases the lock; does no harm if the place was not taken."""
         self._remove_files()
         self._lock.release()

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tooltray.foundation.files.atomic_file import write_atomically
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 
 NAME = "tooltray-bridge.exe"
 _OLD = ".old"  # in the names of launchers that ran when another one took their place

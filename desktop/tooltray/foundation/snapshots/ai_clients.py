@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 
 Connection: TypeAlias = Literal["none", "connected", "outdated", "broken"]
 """Whether an AI client's file has an entry of our bridge: none; the right one; one that works but is written in an older way; one whose

@@ -1,4 +1,4 @@
-"""Tool calls that wait for approval, approvals that last, and what runs without asking."""
+"""What waits for the user (tool calls, entries, confirmations), what was allowed for longer, and the audit trail of all decisions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 
 CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
 """The approvals of a call: only for it; for similar calls for some seconds; for its tool for the session, an hour, a day, until the screen
@@ -190,3 +191,87 @@ class ServerPermissions(msgspec.Struct, frozen=True):
     is_listed: bool = True
     tools: tuple[ToolPermission, ...] = ()
     call_rules: tuple[str, ...] = ()
+
+
+class ConfirmationSnapshot(msgspec.Struct, frozen=True):
+    """A command's request to allow something. Every text in it is cleaned for display."""
+
+    id: str
+    what: str  # the beginning of a sentence: "Allowing tool calls"
+    verb: str  # of the API
+    facts: tuple[tuple[str, str], ...]  # what it is about: names and values, in the order in which they are to be read
+    origin: tuple[str, ...]  # the processes that it comes from, the nearest first, e.g. "bash (4242)"
+    ai_client: str  # the AI client among them, as people know it; empty: none that is known
+    ends_at: float  # unix seconds; then it is refused
+    count: int = 1  # so many have asked for the same
+
+
+class PassphraseState(msgspec.Struct, frozen=True):
+    """Whether a passphrase confirms the requests of commands where no window can."""
+
+    is_set: bool
+    tries_left: int  # before the next one has to wait
+    waits_s: float = 0.0  # until another one is looked at
+
+
+class TrustRequest(msgspec.Struct, frozen=True):
+    """An entry that runs only after the user's approval. Everything is shown as it is written, with placeholders not filled in."""
+
+    project: str  # the folder of the project's file that has it, absolute; empty: a program has proposed it
+    file: str
+    entry: str  # its name in the file
+    digest: str  # of the content, and of the files that it starts: a yes is for these alone
+    is_change: bool  # a person said yes to another content before
+    transport: str
+    target: str  # command line or URL
+    command: str = ""  # of a process
+    host: str = ""  # of a server elsewhere
+    cwd: str = ""
+    secrets: tuple[str, ...] = ()  # the names of those that it would get
+    variables: tuple[str, ...] = ()  # the same of the person's environment
+    variable_states: tuple[str, ...] = ()  # of each of those, now: "set", "default" (not set, and the entry says what counts) or "missing"
+    env: tuple[str, ...] = ()  # the variables that a process is started with besides the person's, as "NAME=value"
+    headers: tuple[str, ...] = ()  # that are sent, as "Name: value"
+    others: tuple[str, ...] = ()  # every other field of the entry, as "field: value"
+    is_inside: bool = False  # what is started lies in the project itself
+    auto_approve: tuple[str, ...] = ()  # which of its calls would go through unasked
+    diff: tuple[str, ...] = ()  # against what was trusted, as far as that is known: lines that begin with "+", "-" or " "
+    warnings: tuple[str, ...] = ()
+    line: int = 0  # in the file, from 1
+    files: tuple[str, ...] = ()  # of the project that it starts, with the beginning of each one's digest; a yes is for these, too
+    confinement: ConfinementSnapshot | None = None  # that it would get; None: it is no process of this computer
+    asked_by: str = ""  # the name of the token with which a program has proposed it; empty: it stands in the file
+
+
+class TrustedEntry(msgspec.Struct, frozen=True):
+    """An entry of a project's file that the user has approved."""
+
+    project: str
+    entry: str
+    server: str  # how it is called here
+    trusted_at: float  # unix seconds
+    is_own: bool = False  # Tooltray wrote it there itself
+
+
+class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One decision, without secrets and without the arguments of a call."""
+
+    number: int  # from 1; the next decision has the next number
+    at: float  # unix seconds
+    what: str  # was decided, as the beginning of a sentence: "Allowing tool calls"
+    answer: str  # "yes", "no", "late" (not answered in time), "gone" (the asker has gone), or "narrowed" (revoked)
+    way: str  # "window", "terminal", "passphrase", "program" (REST), "client" (a form of an AI client), "script"; empty: by itself
+    who: str = ""  # the name of a program's token, or of an AI client
+    origin: str = ""  # the processes that it came from, the nearest first
+    verb: str = ""  # of the API
+    about: Mapping[str, str] = {}  # names of what it is about: server, tool, folder, definition, ...
+    previous: str = ""  # SHA-256 of the line before
+
+
+class AuditCheck(msgspec.Struct, frozen=True):
+    """The result of a check that the audit trail is as it was written."""
+
+    is_whole: bool
+    first: int  # the oldest number that is kept; 0: nothing was recorded yet
+    last: int
+    problems: tuple[str, ...] = ()

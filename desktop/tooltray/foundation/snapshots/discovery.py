@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 
 
 class RegistryStatus(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The whole hub at one moment, and the variables with which it starts servers."""
+"""The whole hub, its program, the variables and the npm registry with which it starts servers."""
 
 import msgspec
 
@@ -56,3 +56,63 @@ class EnvironmentSnapshot(msgspec.Struct, frozen=True):
 
     variables: tuple[EnvironmentVariable, ...]
     changes: tuple[EnvironmentChange, ...]
+
+
+class ProgramLoad(msgspec.Struct, frozen=True):
+    """The memory and processor time that Tooltray uses now.
+
+    Attributes:
+        memory_bytes: of the hub, including its window if it has one; without servers.
+        cpu_share: of one processor, since the last request (1.0: a whole processor).
+        server_memory_bytes: of all local servers, including their child processes; memory that they share counts for each.
+        running_servers: the number of servers that are local processes.
+    """
+
+    memory_bytes: int
+    cpu_share: float
+    server_memory_bytes: int
+    running_servers: int
+
+
+class ProgramSnapshot(msgspec.Struct, frozen=True):
+    """This installation of Tooltray.
+
+    Attributes:
+        kind: a key of `installs.installation.KINDS`; `kind_name` is its display name.
+        update: how a newer version is installed, in words.
+        starts_at_login: as the system reports it, also after changes made elsewhere.
+        home: the folder of all its files, including settings and logs.
+    """
+
+    version: str
+    kind: str
+    kind_name: str
+    update: str
+    starts_at_login: bool
+    home: str = ""
+    settings: str = ""
+    logs: str = ""
+
+
+class RegistryMeasurement(msgspec.Struct, frozen=True):
+    """The measurement of one npm registry."""
+
+    url: str  # as it may be shown: without user name and password
+    name: str  # how people know it
+    origin: str  # "npm" (npm's own configuration), "mirror" (comes with Tooltray), "settings", or "custom"
+    region: str = ""  # where it stands, in words
+    milliseconds: float | None = None  # until it answered for the probed packages; None: it did not
+    problem: str = ""  # why it cannot be used
+
+
+class NpmRegistryStatus(msgspec.Struct, frozen=True):
+    """The npm registry that servers get, and why."""
+
+    url: str = ""  # what servers get, as it may be shown; empty: what npm itself is configured to use
+    origin: str = "npm"  # as in RegistryMeasurement
+    is_auto_detect: bool = True
+    custom_url: str = ""  # chosen by the person; it goes before all others
+    measured_at: float = 0.0  # unix seconds; 0: never
+    is_from_cache: bool = False  # measured by an earlier hub
+    is_measuring: bool = False
+    measurements: tuple[RegistryMeasurement, ...] = ()  # fastest first, then those that cannot be used

@@ -1,4 +1,7 @@
-"""Tools, as a list shows them, and their cost in tokens of a model's context."""
+"""Tools, skills and tasks of servers: as lists show them, their cost in tokens, and calls of them."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -51,3 +54,87 @@ class ToolCosts(msgspec.Struct, frozen=True):
     servers: tuple[ServerCost, ...]
     client: str = ""  # for whom `shown` counts; empty: for a client that nothing is known of
     skill_tokens: int = 0  # as in ServerCost
+
+
+class MCPToolCall(msgspec.Struct, frozen=True):
+    """A tool call of a model, in the format of any provider."""
+
+    id: str  # the provider's own, or one that was made up where a format has none
+    name: str  # the tool, as AI clients see it
+    arguments: Mapping[str, Any]
+    server: str = ""  # whose tool it is, where that is known
+
+
+class MCPToolResponse(msgspec.Struct, frozen=True):
+    """The result of one tool call.
+
+    As an event it has no arguments and no result: only the caller gets these.
+    """
+
+    tool: str  # as the AI client called it
+    server: str
+    client: str
+    outcome: str  # "ok", "error", "refused" or "cancelled"
+    duration_s: float
+    argument_bytes: int
+    result_bytes: int
+    tool_call_id: str = ""  # of the MCPToolCall that this answers; of any other call one that the hub has made
+    result: Mapping[str, Any] | None = None  # the CallToolResult; None in events
+
+
+class RecentCall(msgspec.Struct, frozen=True):
+    """One tool call that was carried out or refused."""
+
+    id: int  # they count up
+    at: float  # unix seconds at which it ended
+    tool: str  # as the AI client called it
+    server: str
+    client: str
+    outcome: str  # as in MCPToolResponse
+    duration_s: float
+    argument_bytes: int
+    result_bytes: int
+
+
+class SkillSnapshot(msgspec.Struct, frozen=True):
+    """One skill of a server.
+
+    Attributes:
+        uri: by which AI clients know it.
+        own_uri: under which its server has it.
+        file_count, size_bytes: of its files; 0 where unknown.
+        is_dynamic: its content is generated when it is read, so it has no fixed digest.
+        is_held: it has changed, and is blocked until the user has reviewed the change.
+        is_shared_name: another server has a skill of this name, too.
+    """
+
+    uri: str
+    server: str
+    own_uri: str
+    name: str
+    description: str
+    file_count: int = 0
+    size_bytes: int = 0
+    is_dynamic: bool = False
+    is_enabled: bool = True
+    is_held: bool = False
+    is_shared_name: bool = False
+
+
+class ServerTaskSnapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """A long-running operation of a server, which its AI client does not wait for (an MCP task).
+
+    Attributes:
+        client: that started it, as it names itself.
+        status: as last received: "working", "input_required", "completed", "failed" or "cancelled".
+        created_at: unix seconds.
+        ttl_s: how long its server keeps it, in seconds; None: unlimited or unknown.
+    """
+
+    id: str
+    server: str
+    tool: str
+    client: str
+    status: str
+    created_at: float
+    ttl_s: float | None = None

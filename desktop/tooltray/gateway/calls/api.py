@@ -17,8 +17,7 @@ from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.permissions import DefinitionChanges
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse, ToolSnapshot
 from tooltray.foundation.verbs import verb, when_enabled
 from tooltray.gateway.calls.notifications import FollowedResources
 from tooltray.gateway.calls.offer_requests import PROMPT, RESOURCE, Completion

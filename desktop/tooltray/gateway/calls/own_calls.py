@@ -19,8 +19,8 @@ from tooltray.foundation.confirmation import with_current_asker
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, TryProgressed
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.foundation.tasks import Spawn
 from tooltray.foundation.verbs import verb
 from tooltray.gateway.calls.stage import CANCELLED, ERROR

@@ -15,7 +15,7 @@ from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.foundation.snapshots.activity import CUT
-from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.gateway.calls.stage import CANCELLED, ERROR, OK, REFUSED, Rest, Terms
 from tooltray.gateway.calls.tool_resolver import ToolResolver
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks

@@ -15,7 +15,7 @@ import msgspec
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment
+from tooltray.foundation.snapshots.questions import FeedbackAttachment
 from tooltray.protocol.sessions.elicitation_form import plain
 
 PNG, JPEG, GIF, WEBP = "image/png", "image/jpeg", "image/gif", "image/webp"

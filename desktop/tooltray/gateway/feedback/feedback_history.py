@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.moments import LAST_TIME_S, day_of, days_kept
 from tooltray.foundation.regular_file import read_regular
-from tooltray.foundation.snapshots.feedback import FeedbackEntry
+from tooltray.foundation.snapshots.questions import FeedbackEntry
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.gateway.feedback.feedback_report import EXPIRED, WAITING, Report
 

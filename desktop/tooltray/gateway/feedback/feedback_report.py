@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.gateway.feedback.feedback_attachments import Attachments
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import Envelope, dump

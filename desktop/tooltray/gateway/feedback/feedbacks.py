@@ -22,7 +22,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.foundation.verbs import MAX_PICTURES_BYTES, verb
 from tooltray.gateway.feedback.feedback_attachments import read_attachments
 from tooltray.gateway.feedback.feedback_history import FeedbackNotes

@@ -18,7 +18,7 @@ import msgspec
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.server_tasks import ServerTaskSnapshot
+from tooltray.foundation.snapshots.tools import ServerTaskSnapshot
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import load

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 
-from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 
 FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.foundation.verbs import verb
 
 if TYPE_CHECKING:

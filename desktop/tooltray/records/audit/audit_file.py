@@ -17,7 +17,7 @@ import msgspec
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
-from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 
 LARGEST_FILE_BYTES = 2 * 2**20  # then another one is begun; some 5,000 decisions
 MOST_FILES = 16  # older ones are removed

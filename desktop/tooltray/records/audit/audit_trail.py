@@ -12,7 +12,7 @@ import msgspec
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.records.audit.audit_file import AuditFile
 

@@ -15,9 +15,9 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import replace
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.activity import ActivityDetails
-from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditEntry
+from tooltray.foundation.verbs import JsonObject
 
 DECISION = "decision"  # the kind of a line that comes from the audit trail
 

@@ -24,7 +24,7 @@ from tooltray.foundation.snapshots.activity import (
     JournalStatus,
     ToolUse,
 )
-from tooltray.foundation.snapshots.calls import RecentCall
+from tooltray.foundation.snapshots.tools import RecentCall
 from tooltray.foundation.verbs import always, verb
 from tooltray.records.audit.audit_trail import AuditTrail
 from tooltray.records.journal.activity_export import write_entries

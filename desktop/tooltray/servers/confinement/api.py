@@ -12,8 +12,7 @@ from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.foundation.confirmation import check_unchanged, confirm_widening
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net, RefusedThing
-from tooltray.foundation.snapshots.watch import WatchSnapshot
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net, RefusedThing, WatchSnapshot
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.destinations import entry_for, read_destination

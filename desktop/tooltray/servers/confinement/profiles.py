@@ -26,7 +26,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from tooltray.config.settings.confinement import Confinement
-from tooltray.foundation.home.server_stem import file_stem
+from tooltray.foundation.home.home import file_stem
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, is_below
 from tooltray.servers.confinement.launch_line import LINUX_READ, MAC_READ, Network, Policy, leads_through

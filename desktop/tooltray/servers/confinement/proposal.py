@@ -10,8 +10,7 @@ from typing import get_args
 import msgspec
 
 from tooltray.foundation.regular_file import open_regular
-from tooltray.foundation.snapshots.confinement import Files, Net
-from tooltray.foundation.snapshots.watch import SeenKind, SeenThing, WatchProposal
+from tooltray.foundation.snapshots.confinement import Files, Net, SeenKind, SeenThing, WatchProposal
 from tooltray.servers.confinement.guarded_folders import PrivatePlaces, is_in
 
 KINDS = frozenset(get_args(SeenKind))

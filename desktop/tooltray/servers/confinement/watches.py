@@ -14,8 +14,7 @@ from tooltray.config.settings.confinement import Confinement
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import watch_command
-from tooltray.foundation.snapshots.confinement import Files
-from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
+from tooltray.foundation.snapshots.confinement import Files, SeenThing, WatchProposal, WatchSnapshot
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.confinement.guarded_folders import PrivatePlaces, is_in
 from tooltray.servers.confinement.launch_line import LINUX_OWN_DEVICES, LINUX_READ, Policy, lasting

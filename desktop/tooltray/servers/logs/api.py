@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tooltray.foundation.confirmation import confirm_reading, confirm_widening
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.logs import ALL_LINES, MESSAGES, SERVER, LogFilter, LogLine, LogPage
+from tooltray.foundation.snapshots.activity import ALL_LINES, MESSAGES, SERVER, LogFilter, LogLine, LogPage
 from tooltray.records.activity.masking import Mask
 from tooltray.servers.logs.log_keeper import LogKeeper
 from tooltray.servers.logs.log_lines import level_of, plain_line

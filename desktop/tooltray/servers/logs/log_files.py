@@ -18,10 +18,10 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.foundation.home.server_stem import file_stem
+from tooltray.foundation.home.home import file_stem
 from tooltray.foundation.moments import day_of, days_kept
 from tooltray.foundation.regular_file import open_regular
-from tooltray.foundation.snapshots.logs import START
+from tooltray.foundation.snapshots.activity import START
 
 if sys.platform == "win32":
     from tooltray.records.activity.appending_windows import open_to_append

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, LogWritten
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.logs import SERVER
+from tooltray.foundation.snapshots.activity import SERVER
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.logs.log_files import ServerLogFiles

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tooltray.foundation.snapshots.logs import LEVELS, LogLine
+from tooltray.foundation.snapshots.activity import LEVELS, LogLine
 from tooltray.servers.logs.log_files import Found
 
 _ESCAPES = re.compile(

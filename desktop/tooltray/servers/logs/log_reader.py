@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.logs import HUB, LEVELS, SERVER, LogFilter, LogLine, LogPage
+from tooltray.foundation.snapshots.activity import HUB, LEVELS, SERVER, LogFilter, LogLine, LogPage
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.records.activity.log_files import log_files
 from tooltray.servers.logs.log_files import (

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import msgspec
 
 from tooltray.foundation.events import EventBus, LogWritten
-from tooltray.foundation.snapshots.logs import MESSAGES, LogFilter, LogLine, LogPage
+from tooltray.foundation.snapshots.activity import MESSAGES, LogFilter, LogLine, LogPage
 from tooltray.protocol import envelope
 from tooltray.protocol.dispatcher import Tap
 from tooltray.servers.logs.log_lines import plain_line

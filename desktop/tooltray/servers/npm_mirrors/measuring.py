@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.regular_file import open_regular
-from tooltray.foundation.snapshots.registries import RegistryMeasurement
+from tooltray.foundation.snapshots.hub import RegistryMeasurement
 from tooltray.servers.launch.command_lookup import program_name
 from tooltray.servers.launch.npm_config import NPM, Answer, NpmConfiguration, ReadConfiguration, Registry, read_configuration
 

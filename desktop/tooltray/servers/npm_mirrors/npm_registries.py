@@ -22,7 +22,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.foundation.verbs import always, verb, when_enabled
 from tooltray.servers.launch.npm_config import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
-from tooltray.foundation.snapshots.forms import FieldValue, NewServer
+from tooltray.foundation.snapshots.entries import FieldValue, NewServer
 from tooltray.foundation.verbs import always, verb
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
-from tooltray.foundation.snapshots.forms import FieldValue, NewServer
+from tooltray.foundation.snapshots.entries import FieldValue, NewServer
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.bundles.bundle_command import BundleCommand

@@ -19,7 +19,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import BundleOffer
-from tooltray.foundation.snapshots.forms import FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldValue, FormField
 from tooltray.servers.launch.child_environment import child_environment
 from tooltray.servers.launch.command_lookup import downloads, look_up, not_found, program_name
 from tooltray.sources.bundles.archive import Archive, read_archive

@@ -28,7 +28,7 @@ from tooltray.foundation.events import EventBus, ServerRemoved
 from tooltray.foundation.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.upstream.managed_server import ServerStateChanged
 from tooltray.sources.bundles.archive import unpack, why_not

@@ -12,7 +12,7 @@ import msgspec
 
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.forms import FieldKind, FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldKind, FieldValue, FormField
 from tooltray.sources.bundles.archive import refused
 from tooltray.sources.entries.form_answers import read_answers, unusable
 

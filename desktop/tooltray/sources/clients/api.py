@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.foundation.verbs import verb
 from tooltray.sources.clients.imports import put_back
 

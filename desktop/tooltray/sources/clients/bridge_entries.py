@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tooltray.foundation.files.member_change import NAME
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import Connection
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.clients.client_kinds import Shape
 from tooltray.sources.clients.found_entries import FoundEntry, url_of, words_of
 

@@ -12,7 +12,7 @@ import msgspec
 
 from tooltray.config.foreign_configs.documents import Format
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 
 Shape: TypeAlias = Literal[
     "claude",

@@ -18,8 +18,8 @@ from tooltray.foundation.files import json_edit, toml_edit, yaml_edit
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.files.json_places import CannotRead, Lines, read
 from tooltray.foundation.files.member_change import MISSING, NAME, check_change, is_same, member_of
-from tooltray.foundation.files.toml_places import read_toml
-from tooltray.foundation.files.yaml_places import read_yaml
+from tooltray.foundation.files.toml_edit import read_toml
+from tooltray.foundation.files.yaml_edit import read_yaml
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.sources.clients.bridge_entries import KEY, bridge_entry_for, connection_of, mended_entry

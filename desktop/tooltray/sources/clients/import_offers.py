@@ -17,9 +17,9 @@ from tooltray.foundation.files.file_text import CannotOpen, FileText, read_text
 from tooltray.foundation.files.json_places import CannotRead
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportSource
-from tooltray.foundation.snapshots.forms import FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldValue, FormField
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.clients.client_kinds import ClientKind, KeyPath, Shape
 from tooltray.sources.clients.found_entries import FoundEntry, State, entries_in, kind_of, value_at
 from tooltray.sources.entries.pasted import parse_pasted

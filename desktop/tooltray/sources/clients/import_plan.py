@@ -26,8 +26,8 @@ from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayErro
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate
+from tooltray.foundation.verbs import JsonObject
 from tooltray.servers.launch.command_lookup import is_launcher
 from tooltray.sources.clients.import_offers import Found, Offer, found_secrets, masked
 from tooltray.sources.entries.pasted_parts import clean_name, guess_name

@@ -18,7 +18,7 @@ from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayErro
 from tooltray.foundation.events import EventBus, ImportProgressed
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ImportedServer, ImportPlan, moved_by
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import Spawn
 from tooltray.servers.upstream.managed_server import ManagedServer

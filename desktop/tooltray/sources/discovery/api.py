@@ -6,10 +6,9 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.foundation.snapshots.forms import FieldValue, NewServer
-from tooltray.foundation.verbs import verb
+from tooltray.foundation.snapshots.entries import FieldValue, NewServer
+from tooltray.foundation.verbs import JsonObject, verb
 from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.discovery import starters as starter_list
 from tooltray.sources.discovery.package_words import BUNDLE

@@ -18,7 +18,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import RegistryOption
-from tooltray.foundation.snapshots.forms import FieldKind, FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldKind, FieldValue, FormField
 from tooltray.sources.discovery.package_words import (
     BUNDLE,
     LAUNCHERS,

@@ -11,9 +11,9 @@ import msgspec
 from tooltray.config.settings.server_config import shown_url
 from tooltray.foundation.errors import NotFound
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import StarterServer
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.discovery.registry_json import Described, Package, read_described
 from tooltray.sources.discovery.server_forms import Choice, choices_of
 from tooltray.sources.discovery.updates import STARTER, from_list

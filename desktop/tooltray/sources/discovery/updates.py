@@ -14,9 +14,9 @@ import msgspec
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.discovery import RegistryUpdate
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.discovery.registry_copy import RegistryCopy
 from tooltray.sources.discovery.registry_json import Described
 from tooltray.sources.discovery.server_forms import MADE, Choice, Made, choices_of, fingerprint, made_of

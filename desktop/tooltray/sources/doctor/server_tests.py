@@ -22,7 +22,7 @@ from tooltray.foundation.errors import Conflict, Problem, TooltrayError
 from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import SessionProject
-from tooltray.foundation.snapshots.edited_entries import NextStep, ServerTest, ToolSize
+from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session

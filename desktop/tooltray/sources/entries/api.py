@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.edited_entries import ServerTest, ServerUpdatePreview
+from tooltray.foundation.snapshots.entries import ServerTest, ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import finish_in_thread

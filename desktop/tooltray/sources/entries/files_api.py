@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 
 if TYPE_CHECKING:
     from tooltray.sources.entries.proposals import Proposals

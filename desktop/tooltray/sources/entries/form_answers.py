@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.forms import FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldValue, FormField
 
 MAX_VALUES = 64  # of one field that takes several values
 MAX_VALUE = 32768  # characters; a key in PEM form has a few thousand

@@ -15,7 +15,7 @@ import msgspec
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.entries.portable_entry import filled_in
 
 LONGEST_LINK = 64 * 1024  # characters; published links have less than 2000, and a user could not read more

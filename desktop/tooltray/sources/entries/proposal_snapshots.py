@@ -18,9 +18,9 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.kept_file import KeptFile, UnixTime
 from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.approvals import TrustRequest
+from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.sources.entries.portable_entry import without_secrets
 from tooltray.sources.entries.server_entries import entry_diff

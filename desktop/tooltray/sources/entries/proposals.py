@@ -23,9 +23,9 @@ from tooltray.foundation.errors import Conflict, Denied, NotFound, Problem, Tool
 from tooltray.foundation.events import EventBus, ServerChanged, ServerFilesChanged, ServerRemoved
 from tooltray.foundation.files.json_text import check_revision
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.approvals import TrustRequest
+from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.sources.entries.portable_entry import without_secrets
 from tooltray.sources.entries.proposal_snapshots import WAITS, KeptProposal, KeptProposals, ProposalSnapshots

@@ -12,8 +12,7 @@ from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.setup import ServerRemoval
-from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.snapshots.setup import ServerRemoval, StoredSecrets
 from tooltray.foundation.verbs import always, verb
 
 if TYPE_CHECKING:

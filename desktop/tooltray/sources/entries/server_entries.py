@@ -21,7 +21,7 @@ from tooltray.consent.approvals.rule_words import words
 from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, confirm_widening, must_wait
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerEntry
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.sources.entries.portable_entry import without_secrets

@@ -28,8 +28,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.files.atomic_file import all_set_aside
 from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.files.json_places import CannotRead, read
-from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import SecretSnapshot, ServerRemoval, SharedSecret, StoredSecrets
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.sign_ins.tokens import PREFIX
 

@@ -20,7 +20,7 @@ from tooltray.consent.approvals import rule_words
 from tooltray.foundation.confirmation import check_unchanged, confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.sources.entries import carried_settings
 from tooltray.sources.entries.portable_entry import without_secrets

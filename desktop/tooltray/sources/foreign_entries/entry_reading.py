@@ -22,9 +22,9 @@ from tooltray.config.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.shell_words import split
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.entries.pasted_parts import as_word, is_placeholder, usual_type
 from tooltray.sources.foreign_entries.known_proxies import carried_by
 from tooltray.sources.foreign_entries.variables import ANY, OF_A_TEXT, SYNTAXES, Surroundings, Syntax, Variables

@@ -18,7 +18,7 @@ from tooltray.config.foreign_configs.config_source import CannotUse, shown
 from tooltray.config.settings.expansion import VARIABLE_NAME
 from tooltray.config.settings.secret_looks import looks_secret
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 from tooltray.sources.entries.pasted_parts import VARIABLE_WORD
 
 _NAME = VARIABLE_NAME.pattern

@@ -16,7 +16,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import quoted
-from tooltray.foundation.snapshots.files import FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.setup import FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.servers.upstream.project_folder import shown
 
 MOST_NAMES = 8  # in one line

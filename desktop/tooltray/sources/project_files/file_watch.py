@@ -14,7 +14,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ConfigChanged, Event, EventBus
 from tooltray.foundation.files.watcher import FileWatcher
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 from tooltray.foundation.tasks import Spawn
 from tooltray.sources.project_files.followed_files import FollowedFile, check_stays_inside
 

@@ -11,7 +11,7 @@ from tooltray.config.settings.file_server import FILE_NAME, PROJECT_FOLDER, File
 from tooltray.config.settings.given_entries import BUILTIN_NAMES
 from tooltray.foundation.errors import Denied, Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileEntrySnapshot, FileProblem, ServerFileSnapshot
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ServerFileSnapshot
 from tooltray.servers.upstream.project_folder import is_inside, shown
 from tooltray.sources.project_files.trust import Trust, server_name
 

@@ -16,13 +16,12 @@ from tooltray.config.settings.given_entries import read_given_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import USUAL_RULES
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
-from tooltray.foundation.files.edited_files import EditedFiles, FileChanged
-from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.files.edited_files import EditedFiles, FileChanged, FileHistory
 from tooltray.foundation.files.file_text import MAX_FILE_BYTES, CannotOpen, FileText, read_text
 from tooltray.foundation.files.json_places import CannotRead, read
 from tooltray.foundation.files.json_text import check_revision, digest_of, revision_of
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.launch.program_launch import CannotStart

@@ -13,7 +13,7 @@ from tooltray.config.settings.file_server import FileReading
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, Event, EventBus, ServerFilesChanged
-from tooltray.foundation.snapshots.files import FileEntrySnapshot, ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot, ReloadChange, ServerFileSnapshot
 from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.sessions.session_state import (

@@ -16,7 +16,7 @@ from tooltray.config.settings.given_entries import BUILTIN_NAMES, FORBIDDEN_IN_N
 from tooltray.consent.kept_file import KeptFile, UnixTime
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.trust import TrustedEntry
+from tooltray.foundation.snapshots.approvals import TrustedEntry
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.upstream.project_folder import shown
 

@@ -25,7 +25,7 @@ from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus, ServerFilesChanged
 from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import CONFINEMENT, OWN_FILES, Confinements, starts_confined
 from tooltray.servers.launch.program_launch import CannotStart

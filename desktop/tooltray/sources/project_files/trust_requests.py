@@ -23,8 +23,8 @@ from tooltray.config.settings.file_server import FileEntry
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.sources.project_files.started_files import PROJECT_VARIABLES, found_inside, starts_others
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")

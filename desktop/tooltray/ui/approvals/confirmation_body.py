@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.approvals import TAKEN_BACK
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import TAKEN_BACK, ConfirmationSnapshot
 from tooltray.ui.approvals.approval_body import FACT_WIDTH, MARGIN
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.figures import duration

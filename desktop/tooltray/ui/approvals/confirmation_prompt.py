@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approvals.confirmation_window import ConfirmationWindow
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

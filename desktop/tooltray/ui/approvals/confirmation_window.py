@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot
 from tooltray.ui.approvals.asking_window import AskingWindow
 from tooltray.ui.approvals.confirmation_body import ConfirmationBody, heading, origin, wish
 from tooltray.ui.i18n import tr

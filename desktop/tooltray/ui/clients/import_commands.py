@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.action import Commands, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
 from tooltray.ui.clients.import_progress import ImportProgressList

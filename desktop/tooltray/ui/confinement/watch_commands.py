@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.foundation.snapshots.watch import WatchSnapshot
+from tooltray.foundation.snapshots.confinement import WatchSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action

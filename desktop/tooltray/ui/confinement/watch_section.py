@@ -7,7 +7,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot, in_words, proposal_in_words
+from tooltray.foundation.snapshots.confinement import SeenThing, WatchProposal, WatchSnapshot, in_words, proposal_in_words
 from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement.watch_commands import WatchCommands
 from tooltray.ui.i18n import say, tr

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import BundleOffer
-from tooltray.foundation.snapshots.forms import NewServer
+from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.ui.discover.offer_sheet import WIDTH, OfferPanel
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import visible_path

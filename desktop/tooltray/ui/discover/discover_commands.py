@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_sheet

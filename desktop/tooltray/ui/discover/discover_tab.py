@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.foundation.snapshots.forms import FieldValue
+from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.ui.discover import discover_words as said
 from tooltray.ui.discover.discover_commands import DiscoverCommands
 from tooltray.ui.discover.offer_sheet import OfferPanel, RegistryPanel, StarterPanel

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
-from tooltray.foundation.snapshots.forms import NewServer
+from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole

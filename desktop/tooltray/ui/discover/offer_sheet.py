@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, StarterServer
-from tooltray.foundation.snapshots.forms import FormField, NewServer
+from tooltray.foundation.snapshots.entries import FormField, NewServer
 from tooltray.ui.addresses import can_follow
 from tooltray.ui.discover.discover_words import option_title
 from tooltray.ui.discover.new_server_preview import NewServerPreview

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage, QImageReader, QImageWriter, QPainter, QPainter
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment
+from tooltray.foundation.snapshots.questions import FeedbackAttachment
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

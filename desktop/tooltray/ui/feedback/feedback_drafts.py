@@ -5,7 +5,7 @@ long as Tooltray runs."""
 
 import msgspec
 
-from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.ui.feedback.attachments import Attachment
 
 MOST = 10  # projects; the oldest is forgotten

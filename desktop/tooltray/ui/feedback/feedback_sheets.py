@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.feedback import FeedbackEntry
+from tooltray.foundation.snapshots.questions import FeedbackEntry
 from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
 from tooltray.ui.feedback.feedback_words import moment_words, outcome_words
 from tooltray.ui.feedback.ready_answers_panel import ReadyAnswersPanel

@@ -12,7 +12,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.tasks import Spawn
 from tooltray.ui import icons
 from tooltray.ui.feedback.answer_box import AnswerBox

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_drafts import Drafts, whose
 from tooltray.ui.feedback.feedback_sheets import MOST

@@ -3,7 +3,7 @@
 import os
 from datetime import datetime
 
-from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.i18n import tr
 
 

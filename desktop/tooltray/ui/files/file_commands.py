@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, at_sheet

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustRequest
+from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 from tooltray.ui.files.file_commands import FileCommands
 from tooltray.ui.files.file_words import (
     entry_look,

@@ -7,8 +7,8 @@ from pathlib import PurePath
 from msgspec.structs import replace
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import file_name, folder_name, visible_path
 from tooltray.ui.problem_words import sentences, title, whole

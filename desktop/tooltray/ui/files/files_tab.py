@@ -11,8 +11,8 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.files import FileProblem, ServerFileSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.setup import FileProblem, ServerFileSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.files.file_commands import FileCommands
 from tooltray.ui.files.file_sheets import FileSheets

@@ -10,7 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.files.file_words import (
     is_another,

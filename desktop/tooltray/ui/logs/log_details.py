@@ -5,7 +5,7 @@ import json
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.logs import LogLine
+from tooltray.foundation.snapshots.activity import LogLine
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_model import day_and_clock, level_word, shown_text
 from tooltray.ui.theme import Theme

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistent
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from tooltray.foundation.snapshots.logs import LogLine
+from tooltray.foundation.snapshots.activity import LogLine
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui import icons
 from tooltray.ui.logs.log_model import LogModel, clock, shown_text

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
-from tooltray.foundation.snapshots.logs import LogLine
+from tooltray.foundation.snapshots.activity import LogLine
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import look

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.logs import LogFilter, LogPage
+from tooltray.foundation.snapshots.activity import LogFilter, LogPage
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.logs.log_model import MOST_LINES, LogModel
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.logs import START, LogFilter, LogLine
+from tooltray.foundation.snapshots.activity import START, LogFilter, LogLine
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_model import copied_text
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.logs import LogFilter, LogLine
+from tooltray.foundation.snapshots.activity import LogFilter, LogLine
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.logs.log_model import shown_text
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

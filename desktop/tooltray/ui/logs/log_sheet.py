@@ -4,7 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.logs import SERVER
+from tooltray.foundation.snapshots.activity import SERVER
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, 
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.logs import HUB, MESSAGES, SERVER, LogLine
+from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLine
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_bar import LogBar
 from tooltray.ui.logs.log_details import LogDetails

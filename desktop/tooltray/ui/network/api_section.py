@@ -6,7 +6,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.network.token_list import TokenList
 from tooltray.ui.problem_words import sentences, title

@@ -4,7 +4,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.network.token_list import TokenList
 from tooltray.ui.problem_words import sentences, title

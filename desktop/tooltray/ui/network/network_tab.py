@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.network.add_registry import AddRegistryPanel
 from tooltray.ui.network.api_section import ApiSection

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from tooltray.foundation.snapshots.discovery import RegistryStatus
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import UNKNOWN, Look

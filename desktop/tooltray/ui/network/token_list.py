@@ -9,7 +9,7 @@ import msgspec
 from PySide6.QtCore import QDate, QLocale, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme

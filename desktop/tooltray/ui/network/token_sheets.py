@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.foundation.snapshots.http import Scope
+from tooltray.foundation.snapshots.clients import Scope
 from tooltray.ui.i18n import tr
 from tooltray.ui.network.api_section import ApiSection
 from tooltray.ui.network.http_section import HttpSection

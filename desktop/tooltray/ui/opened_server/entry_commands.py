@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import Conflict, Problem, SecretsUnreachable, TooltrayError
-from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr

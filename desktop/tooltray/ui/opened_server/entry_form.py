@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.edited_entries import EntrySlip
+from tooltray.foundation.snapshots.entries import EntrySlip
 from tooltray.ui.i18n import say
 from tooltray.ui.opened_server.entry_field_row import ChooseFolder, EntryFieldRow
 from tooltray.ui.opened_server.entry_fields import FIELDS, GROUPS, FieldGroup

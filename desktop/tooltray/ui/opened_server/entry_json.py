@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
 
-from tooltray.foundation.snapshots.edited_entries import EntrySlip
+from tooltray.foundation.snapshots.entries import EntrySlip
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -4,7 +4,7 @@ written."""
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 
-from tooltray.foundation.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.edited_entries import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
+from tooltray.foundation.snapshots.entries import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.entry_commands import EntryCommands

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.foundation.snapshots.logs import SERVER
+from tooltray.foundation.snapshots.activity import SERVER, ActivityFilter
 from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.edited_entries import ServerTest
+from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

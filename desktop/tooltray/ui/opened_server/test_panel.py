@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.edited_entries import NextStep, ServerTest, ToolSize
+from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import say, tr

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from tooltray.foundation.snapshots.edited_entries import EntryText
+from tooltray.foundation.snapshots.entries import EntryText
 from tooltray.ui.pages.window_memory import SaveFile, WindowMemory
 from tooltray.ui.widgets.code_view import FindSpans
 

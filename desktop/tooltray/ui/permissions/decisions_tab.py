@@ -7,7 +7,7 @@ from datetime import datetime
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.ui.approvals.confirmation_body import fact_name, fact_value
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import shipped, tr

@@ -6,9 +6,8 @@ from datetime import datetime
 import msgspec
 
 from tooltray.foundation.snapshots.activity import ActivityEntry
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.ui.approvals.approval_body import granted_until
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import folder_name

@@ -9,10 +9,16 @@ from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
-from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.approvals import (
+    ApprovalSnapshot,
+    AuditEntry,
+    GrantSnapshot,
+    ServerPermissions,
+    ToolChange,
+    TrustedEntry,
+    TrustRequest,
+)
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.foundation.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext

@@ -7,7 +7,7 @@ from datetime import datetime
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.trust import TrustedEntry
+from tooltray.foundation.snapshots.approvals import TrustedEntry
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name, visible_path

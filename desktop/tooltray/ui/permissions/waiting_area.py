@@ -9,8 +9,7 @@ from itertools import groupby
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, TrustRequest
 from tooltray.ui.approvals.approval_body import because, minutes
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.permission_words import waiting_call, waiting_entries

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 from tooltray.foundation.confirmation import PERSON, Asker, set_asker, set_call
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import FOR_THE_WINDOW, ConfigChanged, EventBus, ServerChanged, ToolCallResult
-from tooltray.foundation.remote import Verb
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.tasks import TaskKeeper
+from tooltray.foundation.verbs import Verb
 from tooltray.ui.i18n import tr
 
 NEWS_EVERY_S = 0.1  # faster than a person reads; a server that changes 10,000 times a second costs the GUI ten drawings

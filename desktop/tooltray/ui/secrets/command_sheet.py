@@ -6,7 +6,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot
+from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.secrets.command_words import PREFIX, Commands, command_of

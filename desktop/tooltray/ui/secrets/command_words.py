@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from tooltray.foundation.shell_words import joined
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot
+from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import say, tr
 
 Commands = Mapping[str, Sequence[str]]

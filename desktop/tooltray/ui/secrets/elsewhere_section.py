@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot
+from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.secrets.command_sheet import CommandPanel

@@ -4,7 +4,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.stored_secrets import StoredSecrets
+from tooltray.foundation.snapshots.setup import StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.secrets.secret_words import place_look, places

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot
+from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title

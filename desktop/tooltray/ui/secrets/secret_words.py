@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import BundleOffer
-from tooltray.foundation.snapshots.forms import FieldValue, FormField, NewServer
+from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
 from tooltray.foundation.snapshots.servers import InMemoryServer
 from tooltray.ui.discover.add_to_sheet import AddToPanel
 from tooltray.ui.discover.bundle_commands import BundleCommands

@@ -7,7 +7,7 @@ from PySide6.QtCore import QLocale, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.program import ProgramLoad, ProgramSnapshot
+from tooltray.foundation.snapshots.hub import ProgramLoad, ProgramSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action

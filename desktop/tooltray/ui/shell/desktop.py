@@ -15,10 +15,10 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.foundation.uncaught import log_loop_exception, logging_uncaught
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import while_valid

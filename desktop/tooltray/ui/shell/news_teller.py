@@ -7,12 +7,9 @@ from PySide6.QtCore import QObject, QTimer
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ProblemReported
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.foundation.snapshots.feedback import FeedbackSnapshot
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, TrustRequest
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.files.file_words import waiting_text, waiting_title

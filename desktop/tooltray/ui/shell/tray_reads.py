@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, CallNow
-from tooltray.foundation.snapshots.program import ProgramLoad
+from tooltray.foundation.snapshots.hub import ProgramLoad
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.pages.action import CoalescedRead
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.program import ProgramLoad
+from tooltray.foundation.snapshots.hub import ProgramLoad
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 

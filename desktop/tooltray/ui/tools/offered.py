@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from tooltray.foundation.snapshots.skills import SkillSnapshot
+from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.widgets.server_text import one_line, seen
 
 PROMPT, RESOURCE, TEMPLATE, SKILL = "prompt", "resource", "template", "skill"

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from PySide6.QtCore import Signal
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.remote import JsonObject
 from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.verbs import JsonObject
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.tools.offered import PROMPT, SKILL, Offered, prompt_of, resource_of, skill_of, template_of

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
-from tooltray.foundation.snapshots.forms import FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldValue, FormField
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch

@@ -5,7 +5,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
 

@@ -57,18 +57,14 @@ from tooltray.foundation.events import (
     TryProgressed,
 )
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.activity import ActivityFilter
+from tooltray.foundation.snapshots.activity import ActivityFilter, LogFilter
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
-from tooltray.foundation.snapshots.forms import FieldValue
-from tooltray.foundation.snapshots.http import Scope
-from tooltray.foundation.snapshots.hub import HubSnapshot
-from tooltray.foundation.snapshots.logs import LogFilter
-from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.clients import Scope
+from tooltray.foundation.snapshots.entries import FieldValue
+from tooltray.foundation.snapshots.hub import HubSnapshot, NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot, FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse, ToolSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sources.doctor.diagnosis import Diagnosis

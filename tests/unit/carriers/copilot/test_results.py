@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tooltray.carriers.copilot.results import failed, tool_result
 from tooltray.catalogue.formats.contents import NOTHING_SAID
-from tooltray.foundation.snapshots.calls import MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 
 TEXT = {"type": "text", "text": "hello"}
 PNG = "iVBORw0KGgo="

@@ -11,7 +11,7 @@ import pytest
 from tooltray.carriers.rest.shapes import camel, encoded, mirror
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment
+from tooltray.foundation.snapshots.questions import FeedbackAttachment
 from tooltray.foundation.snapshots.servers import ServerState
 
 

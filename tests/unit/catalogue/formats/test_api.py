@@ -16,7 +16,7 @@ from tooltray.catalogue import approval
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.formats.api import FormatsApi
 from tooltray.catalogue.tool_routes import Route
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 
 WEATHER = {"type": "object", "properties": {"城市": {"type": "string"}, "days": {"type": "integer"}}, "required": ["城市"]}
 RESULT = {"content": [{"type": "text", "text": "sunny"}]}

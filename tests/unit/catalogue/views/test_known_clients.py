@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.hub_parts import hub_parts
 
 from tooltray.catalogue.views.known_clients import ClientProfile, ClientProfiles, KnownClients, read_client_profiles
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.protocol.sessions.client_limits import KnownLimits
 
 PROFILES = ClientProfiles((ClientProfile(("acme", "acme-beta"), "Acme"), ClientProfile(("cli-*",), "Command Line")))

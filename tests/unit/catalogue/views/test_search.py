@@ -10,7 +10,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views import search
 from tooltray.catalogue.views.search import MAX_TEXT, MAX_WORDS, QueryWords, ToolIndex, ToolText, read_query_words, text_of
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.sessions.session_state import SessionState
 

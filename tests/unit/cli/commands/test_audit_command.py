@@ -8,7 +8,7 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.commands import audit_command
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.audit import AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditEntry
 from tooltray.records.audit.audit_file import AuditFile
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 

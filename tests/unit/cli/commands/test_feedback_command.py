@@ -12,7 +12,7 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.feedback import FeedbackEntry
+from tooltray.foundation.snapshots.questions import FeedbackEntry
 from tooltray.gateway.feedback.feedback_attachments import MOST_FILE_BYTES, MOST_PICTURE_BYTES
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory
 

@@ -14,7 +14,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.snapshots.ai_clients import ClientChange, FoundSecret, ImportCandidate, ImportedServer, ImportPlan, ImportSource
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 
 SOURCE = ImportSource("cursor", "/f", "git")
 GIT = ImportCandidate("1", "git", "new", (SOURCE,), target="npx git", secrets=(FoundSecret("TOKEN", "form"),), proxied="a proxy")

@@ -10,7 +10,7 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.servers.npm_mirrors.measuring import Measured, RegistryCache
 
 OWN = RegistryMeasurement("https://own.example/", "npm", "npm", "", 80.4)

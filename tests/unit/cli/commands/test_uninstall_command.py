@@ -13,7 +13,7 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli.run import run
 from tooltray.config.foreign_configs.documents import read_document
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.home.hub_lock import HubLock
+from tooltray.foundation.home.hub_place import HubLock
 from tooltray.foundation.installs import start_at_login
 from tooltray.foundation.installs.bridge_entry import bridge_entry
 from tooltray.foundation.installs.installation import this_installation

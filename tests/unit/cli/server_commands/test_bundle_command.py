@@ -12,7 +12,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
-from tooltray.foundation.snapshots.forms import FormField, NewServer
+from tooltray.foundation.snapshots.entries import FormField, NewServer
 from tooltray.foundation.snapshots.setup import ServerRemoval
 
 SHA = "ab" * 32

@@ -19,7 +19,7 @@ from tooltray.foundation.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
-from tooltray.foundation.snapshots.forms import FormField, NewServer
+from tooltray.foundation.snapshots.entries import FormField, NewServer
 
 NAME = "io.github.owner/notes"
 STATUS = RegistryStatus(2, 1_700_000_000.0)

@@ -10,8 +10,7 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli.server_commands import watch_command
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
-from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
-from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, SeenThing, WatchProposal, WatchSnapshot
 
 PROPOSAL = WatchProposal(
     "own",

@@ -6,7 +6,7 @@ import pytest
 
 from tooltray.config.settings.given_entries import LONGEST_TEXT, UnusableEntry, check_name, read_entry_text, read_given_entry
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.edited_entries import EntrySlip
+from tooltray.foundation.snapshots.entries import EntrySlip
 
 
 def test_what_would_run_inside_tooltray_is_added_by_a_person_at_a_terminal_alone() -> None:

@@ -23,7 +23,7 @@ from tooltray.config.settings.settings import (
 from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, SettingsPlaces, Slip, misspelt, read_settings
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 
 HELD_CLIENT = ClientSettings(auto_approve=(), call_rules=(), flow_guard=True, profile=UNREADABLE_PROFILE)
 HELD_SERVER = FileServerSettings(auto_approve=(), call_rules=(), disable=True)

@@ -224,7 +224,7 @@ async def test_what_skills_say_of_themselves_is_counted_beside_the_tools(tmp_pat
 
 
 async def test_odd_answers_of_folders_and_large_files_go_through_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(skills, "MOST_TOLD", 0)
+    monkeypatch.setattr(skills, "MOST_REPORTED", 0)
     program = SkillServer("git-workflow")
     program.files[MORE] = "x" * 300_000
     program.renew()

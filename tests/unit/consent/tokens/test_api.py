@@ -13,7 +13,7 @@ from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET, ApiToken, ApiToke
 from tooltray.consent.tokens.client_tokens import ClientTokens
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, Problem, TooltrayError
-from tooltray.foundation.snapshots.http import HttpStatus
+from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.protocol.envelope import load
 
 

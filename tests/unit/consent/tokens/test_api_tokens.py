@@ -10,7 +10,7 @@ from tests.fakes.set_clock import SetClock
 
 from tooltray.consent.tokens.api_tokens import MOST_TOKENS, ApiToken, ApiTokens, TokenHolder
 from tooltray.foundation.errors import NotFound, TooltrayError
-from tooltray.foundation.snapshots.http import ApiTokenSnapshot
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot
 
 
 class Clocks:

@@ -1,18 +1,35 @@
 """edited_files.py: whatever is saved between two steps of a change is there afterwards."""
 
+import ctypes
+import errno
+import fcntl
 import itertools
+import logging
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.fakes.editor_saves import Save, save_by_rename, save_in_place
 from tests.fakes.full_disk import full_disk
+from tests.fakes.modes import has_mode
 
-from tooltray.foundation.files import file_swap
-from tooltray.foundation.files.edited_files import MOST_TRIES, MOST_WAITS, EditedFiles, FileChanged, digest_of_bytes
-from tooltray.foundation.files.file_history import FileHistory
+from tooltray.foundation.files import edited_files
+from tooltray.foundation.files.edited_files import (
+    MOST_BYTES,
+    MOST_TRIES,
+    MOST_WAITS,
+    VERSIONS,
+    EditedFiles,
+    FileChanged,
+    FileHistory,
+    digest_of_bytes,
+    exchange,
+    is_open_for_writing,
+)
 
 SAVES = pytest.mark.parametrize("save", [save_in_place, save_by_rename])
 
@@ -27,7 +44,7 @@ class Exchange:
     def __call__(self, one: str, other: str) -> bool:
         self.count += 1
         next(self._before, lambda: None)()
-        is_done = file_swap.exchange(one, other)
+        is_done = exchange(one, other)
         next(self._after, lambda: None)()
         return is_done
 
@@ -43,7 +60,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def files(exchange: Callable[[str, str], bool] = file_swap.exchange) -> EditedFiles:
+def files(exchange: Callable[[str, str], bool] = exchange) -> EditedFiles:
     return EditedFiles(exchange=exchange, pause=lambda _: None)
 
 
@@ -124,7 +141,7 @@ def test_somebody_who_saves_at_every_single_step_does_not_keep_us_for_ever(path:
 
     def save_and_exchange(one: str, other: str) -> bool:
         save_by_rename(path, b"%d" % next(numbers))
-        return file_swap.exchange(one, other)
+        return exchange(one, other)
 
     edited = files(save_and_exchange)
     with pytest.raises(FileChanged):
@@ -353,3 +370,110 @@ def test_a_save_while_the_new_content_is_being_written_is_kept(path: Path, save:
     monkeypatch.setattr(os, "fsync", saved_meanwhile)
     append(files(), path, b"1")
     assert path.read_bytes() == b"theirs1"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> FileHistory:
+    return FileHistory(tmp_path / "history", clean=lambda content: content.replace(b"key", b"..."))
+
+
+FILE, OTHER = Path("/one/settings.json"), Path("/other/settings.json")
+
+
+def kept(history: FileHistory, path: Path = FILE) -> list[bytes]:
+    return [each.read_bytes() for each in history.versions(path)]
+
+
+def test_versions_around_the_end_of_a_second_stay_in_order(tmp_path: Path) -> None:
+    moments = iter([1_999_999_999, 2_000_000_000, 2_000_000_001])
+    history = FileHistory(tmp_path / "history", clean=lambda content: content, clock=lambda: next(moments))
+    for content in (b"a", b"b", b"c"):
+        history.save(FILE, content)
+    assert kept(history) == [b"a", b"b", b"c"]
+
+
+def test_the_last_versions_of_each_file_are_kept_for_the_person_alone(history: FileHistory, tmp_path: Path) -> None:
+    assert kept(history) == []
+    for number in range(VERSIONS + 3):
+        history.save(FILE, b"%d" % number)
+    history.save(OTHER, b"other")
+    assert kept(history) == [b"%d" % number for number in range(3, VERSIONS + 3)]
+    assert kept(history, OTHER) == [b"other"]
+    assert has_mode(tmp_path / "history", 0o700)
+    assert all(has_mode(each, 0o600) for each in history.versions(FILE))
+
+
+def test_the_same_content_is_kept_once_and_secrets_are_not(history: FileHistory) -> None:
+    history.save(FILE, b"a key")
+    history.save(FILE, b"a key")
+    assert kept(history) == [b"a ..."]
+
+
+def test_what_is_too_large_or_not_understood_is_not_kept(tmp_path: Path, history: FileHistory) -> None:
+    history.save(FILE, b"x" * (MOST_BYTES + 1))
+    FileHistory(tmp_path / "history", clean=lambda _: None).save(FILE, b"x")
+    assert kept(history) == []
+
+
+def test_of_all_files_together_the_oldest_versions_go_first(history: FileHistory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edited_files, "MOST_FILES", 2)
+    for path in (OTHER, FILE, Path("/a")):
+        history.save(path, b"x")
+    assert (kept(history, OTHER), kept(history), kept(history, Path("/a"))) == ([], [b"x"], [b"x"])
+
+
+def test_a_disk_that_takes_nothing_stops_no_change(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "history").write_text("in the way")
+    with caplog.at_level(logging.INFO):
+        FileHistory(tmp_path / "history", clean=lambda content: content).save(FILE, b"x")
+    assert "is not kept" in caplog.text
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("1")
+    other.write_text("2")
+    return one, other
+
+
+def test_two_files_change_places(pair: tuple[Path, Path]) -> None:
+    one, other = pair
+    assert exchange(str(one), str(other))
+    assert (one.read_text(), other.read_text()) == ("2", "1")
+
+
+def test_a_file_that_is_not_there_is_an_error(pair: tuple[Path, Path]) -> None:
+    one, other = pair
+    other.unlink()
+    with pytest.raises(FileNotFoundError):
+        exchange(str(one), str(other))
+    assert one.read_text() == "1"
+
+
+def test_a_file_system_that_cannot_do_it_is_said(pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: SimpleNamespace(renameat2=lambda *_: -1))
+    monkeypatch.setattr(ctypes, "get_errno", lambda: errno.EINVAL)
+    assert not exchange(*map(str, pair))
+
+
+def test_a_file_is_open_for_writing_while_somebody_may_write_into_it(pair: tuple[Path, Path]) -> None:
+    file, _ = pair
+    with file.open("rb"):
+        assert not is_open_for_writing(str(file))
+    with file.open("ab"):
+        assert is_open_for_writing(str(file))
+    assert not is_open_for_writing(str(file))
+
+
+def test_where_the_system_does_not_know_nobody_writes(pair: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_leases(*_: object) -> int:
+        raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(fcntl, "fcntl", no_leases)
+    with pair[0].open("ab"):
+        assert not is_open_for_writing(str(pair[0]))
+
+
+def test_the_signal_that_tells_of_the_end_of_a_lease_ends_no_process() -> None:
+    assert signal.getsignal(signal.SIGURG) is signal.SIG_DFL  # which ignores it

@@ -1,4 +1,4 @@
-"""yaml_edit.py and yaml_places.py: one member goes or is written, every other byte stays."""
+"""yaml_edit.py: one member is removed or written, and every other byte stays."""
 
 from typing import Any
 
@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tooltray.foundation.files.json_places import CannotRead
 from tooltray.foundation.files.member_change import member_of
-from tooltray.foundation.files.yaml_edit import with_member, without_member
-from tooltray.foundation.files.yaml_places import read_yaml
+from tooltray.foundation.files.yaml_edit import read_yaml, with_member, without_member
 
 GOOSE = {"type": "stdio", "cmd": "/home/me/bridge", "args": [], "timeout": 300}
 GOOSE_LINES = "  hub:\n    type: stdio\n    cmd: /home/me/bridge\n    args: []\n    timeout: 300\n"

@@ -17,8 +17,8 @@ from tooltray.catalogue.formats.contents import failed
 from tooltray.consent.questions import Inbox
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, ToolCallResult
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.own_calls import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations, result_of
 from tooltray.protocol import envelope
 from tooltray.protocol.deadlines import TICK_S, DeadlineWheel

@@ -14,7 +14,7 @@ from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 from tooltray.foundation.confirmation import PERSON, UNATTENDED, Person, asked_by
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
-from tooltray.foundation.snapshots.calls import MCPToolCall, MCPToolResponse
+from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.gateway.calls.own_calls import Elicitations, ToldProgress, TriesApi, TryCaller
 from tooltray.protocol.envelope import dump
 

@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import hub_parts
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.gateway.feedback.feedback_report import Asked
 from tooltray.gateway.feedback.feedbacks import LONGEST_READY, MOST_READY, ReadyAnswers, read_shipped
 

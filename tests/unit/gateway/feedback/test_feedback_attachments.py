@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.pictures import attached, png
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment
+from tooltray.foundation.snapshots.questions import FeedbackAttachment
 from tooltray.gateway.feedback.feedback_attachments import (
     GIF,
     JPEG,

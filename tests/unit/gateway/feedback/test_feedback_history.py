@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.fakes.full_disk import full_disk
 from tests.fakes.modes import has_mode
 
-from tooltray.foundation.snapshots.feedback import FeedbackEntry
+from tooltray.foundation.snapshots.questions import FeedbackEntry
 from tooltray.gateway.feedback.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory
 
 DAY_S = 86_400.0

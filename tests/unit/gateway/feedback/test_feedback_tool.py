@@ -19,8 +19,8 @@ from tests.fakes.scripted_server import ScriptedServer, raw, tool
 from tests.portable import absolute
 
 from tooltray.foundation.events import EventBus, FeedbackAsked
-from tooltray.foundation.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.feedback.feedback_report import MOST_TOOLS_NAMED, failed_note, notes_block, started_note
 from tooltray.gateway.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN

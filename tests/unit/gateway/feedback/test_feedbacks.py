@@ -15,7 +15,7 @@ from tests.fakes.pictures import attached, png
 
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import EventBus, FeedbackAsked, FeedbackEnded
-from tooltray.foundation.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.gateway.feedback.feedback_report import ANSWER_KEPT_S, LEAST_OPEN_S, MOST_KEPT, REPEATED_FOR_S, Answer, Asked, Report

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.protocol.sessions.client_limits import DEFAULT_LIMITS, KnownLimits, read_client_limits
 
 

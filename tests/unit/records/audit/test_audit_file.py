@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.full_disk import full_disk
 
-from tooltray.foundation.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.records.audit import audit_file
 from tooltray.records.audit.audit_file import CHANGED_OUTSIDE, AuditFile
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.foundation.snapshots.confinement import Files
-from tooltray.foundation.snapshots.watch import SeenThing, WatchProposal
+from tooltray.foundation.snapshots.confinement import Files, SeenThing, WatchProposal
 from tooltray.servers.confinement import proposal
 from tooltray.servers.confinement.guarded_folders import GuardedFolders, PrivatePlaces
 from tooltray.servers.confinement.proposal import MOST_FOLDERS, Proposer, Watched, fewest, is_text, printable, split, without_nested

@@ -9,7 +9,7 @@ import pytest
 from tests.end2end.processes import wait_until
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.servers.launch.npm_config import (
     HEAD_BYTES,
     MIRROR,

@@ -11,7 +11,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
-from tooltray.foundation.snapshots.logs import LogFilter, LogPage
+from tooltray.foundation.snapshots.activity import LogFilter, LogPage
 from tooltray.records.activity.masking import Mask
 from tooltray.servers.logs.api import LogsApi
 from tooltray.servers.logs.protocol_log import MAX_FOR_S

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.foundation.snapshots.logs import START
+from tooltray.foundation.snapshots.activity import START
 from tooltray.servers.logs import log_files
 from tooltray.servers.logs.log_files import (
     Found,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tooltray.foundation.snapshots.logs import LEVELS, LogLine
+from tooltray.foundation.snapshots.activity import LEVELS, LogLine
 from tooltray.servers.logs.log_files import Found
 from tooltray.servers.logs.log_lines import (
     HUB_FORMAT,

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.logs import START, LogFilter, LogPage
+from tooltray.foundation.snapshots.activity import START, LogFilter, LogPage
 from tooltray.servers.logs import log_files
 from tooltray.servers.logs.log_files import Segment, read_place
 from tooltray.servers.logs.log_lines import OUTPUT, SERVER_FORMAT, server_line

@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.foundation.events import EventBus, LogWritten
-from tooltray.foundation.snapshots.logs import START, LogFilter, LogLine, LogPage
+from tooltray.foundation.snapshots.activity import START, LogFilter, LogLine, LogPage
 from tooltray.servers.logs import protocol_log
 from tooltray.servers.logs.protocol_log import KEPT_AFTER_S, ProtocolLog
 

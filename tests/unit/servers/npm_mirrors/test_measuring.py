@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.foundation.snapshots.registries import RegistryMeasurement
+from tooltray.foundation.snapshots.hub import RegistryMeasurement
 from tooltray.servers.launch.npm_config import MIRROR, NPM, SETTINGS, Answer, Registry
 from tooltray.servers.npm_mirrors.measuring import (
     MAX_FILE_BYTES,

@@ -19,7 +19,7 @@ from tooltray.config.settings.settings import Settings
 from tooltray.config.settings.settings_reading import read_settings
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, NpmRegistryChanged
-from tooltray.foundation.snapshots.registries import RegistryMeasurement
+from tooltray.foundation.snapshots.hub import RegistryMeasurement
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.servers.launch.npm_config import CUSTOM, MIRROR, NPM, Answer, NpmConfiguration, Registry
 from tooltray.servers.npm_mirrors.measuring import RegistryCache, RegistrySources

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.bundles import SERVER, manifest
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 from tooltray.sources.bundles.manifest import (
     Author,
     BundleServer,

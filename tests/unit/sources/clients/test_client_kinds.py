@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.client_files import KINDS
 
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.sources.clients.client_kinds import ClientFiles, note_of, read_client_kinds, why_not_of
 
 OF_BEFORE = {

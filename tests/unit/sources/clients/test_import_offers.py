@@ -9,7 +9,7 @@ import pytest
 from tooltray.config.foreign_configs.config_source import CannotUse
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportSource
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 from tooltray.sources.clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.sources.clients.found_entries import MAX_ENTRIES, FoundEntry
 from tooltray.sources.clients.import_offers import MAX_TEXT, Found, Offer, found_secrets, masked, of_clients, of_file, of_text

@@ -13,7 +13,7 @@ from tests.fakes.unconfirmed import Program
 
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
-from tooltray.foundation.snapshots.forms import NewServer
+from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.sources.discovery.api import DiscoveryApi
 
 NAME = "io.github.owner/notes-mcp"

@@ -13,7 +13,7 @@ from tests.fakes.mcp_registry import FakeMcpRegistry, answers, answers_text, lis
 from tooltray.config.settings.settings import Settings
 from tooltray.config.settings.settings_reading import read_settings
 from tooltray.foundation.errors import NotFound, TooltrayError
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.sources.discovery import registry_copy
 from tooltray.sources.discovery.registry_copy import ASKED_EVERY_S, FILLED_EVERY_S, RegistryCopy, default_registry

@@ -10,7 +10,7 @@ from tests.fakes.mcp_registry import npm
 
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.forms import FieldValue, FormField
+from tooltray.foundation.snapshots.entries import FieldValue, FormField
 from tooltray.sources.discovery.registry_json import Described, read_described
 from tooltray.sources.discovery.server_forms import (
     MAX_FIELDS,

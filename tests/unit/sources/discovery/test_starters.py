@@ -4,7 +4,7 @@ import pytest
 
 from tooltray.config.settings.given_entries import check_name, read_entry
 from tooltray.foundation.errors import NotFound
-from tooltray.foundation.resources import resource
+from tooltray.foundation.programs import resource
 from tooltray.sources.discovery.server_forms import made_of
 from tooltray.sources.discovery.starters import Starter, Starters
 

@@ -8,7 +8,7 @@ from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts
 from tests.fakes.scripted_server import Copy, ScriptedServer
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.confinement.profiles import state_folder
 from tooltray.servers.transports.transport import ConnectionFailure

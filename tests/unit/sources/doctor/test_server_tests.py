@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import Copy, ScriptedServer, never, tool
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import ServerTestOutput
-from tooltray.foundation.snapshots.edited_entries import ServerTest
+from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.protocol.envelope import failure
 from tooltray.servers.launch.program_launch import CannotStart

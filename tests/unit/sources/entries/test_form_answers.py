@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.forms import FormField
+from tooltray.foundation.snapshots.entries import FormField
 from tooltray.sources.entries.form_answers import MAX_VALUES, read_answers
 
 

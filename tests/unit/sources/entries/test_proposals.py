@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound
 from tooltray.foundation.events import ServerChanged, ServerFilesChanged, ServerRemoved
-from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.sources.entries.proposal_snapshots import KeptProposal, KeptProposals, proposal_store
 
 KEY = "sk-0123456789abcdefghij"

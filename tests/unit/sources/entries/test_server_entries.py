@@ -17,7 +17,7 @@ from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.confirmation import UNATTENDED, Person, Wish, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, SecretsUnreachable, TooltrayError
 from tooltray.foundation.events import EventBus
-from tooltray.foundation.remote import JsonObject
+from tooltray.foundation.verbs import JsonObject
 from tooltray.sources.entries import server_entries as module
 from tooltray.sources.entries.pasted import parse_pasted
 from tooltray.sources.entries.server_entries import ORIGIN, EntryWidenings, entry_diff, free_name, preview_edit

@@ -15,8 +15,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.files.atomic_file import set_aside
-from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
-from tooltray.foundation.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.foundation.snapshots.setup import SecretSnapshot, ServerRemoval, SharedSecret, StoredSecrets
 from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets, Uses, mentioned
 
 

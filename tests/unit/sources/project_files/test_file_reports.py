@@ -10,7 +10,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import quoted
-from tooltray.foundation.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.sources.project_files.file_reports import (
     MOST_NAMES,
     MOST_REPORTED,

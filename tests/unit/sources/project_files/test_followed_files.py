@@ -10,7 +10,7 @@ import pytest
 from tooltray.config.settings.file_server import PROJECT_FOLDER, FileEntry, FileReading
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.foundation.errors import Denied, Problem
-from tooltray.foundation.snapshots.files import FileProblem
+from tooltray.foundation.snapshots.setup import FileProblem
 from tooltray.sources.project_files.followed_files import (
     MOST_ENTRIES,
     ProjectFile,

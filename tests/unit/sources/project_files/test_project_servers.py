@@ -15,9 +15,7 @@ from tests.fakes.modes import has_mode
 from tooltray.config.settings.file_server import FileServer
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.files import edited_files
-from tooltray.foundation.files.edited_files import EditedFiles
-from tooltray.foundation.files.file_history import FileHistory
-from tooltray.foundation.files.file_swap import exchange
+from tooltray.foundation.files.edited_files import EditedFiles, FileHistory, exchange
 from tooltray.foundation.files.json_text import digest_of, revision_of
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.sources.project_files import project_servers as module

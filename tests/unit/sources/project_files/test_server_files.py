@@ -15,7 +15,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
 from tooltray.foundation.snapshots.clients import SessionProject
-from tooltray.foundation.snapshots.files import FileEntrySnapshot
+from tooltray.foundation.snapshots.setup import FileEntrySnapshot
 from tooltray.protocol.sessions.session_state import KEPT_FOR_S, SessionMoved, SessionState, SessionStates
 from tooltray.sources.project_files.server_files import FoldersInUse, FoldersInUseChanged, settings_snapshot
 from tooltray.sources.projects.project_copies import UNUSED_S

@@ -21,8 +21,8 @@ from tooltray.config.settings.server_edits import choices
 from tooltray.foundation.confirmation import Unattended, Wish, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.trust import TrustRequest
 from tooltray.servers.confinement.confinements import Confinements, Support
 from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.started_files import StartedTexts

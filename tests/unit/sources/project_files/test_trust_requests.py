@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.config.settings.file_server import FileEntry
 from tooltray.config.settings.given_entries import read_entry
-from tooltray.foundation.snapshots.trust import TrustRequest
+from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.sources.project_files.trust_requests import LONGEST_LINE, MOST_LINES, MOST_WARNINGS, Place, entry_diff, host_of, trust_request
 
 

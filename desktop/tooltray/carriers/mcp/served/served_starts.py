@@ -11,8 +11,8 @@ from tooltray.config.settings.file_server import FileEntry, FileReading, Kind
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus, ToolCallResult
-from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.setup import FileProblem
 from tooltray.servers.upstream.managed_server import ServerStateChanged
 from tooltray.sources.project_files.file_watch import ReadFile
 

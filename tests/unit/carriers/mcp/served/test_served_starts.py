@@ -15,9 +15,9 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import EventBus, ToolCallResult
-from tooltray.foundation.snapshots.calls import MCPToolResponse
-from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.setup import FileProblem
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.servers.upstream.managed_server import ServerStateChanged
 
 NO_COMMAND = FileProblem(Problem("it has neither a command nor a URL"), line=7, entry="broken")

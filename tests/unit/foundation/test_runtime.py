@@ -1,8 +1,10 @@
-"""uncaught.py: what nobody catches is logged, and what leaves the hub half dead ends it."""
+"""runtime.py"""
 
 import asyncio
 import gc
 import json
+import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -10,8 +12,92 @@ from typing import Any
 
 import pytest
 
-from tooltray.foundation import uncaught
-from tooltray.foundation.uncaught import leaves_half_dead, log_loop_exception, logging_uncaught, reporting_uncaught
+from tooltray.foundation import runtime
+from tooltray.foundation.runtime import (
+    MANY,
+    ROUNDS_WITHOUT_NEWS,
+    freeze_if_large,
+    is_fatal,
+    log_loop_exception,
+    logging_uncaught,
+    new_event_loop,
+    reporting_uncaught,
+)
+
+PROGRAM = """
+import resource, sys
+from tooltray.foundation.runtime import return_large_blocks
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+return_large_blocks()
+before, small = resident(), []
+for _ in range(4):
+    blocks = []
+    for _ in range(20):
+        blocks.append(b"x" * 8_000_000)
+        small.append(bytearray(2000))  # would keep the heap below it
+    del blocks
+print((resident() - before) // 1_000_000)
+"""
+
+
+def test_what_comes_in_is_heard_of_although_callbacks_never_stop() -> None:
+    async def wait() -> int:
+        reading, writing = os.pipe()
+        loop, heard, turns = asyncio.get_running_loop(), asyncio.Event(), 0
+        loop.add_reader(reading, heard.set)
+        os.write(writing, b"x")
+        while not heard.is_set():
+            turns += 1
+            await asyncio.sleep(0)
+        loop.remove_reader(reading)
+        os.close(reading)
+        os.close(writing)
+        return turns
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        assert 1 <= runner.run(wait()) <= 2 * ROUNDS_WITHOUT_NEWS + 2
+
+
+def test_timers_threads_and_cancellation_work_as_in_any_loop() -> None:
+    async def work() -> list[str]:
+        loop, done = asyncio.get_running_loop(), asyncio.Event()
+        done_by: list[str] = []
+        loop.call_later(0.001, done_by.append, "timer")
+        thread = threading.Thread(target=lambda: loop.call_soon_threadsafe(done.set))
+        thread.start()
+        await done.wait()
+        done_by.append(await asyncio.to_thread(lambda: "thread"))
+        try:
+            async with asyncio.timeout(0.005):
+                await loop.create_future()
+        except TimeoutError:
+            done_by.append("timeout")
+        thread.join()
+        return done_by
+
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        assert sorted(runner.run(work())) == ["thread", "timeout", "timer"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the allocator of glibc")
+def test_large_blocks_go_back_to_the_system() -> None:
+    ran = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert int(ran.stdout) < 20
+
+
+@pytest.mark.parametrize(("count", "is_left_out"), [(MANY - 1, False), (MANY, True)])
+def test_what_a_long_list_holds_is_left_out_of_full_passes(count: int, is_left_out: bool) -> None:
+    before = gc.get_freeze_count()
+    made = [[] for _ in range(count)]
+    try:
+        freeze_if_large(len(made))
+        assert (gc.get_freeze_count() >= before + count) is is_left_out
+    finally:
+        gc.unfreeze()
 
 
 def fail() -> None:
@@ -78,7 +164,7 @@ async def test_a_callback_that_fails_ends_the_program(caplog: pytest.LogCaptureF
 async def test_one_that_fails_again_and_again_does_not_fill_the_log(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uncaught, "MOST_TOLD", 2)
+    monkeypatch.setattr(runtime, "MOST_REPORTED", 2)
     ends = Ends()
     with reporting_uncaught(ends):
         for _ in range(5):
@@ -169,4 +255,4 @@ async def test_a_report_without_an_error_is_logged_with_whom_it_is_about(caplog:
     log_loop_exception(loop, {})
     log_loop_exception(loop, {"message": "a task is gone", "task": "its name"})
     assert [record.getMessage() for record in caplog.records] == ["asyncio reports an error", "a task is gone ('its name')"]
-    assert not leaves_half_dead({"handle": object()})
+    assert not is_fatal({"handle": object()})
