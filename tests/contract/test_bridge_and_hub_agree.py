@@ -22,7 +22,7 @@ from tooltray.cli.error_report import HUB_RUNNING
 from tooltray.foundation import programs
 from tooltray.foundation.home import socket_place, user_posix
 from tooltray.foundation.home.home import Home, find_home
-from tooltray.protocol import envelope, framing
+from tooltray.protocol import channels, envelope
 from tooltray.protocol.unsent import AllUnsent
 from tooltray_bridge import hot, lines, long_home, start, tracker
 from tooltray_bridge import paths_posix as paths
@@ -228,7 +228,7 @@ async def test_a_hub_takes_a_handshake_and_a_batch_that_the_bridge_replays_in_on
 
 
 def test_both_give_up_a_line_at_the_same_size() -> None:
-    assert tracker.MAX_LINE_BYTES == framing.MAX_CLIENT_LINE_BYTES
+    assert tracker.MAX_LINE_BYTES == channels.MAX_CLIENT_LINE_BYTES
 
 
 def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() -> None:

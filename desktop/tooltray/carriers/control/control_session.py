@@ -19,10 +19,10 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.remote import Verb
 from tooltray.protocol import envelope
+from tooltray.protocol.channels import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
-from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 
 logger = logging.getLogger(__name__)
 PASSPHRASE = "passphrase"  # the kind of a refusal that a passphrase would avoid

@@ -22,8 +22,8 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.programs import module_command
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.dispatcher import CANCELLED
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 
 if sys.platform == "win32":
     from tooltray.carriers.control import local_windows as local

@@ -23,7 +23,9 @@ from tooltray.foundation.events import EventBus, PromptListChanged, ResourceList
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.calls.extensions import DEFINED
 from tooltray.protocol import declarations, eras
+from tooltray.protocol.channels import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import shows_views
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import (
@@ -37,10 +39,8 @@ from tooltray.protocol.eras import (
     Era,
     Head,
 )
-from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.in_flight import AnswerOrder
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.sessions.app_host import shows_views
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.client_limits import KnownLimits
 from tooltray.protocol.sessions.exchange import Exchange

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from tooltray.protocol.channels import read_in_pieces
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, failure, reply_parts
-from tooltray.protocol.framing import read_in_pieces
 from tooltray.protocol.unsent import Outbox
 
 if sys.platform == "win32":

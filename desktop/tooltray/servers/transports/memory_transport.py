@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Protocol, runtime_checkable
 
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 
 
 class MemoryServer(Protocol):

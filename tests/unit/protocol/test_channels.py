@@ -1,4 +1,4 @@
-"""Lines out of chunks, however the bytes are cut."""
+"""protocol/channels.py"""
 
 import asyncio
 import itertools
@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.heard import Record
 
-from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, READ_BYTES, LineBuffer, on_one_line, read_in_pieces
+from tooltray.protocol.channels import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, READ_BYTES, LineBuffer, on_one_line, read_in_pieces
 
 Dropped = list[tuple[bytes, int]]
 
