@@ -16,7 +16,7 @@ from tests.fakes.fake_channel import make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_hub import request
 
-from tooltray.carriers.mcp.connection import Connection, Hello
+from tooltray.carriers.mcp.local_socket import Connection, Hello
 from tooltray.cli.arguments import parse
 from tooltray.cli.error_report import HUB_RUNNING
 from tooltray.foundation import programs
@@ -237,7 +237,7 @@ def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() ->
 
 
 def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
-    from tooltray.carriers.mcp.connection import MAX_HELLO_BYTES
+    from tooltray.carriers.mcp.local_socket import MAX_HELLO_BYTES
 
     assert len(hot.hello("x" * 64, "p" * 100)) < MAX_HELLO_BYTES
 

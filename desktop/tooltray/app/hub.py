@@ -29,14 +29,12 @@ from tooltray.api.presenter.server_news import ServerNews
 from tooltray.api.presenter.server_snapshots import ServerSnapshots
 from tooltray.api.presenter.session_clients import SessionClients
 from tooltray.api.presenter.session_servers import SessionServers
+from tooltray.app.served_configs import in_surroundings
 from tooltray.app.stored_parts import StoredParts
-from tooltray.carriers.control.control_session import HubControl
-from tooltray.carriers.mcp.control_sessions import ControlSessions
-from tooltray.carriers.mcp.doors import Doors
+from tooltray.carriers.control.control_session import ControlSessions, HubControl
 from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
-from tooltray.carriers.mcp.served.routes import ServedTokens
-from tooltray.carriers.mcp.served.served_listener import MakeServed, ServedListener
-from tooltray.carriers.mcp.served.served_starts import in_surroundings
+from tooltray.carriers.mcp.served_listener import MakeServed, ServedListener
+from tooltray.carriers.mcp.served_routes import ServedTokens
 from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
@@ -619,7 +617,6 @@ class Hub(StoredParts):
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
     make_served: MakeServed = made(lambda hub: partial(_make_served, hub))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ))
-    doors: Doors = part()
 
 
 async def _run_provider(folder: str, command: Sequence[str], environ: Mapping[str, str]) -> Printed:
@@ -646,7 +643,7 @@ def _is_up(hub: Hub, name: str) -> bool:
 
 
 def _make_served(hub: Hub, server: str) -> Any:
-    from tooltray.carriers.mcp.served.served_app import ServedServer
+    from tooltray.carriers.mcp.served_app import ServedServer
 
     schema = hub.session_servers.tool_schema
     return ServedServer(server, opens=hub.sessions, tool_schema=schema, deadlines=hub.deadlines, spawn=hub.spawn)

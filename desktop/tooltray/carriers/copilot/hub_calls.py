@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.api.parts import Api, remote_parts
-from tooltray.carriers.control.control_client import HubLost, HubSilent, error_of
-from tooltray.carriers.control.endpoints import control_endpoints
-from tooltray.carriers.control.verb_results import typed_result
+from tooltray.carriers.control.control_client import HubLost, HubSilent, control_endpoints, error_of, typed_result
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
