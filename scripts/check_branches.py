@@ -12,12 +12,12 @@ from pathlib import Path
 
 COMPLETE = (
     "desktop/tooltray/api/presenter/*.py",
-    "desktop/tooltray/carriers/mcp/change_notices.py",
+    "desktop/tooltray/carriers/mcp/client_notices.py",
     "desktop/tooltray/carriers/mcp/client_session.py",
     "desktop/tooltray/carriers/mcp/greetings.py",
     "desktop/tooltray/carriers/mcp/http_session*.py",
-    "desktop/tooltray/carriers/mcp/served/routes.py",
-    "desktop/tooltray/carriers/mcp/served/served_app.py",
+    "desktop/tooltray/carriers/mcp/served_routes.py",
+    "desktop/tooltray/carriers/mcp/served_app.py",
     "desktop/tooltray/carriers/mcp/session*.py",
     "desktop/tooltray/carriers/rest/operation.py",
     "desktop/tooltray/foundation/verbs.py",

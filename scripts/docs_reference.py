@@ -18,7 +18,7 @@ import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tooltray.carriers.rest.openapi import document
+from tooltray.carriers.rest.operations import document
 from tooltray.cli.arguments import command_parser
 from tooltray.config.settings.call_rule import CallRule, Condition, NumberBounds
 from tooltray.config.settings.confinement import Confinement

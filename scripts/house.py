@@ -23,7 +23,7 @@ CARRIERS = ("cli", "copilot", "rest", "ui")  # rooms that carry verbs and have n
 NEWS = re.compile(r"(listen|follow)(_|$)|keep_while$")
 NAMED = re.compile(r"(?:def |\.|\")(\w+)\b")
 SUBJECTS = {"approvals": "approv|grant", "feedback": "feedback|report", "trust": "trust"}
-ANSWERED_IN = "protocol/pending_calls.py"  # where whoever asked a server waits
+ANSWERED_IN = "protocol/in_flight.py"  # where whoever asked a server waits
 ANSWER_S = 20.0  # for a whole hub to start on a busy machine
 WAITING_SERVER = """
 import json, sys

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 from tooltray.api.parts import part_classes, verbs_of
-from tooltray.carriers.rest.openapi import document
+from tooltray.carriers.rest.operations import document
 from tooltray.cli.arguments import command_parser
 from tooltray.config.settings.settings import Settings
 from tooltray.foundation.events import EVENTS

@@ -28,7 +28,7 @@ from tests.fakes.journals import entry
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.journal.journal import Journal
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.journal.journal_file import JournalFile

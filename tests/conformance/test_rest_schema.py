@@ -27,7 +27,7 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 from tests.end2end.processes import World, new_world
 
 from tooltray.carriers.control.control_client import ControlClient
-from tooltray.carriers.rest.openapi import document
+from tooltray.carriers.rest.operations import document
 from tooltray.foundation.home.home import Home
 
 EXAMPLES = 100

@@ -16,13 +16,13 @@ from tests.fakes.fake_channel import make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_hub import request
 
-from tooltray.carriers.mcp.connection import Connection, Hello
+from tooltray.carriers.mcp.local_socket import Connection, Hello
 from tooltray.cli.arguments import parse
 from tooltray.cli.error_report import HUB_RUNNING
 from tooltray.foundation import programs
 from tooltray.foundation.home import user_posix
 from tooltray.foundation.home.home import Home, find_home
-from tooltray.protocol import envelope, framing
+from tooltray.protocol import channels, envelope
 from tooltray.protocol.unsent import AllUnsent
 from tooltray_bridge import hot, lines, long_home, start, tracker
 from tooltray_bridge import paths_posix as paths
@@ -228,7 +228,7 @@ async def test_a_hub_takes_a_handshake_and_a_batch_that_the_bridge_replays_in_on
 
 
 def test_both_give_up_a_line_at_the_same_size() -> None:
-    assert tracker.MAX_LINE_BYTES == framing.MAX_CLIENT_LINE_BYTES
+    assert tracker.MAX_LINE_BYTES == channels.MAX_CLIENT_LINE_BYTES
 
 
 def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() -> None:
@@ -237,7 +237,7 @@ def test_the_command_that_the_bridge_runs_exists_and_its_exit_code_is_known() ->
 
 
 def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
-    from tooltray.carriers.mcp.connection import MAX_HELLO_BYTES
+    from tooltray.carriers.mcp.local_socket import MAX_HELLO_BYTES
 
     assert len(hot.hello("x" * 64, "p" * 100)) < MAX_HELLO_BYTES
 

@@ -18,7 +18,7 @@ from tests.fakes.copilot_runtime import CopilotRuntime
 
 from tooltray.carriers.control.control_client import ControlClient
 from tooltray.carriers.copilot import copilot_tools
-from tooltray.carriers.rest.server_json import status_of
+from tooltray.carriers.rest.server_operations import status_of
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.upstream_services import RESTART_AFTER_S

@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
-from tooltray.carriers.control.verb_results import result_type
+from tooltray.carriers.control.control_client import result_type
 from tooltray.foundation.confirmation import NeedsPassphrase
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home

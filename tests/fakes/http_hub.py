@@ -14,11 +14,9 @@ from msgspec import Raw
 from tests.fakes.heard import PATIENCE_S, Record
 
 from tooltray.carriers.http_server.guard import Guard
-from tooltray.carriers.mcp.http_app import HttpApp
-from tooltray.carriers.mcp.http_modern import ModernHttp
+from tooltray.carriers.mcp.http_app import HttpApp, McpEndpoints
 from tooltray.carriers.mcp.http_sessions import HttpSessions
-from tooltray.carriers.mcp.sse import SseHttp
-from tooltray.carriers.mcp.streamable_http import StreamableHttp
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, failure, load, success
@@ -238,15 +236,18 @@ async def http_hub(*, tokens: Mapping[str, str] | None = None, **session_options
     place.setblocking(False)
     port = place.getsockname()[1]
     sessions = HttpSessions(clients, deadlines=deadlines, **session_options)
-    held: dict[str, Any] = {}
+    keeper = TaskKeeper()
+    endpoints = McpEndpoints(
+        clients,
+        sessions,
+        deadlines=deadlines,
+        spawn=keeper.spawn,
+        tool_schema=lambda name, server: schemas.get(name),
+    )
     app = HttpApp(
         guard=Guard(host="127.0.0.1", port=port, requires_token=tokens is not None, owner_of=(tokens or {}).get),
         has_server=lambda name: name in ("files", "a b"),
-        streamable=StreamableHttp(sessions),
-        modern=ModernHttp(
-            clients, held_calls_of=lambda owner: held.setdefault(owner, object()), tool_schema=lambda name, server: schemas.get(name)
-        ),
-        sse=SseHttp(clients),
+        endpoints=endpoints,
         note_refusal=clients.note_refusal,
     )
     await app.open(place)
@@ -256,5 +257,5 @@ async def http_hub(*, tokens: Mapping[str, str] | None = None, **session_options
             yield hub
         finally:
             clients.go.set()
-            await app.end_of(None, "the test is over", grace_s=0)
+            await endpoints.end_of(None, "the test is over", grace_s=0)
             await app.close()

@@ -10,10 +10,10 @@ from typing import Any
 from aiohttp import web
 from tests.fakes.heard import PATIENCE_S, Record
 
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.servers.transports.http.certificate_trust import tls_context
 from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.http_transport import HttpTransport

@@ -17,12 +17,9 @@ from tests.fakes.http_hub import Answer, ScriptedClients
 from tests.fakes.hub_parts import HubParts, hub_parts
 
 from tooltray.carriers.http_server.guard import Guard
-from tooltray.carriers.mcp.http_app import HttpApp
-from tooltray.carriers.mcp.http_modern import ModernHttp
+from tooltray.carriers.mcp.http_app import HttpApp, McpEndpoints
 from tooltray.carriers.mcp.http_sessions import HttpSessions
-from tooltray.carriers.mcp.sse import SseHttp
-from tooltray.carriers.mcp.streamable_http import StreamableHttp
-from tooltray.carriers.rest.deliveries import Deliveries
+from tooltray.carriers.rest.responses import Deliveries
 from tooltray.carriers.rest.rest_api import ProgramAccess, RestApi
 from tooltray.consent.tokens.api_tokens import TokenHolder
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -114,9 +111,13 @@ async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, 
         app = HttpApp(
             guard=Guard(host="127.0.0.1", port=port, requires_token=True, owner_of={"a client's": "one"}.get),
             has_server=parts.session_servers.has_server,
-            streamable=StreamableHttp(HttpSessions(clients, deadlines=deadlines)),
-            modern=ModernHttp(clients, held_calls_of=lambda owner: None, tool_schema=lambda name, server: None),  # type: ignore[arg-type, return-value]
-            sse=SseHttp(clients),
+            endpoints=McpEndpoints(
+                clients,
+                HttpSessions(clients, deadlines=deadlines),
+                deadlines=deadlines,
+                spawn=parts.keeper.spawn,
+                tool_schema=lambda name, server: None,
+            ),
             note_refusal=lambda id, refusal: None,
             api=api.answer,
         )

@@ -14,11 +14,11 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.heard import Record
 
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
 from tooltray.protocol.eras import MODERN_VERSIONS
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.servers.transports.transport import ConnectionFailure
 
 Handler = Callable[["Copy", Any], Awaitable[Any] | Any]

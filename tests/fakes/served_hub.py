@@ -13,9 +13,9 @@ from tests.fakes.heard import Heard
 from tests.fakes.http_hub import HttpHub as Client
 from tests.fakes.http_hub import ScriptedClients
 
-from tooltray.carriers.mcp.served.routes import ServedTokens
-from tooltray.carriers.mcp.served.served_app import ServedServer
-from tooltray.carriers.mcp.served.served_listener import ServedListener
+from tooltray.carriers.mcp.served_app import ServedServer
+from tooltray.carriers.mcp.served_listener import ServedListener
+from tooltray.carriers.mcp.served_routes import ServedTokens
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.file_server import Endpoint, FileEntry, FileReading, FileServer
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper

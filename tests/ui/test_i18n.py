@@ -118,7 +118,7 @@ OF_STARTS = (
         "servers/upstream/instance.py",
         "servers/upstream/managed_server.py",
         "servers/upstream/handshake.py",
-        "api/presenter/notices.py",
+        "api/presenter/snapshots.py",
         "config/secrets/vaults.py",
     ),
 )

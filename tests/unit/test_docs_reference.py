@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from tooltray.carriers.rest.openapi import document
+from tooltray.carriers.rest.operations import document
 from tooltray.cli.arguments import command_parser
 from tooltray.config.settings import call_rule, server_config, settings
 from tooltray.foundation.events import EVENTS

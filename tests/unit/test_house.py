@@ -89,10 +89,10 @@ def test_the_way_of_a_call_is_the_chain_of_coroutines_that_waits_in_a_session() 
         def __init__(self, name: str, awaited: object = None) -> None:
             self.cr_code, self.cr_await = Code(name), awaited
 
-    answered = Waiting("/x/tooltray/protocol/pending_calls.py", object())
+    answered = Waiting("/x/tooltray/protocol/in_flight.py", object())
     call = Waiting("/x/tooltray/carriers/mcp/session.py", Waiting("/usr/lib/asyncio/tasks.py", answered))
     start = Waiting("/x/tooltray/servers/upstream/instance.py", Waiting("/x/tooltray/servers/upstream/mcp_client.py", answered))
-    assert house.way_in([start, call, None], "/tooltray/") == ["carriers/mcp/session.py", "protocol/pending_calls.py"]
+    assert house.way_in([start, call, None], "/tooltray/") == ["carriers/mcp/session.py", "protocol/in_flight.py"]
     assert house.way_in([start, None], "/tooltray/") == []
 
 

@@ -14,7 +14,7 @@ import pytest
 from tests.windows.world import PATIENCE_S
 
 from tooltray.carriers.control import local_windows
-from tooltray.carriers.mcp.local_endpoint_windows import accept_at
+from tooltray.carriers.control.local_windows import accept_at
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.home import user_windows
 from tooltray.foundation.home.home import find_home
@@ -97,7 +97,7 @@ async def test_more_peers_than_ends_are_waiting_are_all_taken(pipe: str) -> None
             got.append(data)
             self.transport.write(data)  # type: ignore[attr-defined]
 
-    acceptor = accept_at(Path(pipe), Peer, too_many=b"", kept=1)
+    stop_accepting = accept_at(Path(pipe), Peer, too_many=b"", kept=1)
     channels = []
 
     def talk(number: int) -> bytes:
@@ -111,8 +111,8 @@ async def test_more_peers_than_ends_are_waiting_are_all_taken(pipe: str) -> None
     answers = await asyncio.gather(*(asyncio.to_thread(talk, number) for number in range(30)))
 
     assert sorted(answers) == sorted(b"%d" % number for number in range(30))
-    acceptor.close()
-    acceptor.close()
+    stop_accepting()
+    stop_accepting()
     for channel in channels:
         channel.close()
 

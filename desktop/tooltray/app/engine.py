@@ -12,13 +12,12 @@ from functools import partial
 
 from tooltray import __version__
 from tooltray.app.hub import Hub, HubOptions
+from tooltray.app.served_configs import RequiredServers, ServedCallLog, check_served
 from tooltray.carriers.control.control_session import HubControl
 from tooltray.carriers.mcp import stdio_connection
-from tooltray.carriers.mcp.idle_exit import IdleExit
-from tooltray.carriers.mcp.replaced_exit import ReplacedExit
-from tooltray.carriers.mcp.served.served_starts import RequiredServers, ServedCallLog, check_served
+from tooltray.carriers.mcp.local_socket import CONTROL, Listener, listen
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import HttpAddressChanged, ProblemReported
+from tooltray.foundation.events import EventBus, HttpAddressChanged, ProblemReported, SessionsChanged
 from tooltray.foundation.files.atomic_file import remove_leftovers
 from tooltray.foundation.home.home import Home, default_home
 from tooltray.foundation.home.hub_place import HubPlace
@@ -35,7 +34,61 @@ logger = logging.getLogger(__name__)
 HAND_OVER_WAIT_S = 10.0  # for calls in flight, when another hub takes over
 END_WAIT_S = 0.5  # for calls in flight when the hub has to end; calls that take longer are answered with an error
 SWITCH_INTERVAL_S = 0.0001  # how long another thread (the log's, the window's) may keep the loop waiting; Python's own 5 ms are noticeable
+LOOK_EVERY_S = 5.0  # whether the program was replaced by another version
 ENDED = "Tooltray has ended while this call was running; call again"
+
+
+class IdleExit:
+    """The timer for an unused hub. Belongs to the engine's loop."""
+
+    def __init__(self, *, after_s: float | None, end: Callable[[], None], bus: EventBus) -> None:
+        """
+        Args:
+            after_s: how long no AI client must be connected; None: the hub stays.
+        """
+        self._after_s, self._end = after_s, end
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_closed = False
+        bus.subscribe(SessionsChanged, lambda event: self._count(event.session_count))
+
+    def start(self) -> None:
+        """Starts the timer; no client is connected yet."""
+        self._count(0)
+
+    def _count(self, sessions: int) -> None:
+        self._cancel()
+        if sessions == 0 and self._after_s is not None and not self._is_closed:
+            self._timer = asyncio.get_running_loop().call_later(self._after_s, self._end)
+
+    def close(self) -> None:
+        """Cancels the timer, since the hub ends anyway."""
+        self._is_closed = True
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+
+async def until_replaced(
+    *, is_replaced: Callable[[], bool], may_end: Callable[[], bool], is_busy: Callable[[], bool], count: Callable[[], int]
+) -> None:
+    """Waits until the hub's program was replaced by another version, and for a moment in which no AI client notices the hub's end.
+
+    Args:
+        is_replaced: whether the program was replaced; blocks on the disk.
+        may_end: whether this process may be restarted now: no window is open.
+        is_busy: whether an AI client waits for something.
+        count: returns the number of requests answered so far; an unchanged number means that no client sent a request.
+    """
+    answered = count()
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        is_quiet = count() == answered and not is_busy()
+        answered = count()
+        if is_quiet and may_end() and await asyncio.to_thread(is_replaced):
+            return
 
 
 class HubFailed(TooltrayError):
@@ -54,6 +107,7 @@ class Engine:
         self._place = HubPlace(home)
         self._stopped: asyncio.Future[str] | None = None
         self._is_started = self._is_built = self._is_closed = False
+        self._listeners: list[Listener] = []
         self._program = OwnProgram.of(this_installation())
         self.hub = Hub(home, self._options, control=self._make_control())
         self._idle_exit = IdleExit(after_s=self._options.idle_exit_s, end=lambda: self.request_stop("idle"), bus=self.hub.bus)
@@ -101,7 +155,9 @@ class Engine:
         hub.spawn(sweep_hourly(hub.result_store), name="sweep kept results")
         hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
-        await hub.doors.open()
+        await self._open_sockets()
+        await hub.http.follow()
+        await hub.served.start()
         hub.file_watch.start()
         await finish_in_thread(self._tell_place)
         self._idle_exit.start()
@@ -163,14 +219,30 @@ class Engine:
         finally:  # the next hub must not suffer from a bug in the end of this one
             await asyncio.to_thread(self._place.release)
 
+    async def _open_sockets(self) -> None:
+        """Opens the control socket first: a command that finds the other socket then finds this one, too.
+
+        The other socket serves commands, too, since versions without a control socket know no other; see `control_endpoints`.
+        """
+        self._listeners.append(await listen(self._home.control_socket, self.hub.sessions.open, only=CONTROL))
+        self._listeners.append(await listen(self._home.socket, self.hub.sessions.open))
+
+    async def _stop_taking(self) -> None:
+        """Accepts no new clients; sessions continue. May be called twice, and before the ways in are open."""
+        for listener in self._listeners:
+            listener.close()
+        await self.hub.http.stop_taking()
+        await self.hub.served.stop_taking()
+
     async def _close_parts(self) -> None:
         self._idle_exit.close()
         self.hub.file_watch.close()
         await end_in_turn(
-            self.hub.doors.stop_taking,
+            self._stop_taking,
             partial(self.hub.sessions.close, ENDED, grace_s=END_WAIT_S),
             self.hub.feedbacks.close,
-            self.hub.doors.close,
+            self.hub.http.close,
+            self.hub.served.close,
             self.hub.sign_ins.close,
             self.hub.servers.close,
             self.hub.host_proxies.close,
@@ -184,17 +256,17 @@ class Engine:
 
     async def _end_when_replaced(self, may_restart: Callable[[], bool]) -> None:
         sessions = self.hub.sessions
-        exit_ = ReplacedExit(
+        await until_replaced(
             is_replaced=self._program.is_replaced,
             may_end=may_restart,
             is_busy=lambda: sessions.is_busy,
             count=lambda: sessions.request_count,
         )
-        await exit_.run(partial(self._hand_over, "replaced"))
+        await self._hand_over("replaced")
 
     async def _hand_over(self, reason: str = "hand_over") -> None:
         """Takes no new clients, lets calls finish, and then ends the hub."""
-        await self.hub.doors.stop_taking()
+        await self._stop_taking()
         await self.hub.feedbacks.close()  # the user may need hours
         await self.hub.sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
         self.request_stop(reason)

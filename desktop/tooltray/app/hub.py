@@ -16,27 +16,17 @@ from typing import Any, Literal
 import msgspec
 
 from tooltray.api.parts import PARTS, Api
-from tooltray.api.presenter.diagnostics import Diagnostics
 from tooltray.api.presenter.hub_api import HubApi
-from tooltray.api.presenter.hub_snapshots import HubSnapshots
-from tooltray.api.presenter.live_settings import LiveSettings
-from tooltray.api.presenter.mcp_presenter import McpPresenter
-from tooltray.api.presenter.notices import Notices, Source, problems_of_settings
-from tooltray.api.presenter.past_stats import PastStats
-from tooltray.api.presenter.pauses import Pauses
+from tooltray.api.presenter.live_settings import LiveSettings, Pauses
+from tooltray.api.presenter.mcp_presenter import McpPresenter, SessionClients, SessionServers
 from tooltray.api.presenter.program_api import ProgramApi
-from tooltray.api.presenter.server_news import ServerNews
-from tooltray.api.presenter.server_snapshots import ServerSnapshots
-from tooltray.api.presenter.session_clients import SessionClients
-from tooltray.api.presenter.session_servers import SessionServers
+from tooltray.api.presenter.snapshots import HubSnapshots, Notices, PastStats, ServerNews, ServerSnapshots, Source, problems_of_settings
+from tooltray.app.served_configs import in_surroundings
 from tooltray.app.stored_parts import StoredParts
-from tooltray.carriers.control.control_session import HubControl
-from tooltray.carriers.mcp.control_sessions import ControlSessions
-from tooltray.carriers.mcp.doors import Doors
+from tooltray.carriers.control.control_session import ControlSessions, HubControl
 from tooltray.carriers.mcp.http_listener import EndpointTokens, HttpListener
-from tooltray.carriers.mcp.served.routes import ServedTokens
-from tooltray.carriers.mcp.served.served_listener import MakeServed, ServedListener
-from tooltray.carriers.mcp.served.served_starts import in_surroundings
+from tooltray.carriers.mcp.served_listener import MakeServed, ServedListener
+from tooltray.carriers.mcp.served_routes import ServedTokens
 from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
@@ -550,7 +540,7 @@ class Hub(StoredParts):
     connections: Connections = part()
     count: Count = made(lambda hub: token_counts.counted)
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
-    live_settings: LiveSettings = part(hub="starts")
+    live_settings: LiveSettings = part()
     pauses: Pauses = part()
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
     import_waits: ImportWaits = part()
@@ -559,7 +549,6 @@ class Hub(StoredParts):
 
     # the API, and the ways in
 
-    diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
@@ -604,7 +593,7 @@ class Hub(StoredParts):
     server_tasks_api: ServerTasksApi = part(book="task_book", places="task_places")
     confirmations_api: ConfirmationsApi = part()
     audit_api: AuditApi = part()
-    program_api: ProgramApi = part()
+    program_api: ProgramApi = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     session_servers: SessionServers = part()
     session_clients: SessionClients = part()
@@ -614,7 +603,6 @@ class Hub(StoredParts):
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
     make_served: MakeServed = made(lambda hub: partial(_make_served, hub))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ))
-    doors: Doors = part()
 
 
 async def _run_provider(folder: str, command: Sequence[str], environ: Mapping[str, str]) -> Printed:
@@ -641,7 +629,7 @@ def _is_up(hub: Hub, name: str) -> bool:
 
 
 def _make_served(hub: Hub, server: str) -> Any:
-    from tooltray.carriers.mcp.served.served_app import ServedServer
+    from tooltray.carriers.mcp.served_app import ServedServer
 
     schema = hub.session_servers.tool_schema
     return ServedServer(server, opens=hub.sessions, tool_schema=schema, deadlines=hub.deadlines, spawn=hub.spawn)

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeAlias
 
-from tooltray.carriers.control.control_client import CALL_TIMEOUT_S
-from tooltray.carriers.control.verb_results import verb_entries
+from tooltray.carriers.control.control_client import CALL_TIMEOUT_S, verb_entries
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.parsers import Commands, Usage, command
 from tooltray.cli.terminal import answer, answer_list, clean_line

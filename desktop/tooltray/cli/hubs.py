@@ -13,8 +13,7 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from tooltray.api.parts import Api, remote_parts
-from tooltray.carriers.control.control_client import CALL_TIMEOUT_S, ControlClient
-from tooltray.carriers.control.verb_results import typed_result
+from tooltray.carriers.control.control_client import CALL_TIMEOUT_S, ControlClient, typed_result
 from tooltray.cli.person import ask_to_confirm, is_at_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import print_note

@@ -11,9 +11,12 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.protocol.envelope import dump, load
+from tooltray.protocol.member_scanner import opened
 
 EXTENSIONS, EXPERIMENTAL, TASKS = "extensions", "experimental", "tasks"
 BEYOND = (EXTENSIONS, EXPERIMENTAL)
+VIEWS_EXTENSION = "io.modelcontextprotocol/ui"  # MCP Apps (2026-01-26)
+_VIEWS_HINT = b"modelcontextprotocol"  # the slash behind it may be escaped
 MOST_NAMES = 64  # of one kind, from one side: the specification names three extensions, the busiest servers have a handful
 MOST_BYTES = 65_536  # of one side's declarations together; the largest that are known have 2 kB
 JOINED_BYTES = 262_144  # of all servers' declarations together: each greeting contains them
@@ -98,3 +101,13 @@ def _size(name: str, settings: object) -> int | None:
 def _is_shallow(value: object, levels: int) -> bool:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     return inner is None or (levels > 0 and all(_is_shallow(each, levels - 1) for each in inner))
+
+
+def shows_views(capabilities: Raw) -> bool:
+    """Returns whether a client with these capabilities shows the views of tools; a member of a wrong type declares nothing."""
+    if _VIEWS_HINT not in bytes(capabilities):
+        return False
+    try:
+        return bytes(opened(opened(capabilities)[EXTENSIONS])[VIEWS_EXTENSION]).startswith(b"{")
+    except (KeyError, ValueError, RecursionError):
+        return False

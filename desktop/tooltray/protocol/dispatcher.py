@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from tooltray.protocol import envelope
 from tooltray.protocol.batches import REFUSED, Batches, read_batch, refused_ids
-from tooltray.protocol.channels import Channel, MessageChannel, Outgoing
+from tooltray.protocol.channels import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, Channel, LineBuffer, MessageChannel, Outgoing, on_one_line
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import (
     CONNECTION_CLOSED,
@@ -24,10 +24,8 @@ from tooltray.protocol.envelope import (
     failure,
     not_delivered,
 )
-from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
-from tooltray.protocol.in_flight import AS_THEY_COME, BY_REPLIES, AnswerOrder, Backlog, Pace
+from tooltray.protocol.in_flight import AS_THEY_COME, BY_REPLIES, AnswerOrder, Backlog, Pace, PendingCall, PendingCalls
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.pending_calls import PendingCall, PendingCalls
 
 logger = logging.getLogger(__name__)
 SMALL_BYTES = 4096  # a reply so small that an error in its place would save nothing

@@ -30,7 +30,8 @@ from enum import Enum
 import msgspec
 from msgspec import Raw
 
-from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, dump
+from tooltray import __version__
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump
 from tooltray.protocol.member_scanner import closed, opened
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # oldest first; reached by `initialize`
@@ -46,6 +47,9 @@ SERVER_INFO_KEY = META_PREFIX + "serverInfo"
 SUBSCRIPTION_ID_KEY = META_PREFIX + "subscriptionId"
 RELATED_TASK_KEY = META_PREFIX + "related-task"  # 2025-11-25
 TASKS_EXTENSION = META_PREFIX + "tasks"  # of 2026-07-28, as clients and servers declare it
+
+SERVER_INFO = {"name": "tooltray", "title": "Tooltray", "version": __version__}
+_OWN_META = b'{"_meta":%b,' % bytes(dump({SERVER_INFO_KEY: SERVER_INFO}))
 
 HEADER_MISMATCH = -32020
 MISSING_CLIENT_CAPABILITY = -32021
@@ -331,3 +335,14 @@ def _names_uri(error: Raw) -> bool:
         return "uri" in opened(opened(error).get("data", NOTHING))
     except ValueError:
         return False
+
+
+def own_result(method: str, result: Raw, era: Era) -> Envelope:
+    """Returns a result that the hub makes itself; a modern one names the server that answers.
+
+    Args:
+        result: an object that is not empty and has no `_meta`.
+    """
+    if era is Era.LEGACY:
+        return Envelope(result=result)
+    return Envelope(result=as_modern_result(method, Raw(_OWN_META + memoryview(result)[1:])))

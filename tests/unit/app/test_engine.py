@@ -16,8 +16,8 @@ from tests.fakes import fake_server
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.modes import has_mode
 
+from tooltray.app import engine as engine_module
 from tooltray.app.engine import ENDED, Engine, HubFailed, HubOptions
-from tooltray.carriers.mcp import replaced_exit
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.foundation.home.home import Home
@@ -439,7 +439,7 @@ async def test_a_hub_that_ends_with_a_client_connected_starts_no_other_clock(hub
 
 async def test_a_hub_whose_program_was_replaced_makes_room_for_the_new_one(hubs: Hubs, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
-    monkeypatch.setattr(replaced_exit, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(engine_module, "LOOK_EVERY_S", 0.0)
     monkeypatch.setattr(OwnProgram, "is_replaced", lambda _: True)
     engine = await hubs.start(may_restart=lambda: asked.append(True) or len(asked) > 1)
     async with asyncio.timeout(PATIENCE_S):

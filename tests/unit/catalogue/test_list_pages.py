@@ -23,8 +23,8 @@ from tooltray.catalogue.list_pages import (
     list_all,
 )
 from tooltray.foundation.errors import TooltrayError
+from tooltray.protocol.channels import LOOKED_AT_BYTES
 from tooltray.protocol.envelope import Envelope
-from tooltray.protocol.framing import LOOKED_AT_BYTES
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from tooltray.protocol import declarations
-from tooltray.protocol.declarations import MOST_BYTES, MOST_NAMES
+from tooltray.protocol.declarations import MOST_BYTES, MOST_NAMES, VIEWS_EXTENSION, shows_views
 from tooltray.protocol.envelope import dump
 
 
@@ -89,3 +89,25 @@ def test_a_method_is_named_after_an_extension_or_its_last_part(method: str, is_n
 def test_what_is_joined_can_be_bounded_again() -> None:
     declared = {"extensions": {"a": {"x": 1}, "b": {"x": 2}}}
     assert declarations.bounded(declared, len(bytes(dump({"a": {"x": 1}})))) == {"extensions": {"a": {"x": 1}}}
+
+
+@pytest.mark.parametrize("settings", [{}, {"mimeTypes": ["text/html;profile=mcp-app"]}])
+def test_a_client_shows_views_if_it_declares_the_extension(settings: Any) -> None:
+    assert shows_views(dump({"roots": {}, "extensions": {VIEWS_EXTENSION: settings}}))
+    assert shows_views(Raw(b'{"extensions":{"io.modelcontextprotocol\\/ui":{}}}'))
+
+
+@pytest.mark.parametrize(
+    "capabilities",
+    [
+        {},
+        {"extensions": {}},
+        {"extensions": {VIEWS_EXTENSION: True}},
+        {"extensions": {VIEWS_EXTENSION: None}},
+        {"extensions": [VIEWS_EXTENSION]},
+        {"experimental": {VIEWS_EXTENSION: {}}},
+        [VIEWS_EXTENSION],
+    ],
+)
+def test_all_else_declares_nothing(capabilities: Any) -> None:
+    assert not shows_views(dump(capabilities))

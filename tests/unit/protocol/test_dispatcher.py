@@ -14,6 +14,7 @@ from tests.fakes.fake_channel import FakeChannel, line, make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import Record
 
+from tooltray.protocol.channels import LOOKED_AT_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import LOGGED_NOISE_LINES, RawDispatcher
 from tooltray.protocol.envelope import (
@@ -28,7 +29,6 @@ from tooltray.protocol.envelope import (
     load,
     success,
 )
-from tooltray.protocol.framing import LOOKED_AT_BYTES
 from tooltray.protocol.in_flight import FIRST_IN_FLIGHT, MAX_BACKLOG_BYTES, MAX_IN_FLIGHT
 from tooltray.protocol.unsent import PEER_BYTES
 

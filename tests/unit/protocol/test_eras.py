@@ -11,7 +11,7 @@ from tests.fakes.json_texts import texts, values
 
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import SERVER_INFO, Era, own_result
 
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -375,3 +375,15 @@ def test_members_are_taken_off_for_the_names_that_count_alone() -> None:
 def test_of_a_request_whose_members_are_not_known_the_envelope_alone_is_read(params: bytes, is_modern: bool | None) -> None:
     head = eras.read_meta_alone(Raw(params))
     assert (head.era is Era.MODERN if head else None) is is_modern
+
+
+def test_a_modern_result_says_who_answers_and_a_legacy_one_is_as_it_was() -> None:
+    made = Raw(b'{"tools":[1e400]}')
+    assert own_result("tools/list", made, Era.LEGACY).result == made
+    assert json.loads(bytes(own_result("tools/list", made, Era.MODERN).result)) == {
+        "resultType": "complete",
+        "ttlMs": 0,
+        "cacheScope": "private",
+        "_meta": {"io.modelcontextprotocol/serverInfo": SERVER_INFO},
+        "tools": [float("inf")],
+    }

@@ -7,8 +7,8 @@ from tooltray.foundation.snapshots.hub import EnvironmentSnapshot, HubSnapshot
 from tooltray.sources.doctor.diagnosis import Diagnosis
 
 if TYPE_CHECKING:
-    from tooltray.api.presenter.hub_snapshots import HubSnapshots
-    from tooltray.api.presenter.pauses import Pauses
+    from tooltray.api.presenter.live_settings import Pauses
+    from tooltray.api.presenter.snapshots import HubSnapshots
     from tooltray.servers.launch.variable_sources import ServerEnvironment
     from tooltray.sources.doctor.doctor import CheckUp
     from tooltray.sources.entries.server_starts import ServerStarts

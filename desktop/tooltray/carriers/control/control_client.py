@@ -4,26 +4,31 @@ It knows the form of requests and replies, but no verb. Cheap to import; no Qt, 
 """
 
 import contextlib
+import importlib
 import json
 import socket
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from tooltray.carriers.control.endpoints import control_endpoints
+import msgspec
+
 from tooltray.foundation.confirmation import NeedsPassphrase
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import ANOTHER_HOME, Home
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.programs import resource
 
 if sys.platform == "win32":
     from tooltray.carriers.control import local_windows as local
 else:
     from tooltray.carriers.control import local_posix as local
+
 
 CONNECT_TIMEOUT_S = 5.0  # a hub accepts within milliseconds, also while its servers start
 CALL_TIMEOUT_S = 30.0  # for verbs that touch memory and settings; calls that wait for a server or the user get more
@@ -31,7 +36,8 @@ END_TIMEOUT_S = 30.0  # the hub lets calls finish for at most 10 s and then stop
 _CHUNK_BYTES = 1 << 18
 _KEPT_EVENTS = 1000  # events that arrived during calls and were not read yet
 TOOLTRAY_ERROR, METHOD_NOT_FOUND = -32000, -32601
-WAITS, PASSPHRASE = "waits_for_person", "passphrase"  # as control_session has them
+WAITS = "waits_for_person"  # the notification that the user is asked in the window
+PASSPHRASE = "passphrase"  # the kind of a refusal that a passphrase would avoid
 REPLY_AFTER_WAIT_S = 5.0  # for the hub's answer, after the user's time has passed
 
 
@@ -272,3 +278,54 @@ def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
         hint = Phrase("If it is of an older version, stop it with: tooltray stop")
         return TooltrayError(Phrase("The running hub does not know this command"), method, hint)
     return TooltrayError(Phrase("The hub could not do this"), f"{method}: {error.get('message', 'no reason given')}")
+
+
+def control_endpoints(home: Home) -> tuple[Path, ...]:
+    """Returns the sockets to try, in this order; the first one with a listener is the hub's."""
+    return home.control_socket, home.socket
+
+
+class VerbEntry(msgspec.Struct, frozen=True):
+    """A verb in the table.
+
+    Attributes:
+        part: name of the part of the API that has it.
+        takes: its parameters, each with its type and default as Python writes them: `int = 30`.
+        returns: module and name of the type of its result, with `[]` for a list; empty for plain JSON.
+        about: the first paragraph of its docstring.
+    """
+
+    part: str
+    takes: dict[str, str]
+    returns: str
+    about: str
+
+
+@cache
+def verb_entries() -> dict[str, VerbEntry]:
+    """Returns all verbs by name."""
+    return msgspec.json.decode(resource("verbs.json").read_bytes(), type=dict[str, VerbEntry])
+
+
+@cache
+def result_type(verb: str) -> Any:
+    """Returns the type that a verb's JSON is converted to; `Any` for plain JSON and for a verb that the table does not have."""
+    entry = verb_entries().get(verb)
+    module, _, name = (entry.returns if entry else "").partition(":")
+    if not module:
+        return Any
+    kind: Any = getattr(importlib.import_module(module), name.removesuffix("[]"))
+    return list[kind] if name.endswith("[]") else kind
+
+
+def typed_result(verb: str, value: object) -> Any:
+    """Converts a verb's JSON to the type that the verb returned.
+
+    Raises:
+        TooltrayError: the JSON does not fit the type, as from a hub of a much older version.
+    """
+    try:
+        return msgspec.convert(value, result_type(verb))
+    except msgspec.ValidationError as error:
+        hint = "If the hub is of another version, stop it with: tooltray stop"
+        raise TooltrayError("The hub's answer makes no sense", f"{verb}: {error}", hint) from None

@@ -3,6 +3,7 @@
 Every verb's arguments are checked against its signature, so that a wrong argument is an error and not a surprise.
 """
 
+import asyncio
 import inspect
 import logging
 import os
@@ -13,20 +14,21 @@ import msgspec
 
 from tooltray import __version__
 from tooltray.api.presenter.mcp_presenter import McpPresenter
+from tooltray.carriers.control.control_client import PASSPHRASE, WAITS
+from tooltray.consent.askers import Consent
 from tooltray.foundation.confirmation import UNATTENDED, Asker, NeedsPassphrase, asked_by, set_call
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import as_json
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.foundation.verbs import Verb
 from tooltray.protocol import envelope
+from tooltray.protocol.channels import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
-from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 
 logger = logging.getLogger(__name__)
-PASSPHRASE = "passphrase"  # the kind of a refusal that a passphrase would avoid
-WAITS = "waits_for_person"
 
 
 class HubControl:
@@ -150,3 +152,43 @@ def _arguments(verb: Verb, params: Mapping[str, Any]) -> dict[str, Any]:
     bound = inspect.signature(verb).bind(**params)
     hints = get_type_hints(verb)
     return {name: msgspec.convert(value, hints[name]) for name, value in bound.arguments.items()}
+
+
+class ControlSessions:
+    """The open control sessions. Belongs to the engine's loop."""
+
+    def __init__(self, *, presenter: McpPresenter, bus: EventBus, deadlines: DeadlineWheel, control: HubControl, consent: Consent) -> None:
+        self._presenter, self._bus, self._deadlines, self._control, self._consent = presenter, bus, deadlines, control, consent
+        self._tasks = TaskKeeper()
+        self._open: set[ControlSession] = set()
+
+    def open(self, *, peer_pid: int, is_at_terminal: bool, wants_events: bool) -> RawDispatcher:
+        """Makes the session of a new connection; returns its dispatcher.
+
+        Args:
+            peer_pid, is_at_terminal, wants_events: as in the command's hello.
+        """
+        asker = self._consent.command(pid=peer_pid, is_at_terminal=is_at_terminal)
+        session = ControlSession(
+            presenter=self._presenter,
+            bus=self._bus,
+            deadlines=self._deadlines,
+            control=self._control,
+            wants_events=wants_events,
+            asker=asker,
+        )
+        asker.tell = session.tell_of_wait
+        self._open.add(session)
+        self._tasks.spawn(self._serve(session), name="control")
+        return session.dispatcher
+
+    async def close(self, reason: str, *, grace_s: float) -> None:
+        """Ends all sessions: requests in flight may finish within `grace_s`, then they are answered with `reason`."""
+        await asyncio.gather(*(session.dispatcher.close(reason, grace_s=grace_s) for session in list(self._open)))
+        await self._tasks.close()
+
+    async def _serve(self, session: ControlSession) -> None:
+        try:
+            await session.run()
+        finally:
+            self._open.discard(session)

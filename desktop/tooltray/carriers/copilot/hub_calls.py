@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.api.parts import Api, remote_parts
-from tooltray.carriers.control.control_client import HubLost, HubSilent, error_of
-from tooltray.carriers.control.endpoints import control_endpoints
-from tooltray.carriers.control.verb_results import typed_result
+from tooltray.carriers.control.control_client import HubLost, HubSilent, control_endpoints, error_of, typed_result
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.programs import module_command
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.dispatcher import CANCELLED
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 
 if sys.platform == "win32":
     from tooltray.carriers.control import local_windows as local

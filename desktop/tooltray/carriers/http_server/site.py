@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable
 from aiohttp import HttpVersion11, web
 from aiohttp.http import HttpProcessingError
 
-from tooltray.carriers.http_server.acceptor import Acceptor
-from tooltray.carriers.http_server.strangers import Strangers
+from tooltray.carriers.http_server.acceptor import Acceptor, Strangers
 
 BACKLOG = 128  # connections that wait to be accepted
 RESPONSES_END_WITHIN_S = 1.0  # applied at most twice: clients read their responses by then, and others are disconnected

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Hashable, Mapping
 from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -15,15 +16,24 @@ from msgspec.structs import replace
 
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.mcp import greetings
-from tooltray.carriers.mcp.change_notices import LISTS, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
-from tooltray.carriers.mcp.live_calls import PROGRESS, LiveCalls
-from tooltray.carriers.mcp.request_records import Recorder
+from tooltray.carriers.mcp.client_notices import (
+    LISTS,
+    PROGRESS,
+    PROMPTS_CHANGED,
+    RESOURCES_CHANGED,
+    TOOLS_CHANGED,
+    Listening,
+    LiveCalls,
+    Wanted,
+)
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.calls.extensions import DEFINED
 from tooltray.protocol import declarations, eras
+from tooltray.protocol.channels import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import shows_views
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import (
@@ -37,19 +47,19 @@ from tooltray.protocol.eras import (
     Era,
     Head,
 )
-from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.in_flight import AnswerOrder
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.sessions.app_host import shows_views
 from tooltray.protocol.sessions.caller import Session
 from tooltray.protocol.sessions.client_limits import KnownLimits
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.protocol.task_messages import declares_tasks, undeclared
+from tooltray.records.activity.structured_log import StructuredLog
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LEVELS
 from tooltray.servers.upstream.mcp_client import McpClient
 
+WRITTEN_AFTER_S = 0.02  # at the latest; a killed hub loses the lines of this time
 ROOTS_CHANGED = "notifications/roots/list_changed"
 NOTHING_KNOWN = KnownLimits()
 ORDER = AnswerOrder(holds_back=frozenset({"initialize"}), stays_open=frozenset({"subscriptions/listen"}), is_paced=True)
@@ -57,6 +67,63 @@ OPENING_WAIT_S = 5.0  # for one server's own greeting; clients wait little longe
 LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never answered by a server, even if the session has only one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
+
+
+class _Error(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+
+
+class Recorder:
+    """The records of one session; belongs to the event loop."""
+
+    def __init__(self, log: StructuredLog, client: str) -> None:
+        self._log = log
+        self.client = client
+        self._notes: list[tuple[Any, ...]] = []  # pairs of a method and its arguments, in order
+        self._is_scheduled = self._is_timed = False
+
+    def received(self, request: Envelope) -> float:
+        """Records a request; returns the arguments for `answered`."""
+        self._notes.append((self._log.request_received, self.client, bytes(request.id), request.method, request.params, time.time()))
+        if not self._is_timed:  # for a call that takes long
+            self._is_timed = True
+            asyncio.get_running_loop().call_later(WRITTEN_AFTER_S, self._write_in_time)
+        return time.perf_counter()
+
+    def answered(self, received_at: float, request: Envelope, reply: Envelope) -> None:
+        if reply.error:
+            self.refused(request.id, reply)
+            return
+        duration_s, size = time.perf_counter() - received_at, len(memoryview(reply.result))
+        self._notes.append((self._log.response_sent, self.client, bytes(request.id), duration_s, size, time.time()))
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._write)
+
+    def refused(self, id: Raw, reply: Envelope) -> None:
+        """Records an error that replaced an answer, also to an unreadable request."""
+        self._notes.append((self._record_error, self.client, bytes(id), reply.error, time.time()))
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._write)
+
+    def _write_in_time(self) -> None:
+        self._is_timed = False
+        self._write()
+
+    def _write(self) -> None:
+        self._is_scheduled = False
+        notes, self._notes = self._notes, []
+        for record, *facts in notes:
+            record(*facts)
+
+    def _record_error(self, client: str, id: bytes, error: Raw, at: float) -> None:
+        try:
+            found = msgspec.json.decode(error, type=_Error)
+        except (ValueError, RecursionError):
+            found = _Error(message="an error that cannot be read")
+        self._log.response_error(client, id, found.code, found.message, at=at)
 
 
 class SessionTerms(msgspec.Struct, frozen=True):

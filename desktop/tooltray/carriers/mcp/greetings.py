@@ -10,9 +10,8 @@ from msgspec import Raw
 from tooltray.protocol import eras
 from tooltray.protocol.declarations import BEYOND, TASKS
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.protocol.eras import MODERN_VERSIONS, SERVER_INFO_KEY, Era
+from tooltray.protocol.eras import MODERN_VERSIONS, SERVER_INFO, SERVER_INFO_KEY, Era
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.sessions.own_results import SERVER_INFO
 from tooltray.servers.upstream.handshake import Greeting
 
 LISTS = ("tools", "prompts", "resources")

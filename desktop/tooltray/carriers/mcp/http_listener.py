@@ -14,7 +14,7 @@ import msgspec
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.http_server.guard import Guard, is_loopback
 from tooltray.carriers.http_server.place import HostAndPort, HttpPlace, NotBound
-from tooltray.carriers.mcp.http_sessions import HttpSessions, OpensClients
+from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings import ApiSettings, HttpSettings
 from tooltray.consent.tokens.api_tokens import ApiTokens, TrustedTokens
@@ -26,7 +26,6 @@ from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.records.audit.audit_trail import AuditTrail
-from tooltray.servers.relay.held_calls import HeldCalls
 
 if TYPE_CHECKING:
     from tooltray.carriers.mcp.http_app import HttpApp
@@ -61,7 +60,7 @@ class HttpListener:
         *,
         config: McpConfHelper,
         tokens: EndpointTokens,
-        sessions: OpensClients,
+        sessions: Sessions,
         presenter: McpPresenter,
         bus: EventBus,
         deadlines: DeadlineWheel,
@@ -73,7 +72,6 @@ class HttpListener:
         self._place: HttpPlace[HttpSettings, HttpApp] = HttpPlace(
             address=_address, make_app=self._make_app, cannot_open=_cannot_open, on_leaving=self._leave, bus=bus
         )
-        self._held: dict[str, HeldCalls] = {}
         self._api: RestApi | None = None
         self._events: EventStreams | None = None
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -116,10 +114,8 @@ class HttpListener:
 
     async def forget_client(self, name: str) -> None:
         """Ends the requests and sessions of a client with an invalidated token."""
-        if held := self._held.pop(name, None):
-            held.close()
         if self._place.app:
-            await self._place.app.end_of(name, TOKEN_GONE, grace_s=0)
+            await self._place.app.endpoints.end_of(name, TOKEN_GONE, grace_s=0)
 
     def forget_programs(self) -> None:
         """Ends programs' open requests with the previous token of the REST interface."""
@@ -160,33 +156,33 @@ class HttpListener:
     async def _leave(self, app: "HttpApp") -> None:
         """Ends open requests and sessions, and accepts no new ones."""
         self.forget_programs()
-        await app.end_of(None, MOVED, grace_s=END_GRACE_S)
-        held, self._held = self._held, {}
-        for each in held.values():
-            each.close()
+        await app.endpoints.end_of(None, MOVED, grace_s=END_GRACE_S)
 
     async def _make_app(self, settings: HttpSettings, port: int) -> "HttpApp":
         for name in (HTTP_APP, REST_APP):
             await asyncio.to_thread(importlib.import_module, name)  # the import would block the loop
-        from tooltray.carriers.mcp.http_app import HttpApp
-        from tooltray.carriers.mcp.http_modern import ModernHttp
-        from tooltray.carriers.mcp.sse import SseHttp
-        from tooltray.carriers.mcp.streamable_http import StreamableHttp
+        from tooltray.carriers.mcp.http_app import HttpApp, McpEndpoints
+        from tooltray.carriers.mcp.http_sessions import HttpSessions
 
+        servers = self._presenter.session_servers
         return HttpApp(
             guard=Guard(host=settings.host, port=port, requires_token=settings.require_token, owner_of=self._tokens.clients.owner),
-            has_server=self._presenter.session_servers.has_server,
-            streamable=StreamableHttp(HttpSessions(self._sessions, deadlines=self._deadlines)),
-            modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._presenter.session_servers.tool_schema),
-            sse=SseHttp(self._sessions),
+            has_server=servers.has_server,
+            endpoints=McpEndpoints(
+                self._sessions,
+                HttpSessions(self._sessions, deadlines=self._deadlines),
+                deadlines=self._deadlines,
+                spawn=self._spawn,
+                tool_schema=servers.tool_schema,
+            ),
             note_refusal=self._sessions.note_refusal,
             api=self._rest().answer,
         )
 
     def _rest(self) -> "RestApi":
         """Returns the REST interface, one for all addresses, so that a reader of events finds them at the next address."""
-        from tooltray.carriers.rest.deliveries import Deliveries
         from tooltray.carriers.rest.event_streams import EventStreams
+        from tooltray.carriers.rest.responses import Deliveries
         from tooltray.carriers.rest.rest_api import ProgramAccess, RestApi
 
         if not self._api:
@@ -201,11 +197,6 @@ class HttpListener:
                 spawn=self._spawn,
             )
         return self._api
-
-    def _held_calls_of(self, owner: str) -> HeldCalls:
-        if owner not in self._held:
-            self._held[owner] = HeldCalls(deadlines=self._deadlines, spawn=self._spawn)
-        return self._held[owner]
 
 
 def _address(settings: HttpSettings) -> HostAndPort:

@@ -12,17 +12,28 @@ import msgspec
 from aiohttp import web
 from msgspec import Raw
 
-from tooltray.carriers.http_server.answers import check_accept, cut_of, json_reply, read_message, start_events, unreadable, write_events
-from tooltray.carriers.http_server.event_streams import KEEPALIVE_S, Event, EventQueue, Pressure
+from tooltray.carriers.http_server.answers import (
+    KEEPALIVE_S,
+    Event,
+    EventQueue,
+    Pressure,
+    check_accept,
+    cut_of,
+    json_reply,
+    read_message,
+    start_events,
+    unreadable,
+    write_events,
+)
 from tooltray.carriers.http_server.guard import Refused
-from tooltray.carriers.mcp.http_headers import argument_fault, fault_of, version_fault
-from tooltray.carriers.mcp.http_session import CLIENT_GONE, Dispatcher
-from tooltray.carriers.mcp.http_sessions import OpensClients
+from tooltray.carriers.mcp.http_sessions import CLIENT_GONE
+from tooltray.carriers.mcp.sessions import Sessions
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Envelope, failure
 from tooltray.protocol.eras import HANDSHAKE_VERSIONS, HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
-from tooltray.protocol.routing_headers import VERSION_HEADER
+from tooltray.protocol.routing_headers import VERSION_HEADER, argument_fault, fault_of, version_fault
 from tooltray.servers.relay.held_calls import HeldCalls
 
 MAX_EXCHANGES = 1024  # requests of modern clients being answered at once
@@ -66,19 +77,17 @@ class Exchange:
 class ModernHttp:
     """The endpoint of one address."""
 
-    def __init__(
-        self, opens: OpensClients, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, nobody: str = ""
-    ) -> None:
-        """Serves requests without a token as the client that the last argument names; if it is empty, each request has a client of its own.
-
+    def __init__(self, opens: Sessions, *, held_calls_of: Callable[[str], HeldCalls], tool_schema: ToolSchema, anonymous: str = "") -> None:
+        """
         Args:
             held_calls_of: returns a client's held calls, by the name of its token.
+            anonymous: the name of the client that sends requests without a token; empty: each of them has a client of its own.
         """
-        self._opens, self._held_calls_of, self._tool_schema, self._nobody = opens, held_calls_of, tool_schema, nobody
-        self._exchanges: dict[Dispatcher, str] = {}  # with their owners
+        self._opens, self._held_calls_of, self._tool_schema, self._anonymous = opens, held_calls_of, tool_schema, anonymous
+        self._exchanges: dict[RawDispatcher, str] = {}  # with their owners
         self._open: Counter[tuple[str, bool]] = Counter()  # number of requests by owner, and by whether they are streams of notifications
 
-    def dispatchers(self, owner: str | None = None) -> list[Dispatcher]:
+    def dispatchers(self, owner: str | None = None) -> list[RawDispatcher]:
         """Returns the dispatchers of one owner's requests, or all."""
         return [dispatcher for dispatcher, whose in self._exchanges.items() if owner in (None, whose)]
 
@@ -104,7 +113,7 @@ class ModernHttp:
 
     def _begin(
         self, request: web.Request, body: bytearray, owner: str, server: str | None
-    ) -> tuple[Dispatcher, EventQueue, tuple[str, bool]] | None:
+    ) -> tuple[RawDispatcher, EventQueue, tuple[str, bool]] | None:
         """Hands a request on; returns None for a notification. Keeps nothing of the body, which may be large."""
         asked = self._read(request, body)
         if asked is None:
@@ -115,7 +124,7 @@ class ModernHttp:
         if full := self._why_full(*kind):
             raise Refused(503, full, code=INTERNAL_ERROR, id=asked.id)
         held = self._held_calls_of(owner)
-        dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or self._nobody, held=held).dispatcher
+        dispatcher = self._opens.open_client(server, is_lasting=False, client=owner or self._anonymous, held=held).dispatcher
         queue = EventQueue(Pressure(dispatcher), cut=cut_of(request))
         dispatcher.attach_messages(Exchange(queue))
         dispatcher.receive(body)

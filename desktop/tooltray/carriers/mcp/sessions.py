@@ -8,11 +8,10 @@ from collections.abc import Collection, Hashable, Iterable
 from msgspec import Raw
 
 from tooltray.api.presenter.mcp_presenter import McpPresenter
-from tooltray.carriers.mcp.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
-from tooltray.carriers.mcp.client_session import ClientSession, SessionTerms
-from tooltray.carriers.mcp.connection import CONTROL, Connection, Hello
-from tooltray.carriers.mcp.control_sessions import ControlSessions
-from tooltray.carriers.mcp.request_records import Recorder
+from tooltray.carriers.control.control_session import ControlSessions
+from tooltray.carriers.mcp.client_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
+from tooltray.carriers.mcp.client_session import ClientSession, Recorder, SessionTerms
+from tooltray.carriers.mcp.local_socket import CONTROL, Connection, Hello
 from tooltray.foundation.events import EventBus, SessionsChanged
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.gateway.calls.extensions import DEFINED
@@ -28,9 +27,9 @@ from tooltray.records.activity.structured_log import StructuredLog
 from tooltray.servers.relay.held_calls import HeldCalls
 
 if sys.platform == "win32":
-    from tooltray.carriers.mcp.peer_windows import leaders_of
+    from tooltray.carriers.control.local_windows import leaders_of
 else:
-    from tooltray.carriers.mcp.peer_posix import leaders_of
+    from tooltray.carriers.control.local_posix import leaders_of
 from tooltray.servers.upstream.managed_server import ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient
 
@@ -64,7 +63,7 @@ class Sessions:
     def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
         """Makes the session that a hello asks for; returns its dispatcher."""
         if hello.role == CONTROL:
-            return self._controls.open(hello)
+            return self._controls.open(peer_pid=hello.peer_pid, is_at_terminal=hello.is_at_terminal, wants_events=hello.wants_events)
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)
         must_find = bool(hello.server) and not self._servers.has_server(hello.server or "")

@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
-from tooltray.carriers.mcp.connection import GRACE_AFTER_EOF_S
+from tooltray.carriers.mcp.local_socket import GRACE_AFTER_EOF_S
 from tooltray.protocol.dispatcher import RawDispatcher
 
 CHUNK_BYTES = 1 << 18

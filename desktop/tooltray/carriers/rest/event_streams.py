@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 from aiohttp import web
 
-from tooltray.carriers.http_server.answers import start_events
-from tooltray.carriers.http_server.event_streams import KEEPALIVE_S, Response, write_parts
-from tooltray.carriers.rest.shapes import encoded, in_json
+from tooltray.carriers.http_server.answers import KEEPALIVE_S, start_events, write_parts
+from tooltray.carriers.rest.operation import encoded, in_json
 from tooltray.foundation.events import ConfigChanged, EventBus
 from tooltray.protocol.event_stream import KEEPALIVE
 
@@ -88,7 +87,7 @@ class EventStreams:
             request.transport.abort()  # an orderly end would also wait for the client to read
         return response
 
-    def stream(self, seen: str = "", may_read: Callable[[], bool] = lambda: True) -> Callable[[Response], Awaitable[bool]]:
+    def stream(self, seen: str = "", may_read: Callable[[], bool] = lambda: True) -> Callable[[web.StreamResponse], Awaitable[bool]]:
         """Begins a stream.
 
         Args:
@@ -105,12 +104,12 @@ class EventStreams:
             head += _Kept(start, RESET, b"{}").frame
         run = self._run
 
-        async def write_to(response: Response) -> bool:
+        async def write_to(response: web.StreamResponse) -> bool:
             return await _write(response, head) and await self._follow(response, start, run, may_read)
 
         return write_to
 
-    async def _follow(self, response: Response, place: int, run: int, may_read: Callable[[], bool]) -> bool:
+    async def _follow(self, response: web.StreamResponse, place: int, run: int, may_read: Callable[[], bool]) -> bool:
         """Writes the events after a position until the end; returns False if the client did not read in time."""
         while run == self._run and may_read():
             if place == self._last:
@@ -164,7 +163,7 @@ class EventStreams:
         self._has_news = asyncio.Event()  # waiting streams hold the old one; later waits need a new one
 
 
-async def _write(response: Response, parts: Sequence[bytes]) -> bool:
+async def _write(response: web.StreamResponse, parts: Sequence[bytes]) -> bool:
     """Writes parts of data; returns False if the client did not read within `READ_WITHIN_S`."""
     try:
         async with asyncio.timeout(READ_WITHIN_S):

@@ -4,22 +4,100 @@ The types of arguments and result come from the verb's signature, so that the in
 """
 
 import asyncio
+import functools
 import inspect
+import json
+import math
+import operator
 import types
-from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from decimal import Decimal
+from enum import Enum
+from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from tooltray.api.presenter.mcp_presenter import McpPresenter
-from tooltray.carriers.rest.shapes import Kind, mirror
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.snapshots.clients import Scope
 from tooltray.foundation.tasks import Spawn
 from tooltray.foundation.verbs import JsonObject, Verb, VerbOptions, options_of
 
+Kind: TypeAlias = Any  # a type, also a union or a generic one, for which the type system has no name
 REVISION = "revision"  # the argument that is taken from `If-Match`
+
+
+def camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.title() for word in others)
+
+
+def encoded(value: object) -> Any:
+    """Converts a result to plain JSON values."""
+    match value:
+        case msgspec.Struct():
+            return {camel(name): encoded(getattr(value, name)) for name in value.__struct_fields__}
+        case Mapping():
+            return {str(key): encoded(member) for key, member in value.items()}
+        case str():
+            return str(value)  # a Phrase becomes plain text
+        case Enum():
+            return encoded(value.value)
+        case Sequence() | set() | frozenset():
+            return [encoded(member) for member in value]
+        case Decimal():
+            return encoded(float(value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def in_json(value: object) -> bytes:
+    """Encodes plain values as a response body or an event's data.
+
+    Raises:
+        RecursionError: they are nested too deeply.
+    """
+    try:
+        return msgspec.json.encode(value)
+    except (UnicodeEncodeError, OverflowError):  # a file name that is not UTF-8; a number with hundreds of digits
+        return json.dumps(value).encode()
+
+
+def mirror(kind: Kind, *, is_given: bool = False) -> Kind:
+    """Returns a msgspec type with the same members as the JSON form of a type of ours.
+
+    Args:
+        is_given: the value comes from a caller: members with a default may be missing, and unknown members are refused. `msgspec.convert`
+            with `from_attributes` makes the value of ours from it.
+    """
+    return _mirror(kind, is_given)
+
+
+@cache  # a type has one mirror: schemas are named for it
+def _mirror(kind: Kind, is_given: bool) -> Kind:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        fields = msgspec.structs.fields(kind)
+        members = [(each.name, _mirror(each.type, is_given), *(_default(each) if is_given else ())) for each in fields]
+        name = f"{kind.__name__}{'Given' if is_given else ''}"
+        return msgspec.defstruct(name, members, rename="camel", forbid_unknown_fields=is_given, kw_only=True)
+    origin: Any = get_origin(kind)
+    arguments = get_args(kind)
+    if origin in (Union, types.UnionType):
+        return functools.reduce(operator.or_, (_mirror(each, is_given) for each in arguments))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return dict[str, _mirror(arguments[1], is_given)]  # type: ignore[misc]
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return list[_mirror(arguments[0], is_given)]  # type: ignore[misc]
+    return kind
+
+
+def _default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
+    if field.default is not msgspec.NODEFAULT:
+        return (field.default,)
+    if field.default_factory is not msgspec.NODEFAULT:
+        return (msgspec.field(default_factory=field.default_factory),)
+    return ()
+
 
 Arguments: TypeAlias = dict[str, Any]  # with the types of the verb's parameters
 

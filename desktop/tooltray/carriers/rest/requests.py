@@ -19,7 +19,7 @@ from aiohttp import web
 
 from tooltray.carriers.http_server.answers import is_compressed
 from tooltray.carriers.rest.operation import Operation
-from tooltray.carriers.rest.problems import WHAT_IT_TAKES, Failed
+from tooltray.carriers.rest.responses import WHAT_IT_TAKES, Failed
 from tooltray.foundation.files.json_text import NotJson, read_json
 
 JSON_TYPES = ("application/json", "application/merge-patch+json")

@@ -14,12 +14,9 @@ from tooltray import __version__
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.http_server.guard import EVENTS_TYPE, JSON_TYPE, Guard, Refused
 from tooltray.carriers.rest import requests
-from tooltray.carriers.rest.deliveries import Deliveries
-from tooltray.carriers.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document
-from tooltray.carriers.rest.operation import Call, Operation
-from tooltray.carriers.rest.operations import operations_at
-from tooltray.carriers.rest.problems import Failed, failed_by, out_of_scope, problem_response
-from tooltray.carriers.rest.shapes import encoded, in_json
+from tooltray.carriers.rest.operation import Call, Operation, encoded, in_json
+from tooltray.carriers.rest.operations import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document, operations_at
+from tooltray.carriers.rest.responses import Deliveries, Failed, failed_by, out_of_scope, problem_response
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.tokens.api_tokens import TokenHolder
 from tooltray.foundation.confirmation import Wish, asked_by, confirm_widening, set_call

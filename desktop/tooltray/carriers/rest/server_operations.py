@@ -3,19 +3,22 @@
 import logging
 import os
 from collections import defaultdict
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, Protocol, TypeAlias
 from urllib.parse import quote
 
+import msgspec
+
 from tooltray.api.presenter.hub_api import HubApi
-from tooltray.carriers.rest import server_json
 from tooltray.carriers.rest.operation import Call, Operation
-from tooltray.carriers.rest.problems import Failed
-from tooltray.carriers.rest.server_json import Restarting, ServerView, view
+from tooltray.carriers.rest.responses import WHAT_IT_TAKES, Failed
+from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
+from tooltray.config.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.config.settings.server_edits import name_is_taken
 from tooltray.foundation.confirmation import must_wait, with_current_asker
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import check_revision
-from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import JsonObject
@@ -23,9 +26,133 @@ from tooltray.gateway.calls.api import ToolsApi
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.portable_entry import without_secrets
 
+Entry: TypeAlias = Mapping[str, Any]  # as in `mcpServers`
+Status = Literal["connected", "disconnected", "error"]
+
+_STATUS: dict[ServerState, Status] = {
+    ServerState.RUNNING: "connected",
+    ServerState.ERROR: "error",
+    ServerState.NEEDS_SIGN_IN: "error",
+}
+"""Every other state is "disconnected"."""
+
+_REASONS = {
+    ServerState.STOPPED: "somebody stopped it",
+    ServerState.ON_DEMAND: "its first use starts it",
+    ServerState.WAITING: "it waits until a project is known",
+    ServerState.NEEDS_SIGN_IN: "it needs somebody to sign in",
+    ServerState.STARTING: "it is starting",
+    ServerState.INSTALLING: "its packages are being downloaded",
+    ServerState.RESTARTING: "it is being restarted",
+    ServerState.STOPPING: "it is being stopped",
+}
+
+_SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}
+FIELDS = {spelling for name, field in MCPServerConfig.model_fields.items() for spelling in SPELLINGS.get(name, (field.alias or name,))}
+
+
+# returned servers
 logger = logging.getLogger(__name__)
 SERVERS, ONE = "/mcp/servers", "/mcp/servers/{server}"
 PROPOSED = "proposal"  # see ServerSnapshot.origin
+
+
+class ServerView(ServerSnapshot, frozen=True):
+    """
+    Attributes:
+        status: the state, simplified.
+        reason: why the server is not connected; empty if it is.
+        tools: all known tools, also disabled ones.
+    """
+
+    status: Status = "disconnected"
+    reason: str = ""
+    tools: tuple[ToolSnapshot, ...] = ()
+
+
+class Restarting(msgspec.Struct, frozen=True):
+    """The response to a restart, whose progress shows in the server's state."""
+
+    state: Literal["restarting"] = "restarting"
+
+
+def status_of(state: ServerState) -> Status:
+    return _STATUS.get(state, "disconnected")
+
+
+def reason_of(server: ServerSnapshot) -> str:
+    """Returns why a server is not connected; empty if it is."""
+    if server.state is ServerState.RUNNING:
+        return ""
+    if server.problem:
+        return str(server.problem)
+    if server.is_disabled:
+        return "it is switched off in its settings"
+    return server.detail or _REASONS.get(server.state, "")
+
+
+def view(server: ServerSnapshot, tools: Iterable[ToolSnapshot]) -> ServerView:
+    """Makes the view of a server.
+
+    Args:
+        tools: the server's tools.
+    """
+    members = msgspec.structs.asdict(server)
+    return ServerView(**members, status=status_of(server.state), reason=reason_of(server), tools=tuple(tools))
+
+
+# entries from callers
+
+
+def entry_schema(**members: JsonObject) -> JsonObject:
+    """Returns the JSON schema of an entry.
+
+    Args:
+        **members: schemas of additional members; those without a default are required.
+    """
+    found = MCPServerConfig.model_json_schema(by_alias=True, ref_template="#/components/schemas/{model}")
+    for part in (found, *found["$defs"].values()):
+        part["description"] = part["description"].partition("\n")[0]
+    fields = {spelling: schema for field, schema in found["properties"].items() for spelling in _SPELLED.get(field, (field,))}
+    fields["transport"] = fields["type"]
+    required = [name for name, schema in members.items() if "default" not in schema]
+    return found | {"properties": {**members, **fields}, "required": required, "additionalProperties": False}
+
+
+def read_given(given: Entry, name: str) -> JsonObject:
+    """Validates an entry and returns it in the spelling of `mcpServers`; `transport` is an alias of `type`.
+
+    Raises:
+        Failed: the entry has unknown members or cannot be used.
+        TooltrayError: the name cannot be used.
+    """
+    entry = dict(given)
+    if "transport" in entry:
+        if entry.get("type") not in (None, entry["transport"]):
+            raise Failed(422, "The body cannot be used", "type and transport differ; keep one of them")
+        entry["type"] = entry.pop("transport")
+    if unknown := sorted(entry.keys() - FIELDS):
+        raise Failed(422, "The body cannot be used", f"there is no field {', '.join(repr(field) for field in unknown[:5])}", WHAT_IT_TAKES)
+    check_name(name, BUILTIN_NAMES)
+    try:
+        read_given_entry(name, entry)
+    except TooltrayError as error:  # its hint is for users who edit a file
+        raise Failed(422, error.problem.title, error.problem.message, WHAT_IT_TAKES) from None
+    return entry
+
+
+def with_secrets(name: str, entry: Entry, before: Entry | None = None) -> tuple[JsonObject, dict[str, str]]:
+    """Returns an entry with placeholders for values that look like secrets, and the values by the names of the secrets.
+
+    Args:
+        before: the replaced entry. If the new entry has the placeholder for one of its plain values, that value is among the secrets.
+    """
+    portable = without_secrets(name, entry)
+    if before is None:
+        return portable.entry, dict(portable.values)
+    text = msgspec.json.encode(portable.entry).decode()
+    known = without_secrets(name, before).values
+    return portable.entry, {secret: value for secret, value in known.items() if f"${{secret:{secret}}}" in text} | portable.values
 
 
 class Asks(Protocol):
@@ -75,11 +202,11 @@ async def _add(call: Call) -> ServerView:
     """Writes nothing and stores no secret unless the whole entry can be used."""
     given = dict(call.arguments["server"])
     name, project = _text(given, "name"), _text(given, "project", "")
-    entry = server_json.read_given(given, name)
+    entry = read_given(given, name)
     async with call.changing_entries:
         if any(server.name == name for server in (await call.presenter.hub.get_snapshot()).servers):
             raise name_is_taken(name)
-        stored, secrets = server_json.with_secrets(name, entry)
+        stored, secrets = with_secrets(name, entry)
         if project:  # other readers of that file ask for this spelling of `type`
             stored["transport"] = stored.get("type") or ("stdio" if stored.get("command") else "http")
         server = await call.presenter.servers.add_mcp_server(name, stored, project=project, secrets=secrets)
@@ -89,11 +216,11 @@ async def _add(call: Call) -> ServerView:
 
 async def _replace(call: Call) -> ServerView:
     name, revision = call.arguments["name"], call.arguments["revision"]
-    entry = server_json.read_given(call.arguments["config"], name)
+    entry = read_given(call.arguments["config"], name)
     async with call.changing_entries:
         check_revision((await _snapshot(call, name)).revision, revision)
         before = (await call.presenter.servers.get_server_entry(name)).entry
-        stored, secrets = (entry, {}) if await must_wait() else server_json.with_secrets(name, entry, before)
+        stored, secrets = (entry, {}) if await must_wait() else with_secrets(name, entry, before)
         await call.presenter.servers.update_mcp_server(name, stored, revision, secrets)
     return await _shown(call, name)
 
@@ -149,8 +276,8 @@ def _tool_name(tool: ToolSnapshot) -> str:
     return f"{tool.server}/{tool.original_name}"
 
 
-ENTRY = server_json.entry_schema()
-NEW_SERVER = server_json.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
+ENTRY = entry_schema()
+NEW_SERVER = entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
 
 OPERATIONS = (
     Operation("GET", SERVERS, HubApi.get_snapshot, asks=Asks.all, run=_list, page_key=lambda each: each.name),

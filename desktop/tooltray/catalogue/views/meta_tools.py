@@ -17,9 +17,8 @@ from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import Era, own_result
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.sessions.own_results import own_result
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import NAME as HUB
 from tooltray.servers.upstream.server_manager import ServerManager

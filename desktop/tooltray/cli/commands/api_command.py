@@ -3,7 +3,7 @@
 import argparse
 import json
 
-from tooltray.carriers.control.verb_results import VerbEntry, verb_entries
+from tooltray.carriers.control.control_client import VerbEntry, verb_entries
 from tooltray.cli import values
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.parsers import Usage

@@ -45,10 +45,9 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.sessions.call_timings import FROM_PERSON
 from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
-from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.exchange import FROM_PERSON, Exchange
 from tooltray.records.audit import audit_trail
 from tooltray.records.audit.audit_trail import AuditTrail
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent

@@ -24,8 +24,7 @@ from tooltray.foundation.events import ConfigChanged, EventBus
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.protocol.sessions.session_flow import SessionFlow
-from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.protocol.sessions.session_state import SessionFlow, SessionState
 from tooltray.records.journal.touched import arguments_of, touched
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager

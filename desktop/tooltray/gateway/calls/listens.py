@@ -21,8 +21,8 @@ from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.gateway.server_tasks.task_news import TaskListens
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.envelope import load
+from tooltray.protocol.in_flight import PendingCall
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.pending_calls import PendingCall
 from tooltray.protocol.sessions.caller import Session
 from tooltray.servers.upstream.managed_server import InstanceOpened, ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient

@@ -19,10 +19,9 @@ from tooltray.gateway.calls.stages import ServerUses
 from tooltray.gateway.calls.subscriptions import Subscriptions
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import Era, own_result
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.exchange import Exchange, Work
-from tooltray.protocol.sessions.own_results import own_result
 from tooltray.servers.relay.log_levels import LogLevels, read_level
 from tooltray.servers.relay.relay import START_WAIT_S, ServerRelay, paused
 from tooltray.servers.upstream.managed_server import ManagedServer

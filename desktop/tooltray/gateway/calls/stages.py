@@ -21,10 +21,8 @@ from tooltray.gateway.calls.tool_resolver import ToolResolver
 from tooltray.gateway.server_tasks.server_tasks import ServerTasks
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import HEADER_MISMATCH, Era
-from tooltray.protocol.sessions.call_timings import FROM_RULES
-from tooltray.protocol.sessions.exchange import Exchange, Work
-from tooltray.protocol.sessions.own_results import own_result
+from tooltray.protocol.eras import HEADER_MISMATCH, Era, own_result
+from tooltray.protocol.sessions.exchange import FROM_RULES, Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.records.activity.call_stats import CallStats
 from tooltray.records.journal.calls_under_way import CallsUnderWay

@@ -14,9 +14,8 @@ from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnaps
 from tooltray.gateway.feedback.feedback_attachments import Attachments
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import Era, own_result
 from tooltray.protocol.sessions.elicitation_form import plain
-from tooltray.protocol.sessions.own_results import own_result
 
 WAITING, ANSWERED, DISMISSED, EXPIRED, WITHDRAWN, REPLACED = "waiting", "answered", "dismissed", "expired", "withdrawn", "replaced"
 MOST_TOOLS_NAMED = 40  # of one server; the client can list the others itself

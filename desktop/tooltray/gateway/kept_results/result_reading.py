@@ -22,9 +22,9 @@ from tooltray.gateway.kept_results.result_fitting import NOTICE_TOKENS, SHORTEST
 from tooltray.gateway.kept_results.result_parts import BLOCK, LONGEST_TOKEN_BYTES, READ_BYTES, estimate_tokens, page, search, text_of
 from tooltray.gateway.kept_results.result_store import KeptPart, KeptResult, ResultStore
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
+from tooltray.protocol.eras import own_result
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.exchange import Exchange
-from tooltray.protocol.sessions.own_results import own_result
 from tooltray.protocol.sessions.session_state import SessionState
 
 UNKNOWN = TooltrayError(

@@ -1,14 +1,149 @@
-"""One request of an AI client on its way to its answer, with everything that belongs to it."""
+"""One request with its context, and the timings recorded of it. No recording may cost a call more than reading the clock."""
 
-from collections.abc import Callable, Coroutine
+import contextlib
+import itertools
+import secrets
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from types import TracebackType
 from typing import Protocol
 
 from msgspec import Raw
 
+from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Era, Head
-from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.protocol.sessions.caller import Caller, Session
+
+FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
+
+
+_RUN, _numbers = secrets.token_hex(6), itertools.count(1)
+
+
+def _none() -> int:
+    return 0
+
+
+class CallTimings:
+    """The timings of one request; times are readings of `time.perf_counter`.
+
+    Attributes:
+        id: the call's name for its caller; empty: the call has none, see `named`.
+        received_at: when the request had come.
+        person_s, start_s, server_s: seconds that it has spent with the user, with the start of its server, and with the server; None: it
+            was not there.
+        called_at: when the handling of a tool call began.
+        answered_at: when there was a reply; None: not yet.
+        sent_at: when the reply went to the client; None: not yet, or to no outside client.
+        allowed_by: what approved it: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
+        turn_s: how long it waited for its turn, because of its server's limits.
+        waits_for: "server", "person", "start" or "turn".
+        before: while it waits for its turn, returns how many calls come first.
+        outcome: how a tool call ends, as soon as that is certain; empty: not yet.
+        record: the record of a tool call that has ended.
+        cut_from: how many bytes the result had before it was cut for its client; 0: it was not cut.
+    """
+
+    __slots__ = (
+        "allowed_by",
+        "answered_at",
+        "before",
+        "called_at",
+        "cut_from",
+        "id",
+        "outcome",
+        "person_s",
+        "received_at",
+        "record",
+        "sent_at",
+        "server_s",
+        "start_s",
+        "turn_s",
+        "waits_for",
+    )
+
+    def __init__(self) -> None:
+        self.received_at = self.called_at = time.perf_counter()
+        self.person_s: float | None = None
+        self.start_s: float | None = None
+        self.server_s: float | None = None
+        self.answered_at: float | None = None
+        self.sent_at: float | None = None
+        self.id = self.allowed_by = self.outcome = ""
+        self.record: MCPToolResponse | None = None
+        self.waits_for = "server"
+        self.cut_from, self.turn_s = 0, 0.0
+        self.before: Callable[[], int] = _none
+
+    def named(self) -> str:
+        """Returns the id, and makes one first if necessary; no other call of any hub gets the same id."""
+        if not self.id:
+            self.id = f"{_RUN}-{next(_numbers):x}"
+        return self.id
+
+    @property
+    def passed_s(self) -> float:
+        """Returns the seconds from the request's arrival until its reply, or until now."""
+        return (self.answered_at or time.perf_counter()) - self.received_at
+
+    def at_person(self) -> "_Waiting":
+        """Counts the time of a block in which the user has the call."""
+        return _Waiting(self, "person")
+
+    def at_start(self) -> "_Waiting":
+        """Counts the time of a block in which the call's server is being started."""
+        return _Waiting(self, "start")
+
+    def at_turn(self, before: Callable[[], int]) -> "_Waiting":
+        """Counts the time of a block in which the call's server works on other calls."""
+        self.before = before
+        return _Waiting(self, "turn")
+
+    @contextlib.contextmanager
+    def at_server(self) -> Iterator[None]:
+        """Counts the time of a block in which the server has the call, without the time that the user has it."""
+        began_at, asked_s = time.perf_counter(), self.person_s or 0.0
+        try:
+            yield
+        finally:
+            self.add_server_time(began_at, asked_s)
+
+    def add_server_time(self, began_at: float, asked_s: float) -> None:
+        """Adds the server's time after a block; this costs a call less than `with at_server()`.
+
+        Args:
+            began_at: when the server got the call.
+            asked_s: the value of `person_s` at that time.
+        """
+        passed_s = time.perf_counter() - began_at
+        if self.person_s:
+            passed_s -= self.person_s - asked_s
+        self.server_s = passed_s + self.server_s if self.server_s else passed_s
+
+
+class _Waiting:
+    __slots__ = ("_began_at", "_course", "_for", "_is_first")
+
+    def __init__(self, course: CallTimings, waits_for: str) -> None:
+        self._course, self._for = course, waits_for
+
+    def __enter__(self) -> None:
+        self._is_first = self._course.waits_for == "server"  # several questions at once count the user's time once
+        if self._is_first:
+            self._course.waits_for, self._began_at = self._for, time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if not self._is_first:
+            return
+        passed_s, course = time.perf_counter() - self._began_at, self._course
+        course.waits_for = "server"
+        if self._for == "person":
+            course.person_s = (course.person_s or 0.0) + passed_s
+        elif self._for == "turn":
+            course.turn_s += passed_s
+        else:
+            course.start_s = (course.start_s or 0.0) + passed_s
 
 
 class Held(Protocol):

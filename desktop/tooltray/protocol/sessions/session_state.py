@@ -16,17 +16,27 @@ from tooltray.foundation.events import Event, EventBus, SessionListChanged
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.declarations import Declarations
-from tooltray.protocol.sessions.session_flow import SessionFlow
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose user looks for a dialog may need minutes
 OWNING_PARTS = 2  # of a key: ("bridge", its session) or ("token", its name); the parts that the hub has made follow
 OWNER_DIGITS, RUN_BYTES = 32, 16
 MOST_KEPT = 4096  # without a connection; the oldest go first
-
 MOST_VIEWS = 32  # servers whose views a session may be showing; a conversation with more is rare, and the oldest are closed by then
-
 SOURCES = ("feedback", "roots", "folder", "person")
 """Sources of the project that a session works on; the first one with a project counts."""
+
+
+class SessionFlow(msgspec.Struct, frozen=True):
+    """The latest read of a text that strangers wrote.
+
+    Attributes:
+        server, tool: by which the text was read; a resource or a prompt has no tool.
+        place: the host or path that was read, as the journal names it; empty: not known.
+    """
+
+    server: str
+    tool: str
+    place: str = ""
 
 
 class SessionState(msgspec.Struct):

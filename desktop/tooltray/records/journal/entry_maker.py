@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.config.settings.settings import ActivitySettings
-from tooltray.protocol.sessions.call_timings import CallTimings
 from tooltray.protocol.sessions.elicitation_form import plain
+from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.activity.masking import Mask
 from tooltray.records.journal import touched
 from tooltray.records.journal.call_figures import bucket_of

@@ -7,7 +7,7 @@ from msgspec import Raw
 
 from tooltray.foundation.events import Event
 from tooltray.protocol.envelope import NOTHING
-from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.protocol.sessions.exchange import CallTimings
 
 CALL, QUESTION, APPROVAL, START, STOP, FAILURE = "call", "question", "approval", "start", "stop", "failure"
 

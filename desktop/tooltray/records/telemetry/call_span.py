@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING
-from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.trace_context import read_trace
 

@@ -13,8 +13,8 @@ from functools import partial
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish
+from tooltray.protocol.channels import read_in_pieces
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.framing import read_in_pieces
 from tooltray.protocol.unsent import Outbox
 from tooltray.servers.launch.command_lookup import look_up, not_found, why_not_run
 from tooltray.servers.launch.npm_config import failed_script, newest_log

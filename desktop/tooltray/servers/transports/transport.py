@@ -17,11 +17,10 @@ from tooltray.config.settings.expansion import ResolvedServer
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.protocol.channels import Outgoing
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES, Outgoing
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.servers.launch.program_launch import Launch
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from msgspec import Raw
 from tooltray import __version__
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol import declarations, eras
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, readable, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
-from tooltray.protocol.pending_calls import PendingCall
+from tooltray.protocol.in_flight import PendingCall
 from tooltray.protocol.sessions.caller import Caller, Question, Session, lacking
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.task_messages import read_begun

@@ -17,7 +17,7 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import TASKS_EXTENSION, Era
-from tooltray.protocol.pending_calls import PendingCall
+from tooltray.protocol.in_flight import PendingCall
 from tooltray.servers.upstream.managed_server import InstanceOpened, ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient
 

@@ -1,6 +1,8 @@
 """The API about this installation, and the text of diagnostics."""
 
+import asyncio
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -8,8 +10,7 @@ from typing import Any, cast
 import pytest
 
 from tooltray import __version__
-from tooltray.api.presenter.diagnostics import Diagnostics
-from tooltray.api.presenter.program_api import ProgramApi
+from tooltray.api.presenter.program_api import Process, ProgramApi, memory_in, memory_of, own_memory, read_ps
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.installs import start_at_login
@@ -46,11 +47,6 @@ class Source:
         return EnvironmentSnapshot(self._variables, ())
 
 
-def diagnostics(source: Source, masked: Callable[[str], str] = str) -> Diagnostics:
-    any_part = cast(Any, source)
-    return Diagnostics(snapshots=any_part, check_up=any_part, environment=any_part, masked=masked)
-
-
 def hub(*, is_paused: bool = False, notices: tuple[Problem, ...] = ()) -> HubSnapshot:
     return HubSnapshot(1, __version__, is_paused, 2, 0.0, (), notices)
 
@@ -62,8 +58,9 @@ class Running:
         self.pids = pids
 
 
-def program_api(*servers: Running) -> ProgramApi:
-    return ProgramApi(diagnostics=diagnostics(Source(hub(), [])), servers=cast(Any, servers), home=Home(Path("/h")))
+def program_api(*servers: Running, source: Source | None = None, masked: Callable[[str], str] = str) -> ProgramApi:
+    known = cast(Any, source or Source(hub(), []))
+    return ProgramApi(snapshots=known, check_up=known, environment=known, masked=masked, servers=cast(Any, servers), home=Home(Path("/h")))
 
 
 async def test_what_the_program_needs_is_told_apart_from_what_its_servers_have() -> None:
@@ -80,7 +77,7 @@ async def test_diagnostics_say_how_the_program_the_hub_and_each_server_are(home:
     monkeypatch.delenv("XDG_SESSION_TYPE", raising=False)
     variables = (EnvironmentVariable("HTTPS_PROXY", "http://proxy.corp.example", "the login shell", "", True),)
     source = Source(hub(is_paused=True, notices=(Problem("A file is broken"),)), [WELL, ILL], variables)
-    lines = (await diagnostics(source).text()).splitlines()
+    lines = (await program_api(source=source).get_diagnostics()).splitlines()
     assert lines[0].startswith(f"Tooltray {__version__} (checkout), Python 3.")
     assert lines[2:] == [
         "desktop: KDE",
@@ -102,9 +99,8 @@ async def test_diagnostics_say_how_the_program_the_hub_and_each_server_are(home:
 async def test_secrets_the_person_s_folder_and_what_is_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE"):
         monkeypatch.delenv(name, raising=False)
-    text = await diagnostics(
-        Source(hub(), [Diagnosis("s", False, "stdio", "error", stderr=(f"{Path.home()}/x", "s3cret"))]), _masked
-    ).text()
+    source = Source(hub(), [Diagnosis("s", False, "stdio", "error", stderr=(f"{Path.home()}/x", "s3cret"))])
+    text = await program_api(source=source, masked=_masked).get_diagnostics()
     assert "stderr: ~/x\n" in text
     assert "stderr: ***\n" in text
     assert str(Path.home()) not in text
@@ -134,3 +130,37 @@ async def test_licences_and_diagnostics_are_texts() -> None:
     api = program_api()
     assert (await api.get_licences()).startswith("MIT License")
     assert (await api.get_diagnostics()).startswith("Tooltray ")
+
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+
+
+@LINUX
+async def test_what_a_process_has_started_counts_for_it() -> None:
+    alone = memory_of([os.getpid()])
+    program = ("-c", "print(flush=True); input()")
+    started = await asyncio.create_subprocess_exec(sys.executable, *program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert started.stdout
+        await started.stdout.readline()  # it grows no more
+        both = memory_of([os.getpid()])
+        assert both > alone
+        assert memory_of([started.pid, os.getpid()]) <= both + memory_of([started.pid]) // 2  # nothing counts twice
+    finally:
+        await started.communicate(b"\n")
+
+
+@LINUX
+def test_a_process_that_has_ended_has_nothing() -> None:
+    assert memory_of([2**22 + 1]) == 0
+    assert own_memory() > 1_000_000
+
+
+def test_a_table_of_all_processes_is_followed_downwards() -> None:
+    there = {1: Process(0, 1), 5: Process(1, 10), 6: Process(5, 100), 7: Process(6, 1000), 8: Process(1, 10_000)}
+    assert memory_in(there, [5]) == 1110
+    assert memory_in(there, [9]) == 0
+
+
+def test_lines_of_ps_are_read_and_others_left_out() -> None:
+    assert read_ps("    1     0  9000\n  77     1    12\nps: odd line here too\n") == {1: Process(0, 9_216_000), 77: Process(1, 12_288)}

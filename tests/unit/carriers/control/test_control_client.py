@@ -1,21 +1,26 @@
-"""The blocking client of the control channel, against a scripted hub."""
+"""control_client.py"""
 
 import errno
+import inspect
 import json
 import os
 import socket
 import subprocess
 import sys
 import threading
+from typing import Any, get_type_hints
 
 import pytest
 from tests.fakes.fake_control_hub import BOUND_S, FakeControlHub, HangUp, KeepSilent
+from tests.fakes.verb_table import VERBS
 
-from tooltray.carriers.control.control_client import ControlClient, HubLost, HubSilent
+from tooltray.carriers.control.control_client import ControlClient, HubLost, HubSilent, result_type, typed_result, verb_entries
 from tooltray.carriers.control.local_posix import wait_for_end
+from tooltray.carriers.copilot.hub_calls import HubCalls
 from tooltray.foundation.confirmation import NeedsPassphrase
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 
 pytestmark = pytest.mark.posix  # sockets of POSIX; tests/windows has the pipes
 
@@ -243,3 +248,61 @@ def test_the_end_of_a_process_is_seen_where_the_kernel_cannot_tell_of_it(monkeyp
     reaper.start()
     assert wait_for_end(process.pid, BOUND_S)
     reaper.join(BOUND_S)
+
+
+def version_found(home: Home) -> str | None:
+    client = ControlClient.connect(home)
+    if client is None:
+        return None
+    with client:
+        return str(client.call("hub/info")["version"])
+
+
+def test_a_hub_has_a_socket_for_commands(hub_home: Home) -> None:
+    with FakeControlHub(hub_home), FakeControlHub(hub_home, {"hub/info": {"version": "of bridges"}}, is_old=True):
+        assert version_found(hub_home) == "9.9.9"
+
+
+@pytest.mark.parametrize("is_left", [False, True])
+async def test_a_hub_of_a_version_without_a_control_socket_is_found_also_beside_one_that_a_killed_hub_left(
+    hub_home: Home, is_left: bool
+) -> None:
+    hub_home.prepare()
+    if is_left:
+        with socket.socket(socket.AF_UNIX) as dead:
+            dead.bind(os.fspath(hub_home.control_socket))
+    with FakeControlHub(hub_home, {"get_secret_names": ["s/KEY"]}, is_old=True):
+        assert version_found(hub_home) == "9.9.9"
+        assert await HubCalls(hub_home, may_start=False).within(10).secrets.get_secret_names() == ["s/KEY"]
+    assert version_found(hub_home) is None
+
+
+def test_the_table_has_every_verb_as_it_is_declared() -> None:
+    assert {verb: list(entry.takes) for verb, entry in verb_entries().items()} == {
+        verb: list(inspect.signature(kind).parameters)[1:] for verb, kind in VERBS.items()
+    }
+    results = {verb: get_type_hints(kind)["return"] for verb, kind in VERBS.items()}
+    assert {verb: result_type(verb) for verb in VERBS} == {
+        verb: kind if "tooltray." in repr(kind) else Any for verb, kind in results.items()
+    }
+
+
+def test_a_list_of_snapshots_is_converted_and_plain_json_stays() -> None:
+    tool = {
+        "name": "a",
+        "server": "s",
+        "original_name": "a",
+        "description": "",
+        "category": "read",
+        "is_enabled": True,
+        "is_approved": True,
+    }
+    assert typed_result("get_tools", [tool]) == [ToolSnapshot(**tool)]
+    assert typed_result("call_tool", tool) is tool
+
+
+@pytest.mark.parametrize("answer", [{}, None, [{"name": 1}]])
+def test_an_answer_of_another_shape_is_an_error_with_a_way_out(answer: Any) -> None:
+    with pytest.raises(TooltrayError, match="makes no sense") as caught:
+        typed_result("get_tools", answer)
+    assert "tooltray stop" in caught.value.problem.hint

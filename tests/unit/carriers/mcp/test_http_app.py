@@ -90,7 +90,7 @@ async def test_what_one_client_has_open_is_ended_without_the_others() -> None:
     async with http_hub(tokens={"t1": "one", "t2": "two"}) as hub:
         mine, other = {"Authorization": "Bearer t1"}, {"Authorization": "Bearer t2"}
         first, second = await hub.initialize(headers=mine), await hub.initialize(headers=other)
-        await hub.app.end_of("one", "gone", grace_s=0)
+        await hub.app.endpoints.end_of("one", "gone", grace_s=0)
         assert (await hub.post(request("echo"), session=first, headers=mine)).status == 404
         assert (await hub.post(request("echo"), session=second, headers=other)).status == 200
 

@@ -105,7 +105,7 @@ async def test_a_question_is_not_sent_to_a_client_that_cannot_answer_it() -> Non
         message, headers = modern("ask", id=9)
         asking = asyncio.ensure_future(hub.post(message, headers=headers))
         await hub.clients.answering.wait()
-        await hub.app.end_of(None, "ended", grace_s=0)
+        await hub.app.endpoints.end_of(None, "ended", grace_s=0)
         assert (await asking).json["error"]["message"] == "ended"
 
 

@@ -17,12 +17,10 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
-from tooltray.api.presenter.session_clients import SessionClients
-from tooltray.api.presenter.session_servers import SessionServers
-from tooltray.carriers.control.control_session import HubControl
+from tooltray.api.presenter.mcp_presenter import SessionClients, SessionServers
+from tooltray.carriers.control.control_session import ControlSessions, HubControl
 from tooltray.carriers.mcp.client_session import ClientSession
-from tooltray.carriers.mcp.connection import Connection, Hello
-from tooltray.carriers.mcp.control_sessions import ControlSessions
+from tooltray.carriers.mcp.local_socket import Connection, Hello
 from tooltray.carriers.mcp.sessions import LEADS_BACK, Sessions
 from tooltray.foundation.events import EventBus, SessionsChanged
 from tooltray.gateway.calls.notifications import Notifications

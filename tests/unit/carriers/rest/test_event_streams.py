@@ -13,7 +13,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.http_hub import OpenResponse
 
-from tooltray.carriers.http_server.event_streams import KEEPALIVE_S
+from tooltray.carriers.http_server.answers import KEEPALIVE_S
 from tooltray.carriers.rest.event_streams import KEPT_BYTES, KEPT_EVENTS, READ_WITHIN_S, EventStreams
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ConfigChanged, EventBus, ProblemReported, ServerStarted, SessionsChanged

@@ -17,8 +17,8 @@ from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.rest_hub import TOKEN, RestHub, rest_hub
 
 from tooltray.carriers.rest.operations import operations_at
-from tooltray.carriers.rest.problems import Failed, problem_response
 from tooltray.carriers.rest.requests import BODY_WITHIN_S, page, read_body
+from tooltray.carriers.rest.responses import Failed, problem_response
 
 JSON = {"Content-Type": "application/json"}
 

@@ -22,8 +22,7 @@ from tooltray.catalogue.views.meta_tools import (
 )
 from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.protocol.eras import Era
-from tooltray.protocol.sessions.own_results import SERVER_INFO
+from tooltray.protocol.eras import SERVER_INFO, Era
 
 US = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
 

@@ -22,8 +22,7 @@ from tooltray.consent.approvals.flow_guard import NO_FLOW, Flow, FlowGuard, flow
 from tooltray.consent.askers import WindowAsker
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.events import ConfigChanged, EventBus
-from tooltray.protocol.sessions.session_flow import SessionFlow
-from tooltray.protocol.sessions.session_state import SessionState
+from tooltray.protocol.sessions.session_state import SessionFlow, SessionState
 from tooltray.records.audit.audit_trail import AuditTrail
 
 OPEN, CLOSED = {"openWorldHint": True}, {"openWorldHint": False}

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, prompt, template
 from tests.fakes.scripted_server import error, raw
 
-from tooltray.protocol.sessions.own_results import SERVER_INFO
+from tooltray.protocol.eras import SERVER_INFO
 
 ARGUMENT = {"name": "n", "value": "v"}
 

@@ -11,8 +11,7 @@ from tests.fakes.scripted_server import text, tool
 
 from tooltray.foundation.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.protocol.eras import Era
-from tooltray.protocol.sessions.own_results import SERVER_INFO
+from tooltray.protocol.eras import SERVER_INFO, Era
 
 # all servers together
 

@@ -12,7 +12,7 @@ from tests.fakes.hub_parts import Client, HubParts, hub_parts, one_server, settl
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 from tests.fakes.set_clock import SetClock
 
-from tooltray.carriers.mcp.live_calls import LiveCall
+from tooltray.carriers.mcp.client_notices import LiveCall
 from tooltray.gateway.calls import server_limits
 from tooltray.gateway.calls.server_limits import MINUTE_S, ServerLimits
 from tooltray.gateway.calls.stage import Terms

@@ -330,7 +330,7 @@ async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, mo
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
     for module in ("stages", "tool_call"):
         monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
-    monkeypatch.setattr("tooltray.protocol.sessions.call_timings.time", clock)
+    monkeypatch.setattr("tooltray.protocol.sessions.exchange.time", clock)
     async with desk(tmp_path) as here:
         call = here.calling()
         question = await here.asked()
@@ -345,7 +345,7 @@ async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_tim
     clock = SimpleNamespace(perf_counter=lambda: now, time=time.time)
     for module in ("stages", "tool_call"):
         monkeypatch.setattr(f"tooltray.gateway.calls.{module}.time", clock)
-    monkeypatch.setattr("tooltray.protocol.sessions.call_timings.time", clock)
+    monkeypatch.setattr("tooltray.protocol.sessions.exchange.time", clock)
     program = ScriptedServer(tool("t"))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await parts.presenter.start_server("s")

@@ -16,7 +16,7 @@ from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.gateway.kept_results.result_fitting import MAX_CHARACTERS_KEY, allowed_characters
 from tooltray.gateway.kept_results.result_parts import estimate_tokens
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.protocol.sessions.session_flow import SessionFlow
+from tooltray.protocol.sessions.session_state import SessionFlow
 from tooltray.protocol.task_messages import with_result
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 

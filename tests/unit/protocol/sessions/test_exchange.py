@@ -1,10 +1,15 @@
-"""exchange.py"""
+"""protocol/sessions/exchange.py"""
 
+import itertools
+from types import SimpleNamespace
+
+import pytest
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import MODERN_META, Client
 
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era, Head
+from tooltray.protocol.sessions.exchange import CallTimings
 
 REQUEST = Envelope(id=dump(7), method="tools/call", params=dump({"name": "t", "_meta": MODERN_META}))
 
@@ -31,3 +36,38 @@ def test_a_child_is_the_same_but_for_what_it_is_given() -> None:
     same = exchange.child()
     assert (same.request, same.head, same.caller) == (exchange.request, exchange.head, exchange.caller)
     assert {(each.server, each.client, each.held) for each in (exchange, child, same)} == {("one", "Editor 1", None)}
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at it is a second later."""
+    ticks = itertools.count()
+    monkeypatch.setattr("tooltray.protocol.sessions.exchange.time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
+
+
+def test_a_person_the_start_and_the_server_have_their_own_time() -> None:
+    course = CallTimings()  # 0
+    with course.at_start():  # 1 to 2
+        assert course.waits_for == "start"
+    assert (course.waits_for, course.start_s, course.person_s, course.server_s) == ("server", 1.0, None, None)
+    with course.at_server(), course.at_person():  # 3, 4 to 5, 6
+        assert course.waits_for == "person"
+    assert (course.person_s, course.server_s) == (1.0, 2.0)  # of three seconds a person had one
+    with course.at_person(), course.at_server():
+        pass
+    assert (course.person_s, course.server_s) == (4.0, 3.0)
+    assert course.passed_s == 11.0
+
+
+def test_of_several_questions_at_once_a_person_has_one_time() -> None:
+    course = CallTimings()
+    with course.at_person(), course.at_person(), course.at_start():  # 1 to 2
+        assert course.waits_for == "person"
+    assert (course.person_s, course.start_s) == (1.0, None)
+
+
+def test_until_there_is_a_reply_time_passes_and_then_it_stands() -> None:
+    course = CallTimings()
+    assert (course.passed_s, course.passed_s) == (1.0, 2.0)
+    course.answered_at = 1.5
+    assert (course.passed_s, course.passed_s) == (1.5, 1.5)

@@ -12,7 +12,7 @@ from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.audit.audit_trail import AuditTrail, Decision
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.calls_under_way import CallsUnderWay

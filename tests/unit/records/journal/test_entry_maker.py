@@ -9,7 +9,7 @@ from tests.fakes.journals import NOW, SECRET, call, large
 
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.activity.masking import Mask
 from tooltray.records.journal.entry_maker import LONGEST_REASON, MOST_NAMES, READ_BELOW_BYTES, EntryMaker
 from tooltray.records.journal.journal_event import JournalEvent

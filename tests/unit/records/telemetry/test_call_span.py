@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.journals import NOW, SECRET, call
 
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.protocol.sessions.call_timings import CallTimings
+from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.telemetry.call_span import KEPT_PARAMS_BYTES, CallSpan, finished, span_of
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "00f067aa0ba902b7"

@@ -20,8 +20,7 @@ from aiohttp.http_writer import StreamWriter
 from aiohttp.payload import Payload
 
 from tooltray.foundation.tasks import Spawn
-from tooltray.protocol.channels import Outgoing
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES, Outgoing
 from tooltray.protocol.unsent import AllUnsent, Unsent
 from tooltray.servers.transports.http.http_failures import ExchangeFailed
 

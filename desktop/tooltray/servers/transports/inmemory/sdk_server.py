@@ -16,8 +16,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 
+from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES, LineBuffer
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_REQUEST, dump, failure, find_id, reply_parts
-from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES, LineBuffer
 from tooltray.servers.transports.inmemory.streams import FromServer, ToServer
 
 logger = logging.getLogger(__name__)
