@@ -18,7 +18,7 @@ import msgspec
 from tooltray.app.engine import Engine, HubFailed
 from tooltray.app.hub import HubOptions, StartedBy
 from tooltray.carriers.control.control_client import END_TIMEOUT_S, ControlClient
-from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
+from tooltray.cli.run import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.cli.speech import tr
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.event_loop import new_event_loop

@@ -9,9 +9,9 @@ import json
 from collections.abc import Sequence
 
 from tooltray.cli import values
+from tooltray.cli.arguments import Usage, command, later
 from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub
-from tooltray.cli.parsers import Usage, command, later
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, day, print_json, print_note, print_notes, problem_line

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
+from tooltray.cli.arguments import Usage, command
 from tooltray.cli.hubs import any_hub
-from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
 from tooltray.foundation.home.home import Home

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from tooltray.cli.commands.secrets_command import chosen_backend
 from tooltray.cli.hubs import RETRY_EVERY_S, RunningHub, any_hub, running_hub
 from tooltray.cli.person import confirmed
-from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.foundation.errors import TooltrayError

@@ -3,9 +3,9 @@
 import argparse
 
 from tooltray.cli import values
+from tooltray.cli.arguments import COMMAND_MARK, Commands, Usage, command
 from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import any_hub
-from tooltray.cli.parsers import COMMAND_MARK, Commands, Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, problem_line
 from tooltray.foundation.snapshots.servers import InMemoryServer
@@ -36,9 +36,9 @@ def declare(parser: Usage) -> None:
     ):
         command(servers, name, text, f"server_commands.servers_command:{name}").takes("name")
     text = tr("connect once to a server, list its tools and end it again")
-    command(servers, "test", text, "server_commands.server_testing:try_out").takes("name")
+    command(servers, "test", text, "server_commands.servers_command:try_out").takes("name")
     text = tr("run a server unconfined for a while and propose a profile for it")
-    watching = command(servers, "watch", text, "server_commands.watch_command:watch")
+    watching = command(servers, "watch", text, "server_commands.confine_command:watch")
     watching.takes("name")
     watching.takes("--for", "TIME", tr("how long, as 90s or 5m (default: 5m)"), dest="duration_s", type=values.time, default=WATCHED_S)
     watching.flag("--yes", tr("use what is proposed, do not ask"))
@@ -48,10 +48,10 @@ def declare(parser: Usage) -> None:
     _declare_confining(servers)
     links = command(servers, "links", tr("print the links that add a server to AI clients"), "server_commands.servers_command:links")
     links.takes("name", "NAME", tr("without it: Tooltray itself, with all its servers"), nargs="?", default="")
-    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "commands.setup_command:reset")
+    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "commands.import_command:reset")
     reset.flag("--yes", tr("do not ask"))
     text = tr("sign in to a server elsewhere, with a browser")
-    signing_in = command(servers, "sign-in", text, "server_commands.sign_in_command:sign_in").takes("name")
+    signing_in = command(servers, "sign-in", text, "server_commands.servers_command:sign_in").takes("name")
     signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
     signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
     signed_out = done(_signed_out, server=lambda args, _: args.name, signed_in=False)
@@ -84,7 +84,7 @@ def _copied(args: argparse.Namespace, name: str) -> str:
 def _declare_showing(servers: Commands) -> None:
     """Adds options for approvals and listing of a server's tools for AI clients."""
     text = tr("choose which calls of a server go through unasked")
-    unasked = command(servers, "approve", text, "commands.approve_command:server_rules", check=_check_server_rules, has_json=False)
+    unasked = command(servers, "approve", text, "commands.permissions_command:server_rules", check=_check_server_rules, has_json=False)
     unasked.takes("name")
     unasked.takes("rules", "RULE", tr("read, write, all, a tool's name, names:PATTERN, ..."), nargs="*", type=values.some_text)
     unasked.flag("--nothing", tr("ask about each call"))
@@ -124,7 +124,7 @@ def _declare_add(servers: Commands) -> None:
 
 def _declare_set(servers: Commands) -> None:
     setting = command(
-        servers, "set", tr("change some fields of a server; the others stay"), "server_commands.server_setting:change", check=_check_set
+        servers, "set", tr("change some fields of a server; the others stay"), "server_commands.server_adding:change", check=_check_set
     )
     setting.takes("name")
     setting.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
