@@ -10,7 +10,7 @@ from tooltray.records.activity.call_stats import CallStats
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.sign_ins.sign_ins import SignIns
 from tooltray.servers.upstream.managed_server import ManagedServer
-from tooltray.sources.projects.project_copies import ProjectSnapshots
+from tooltray.sources.projects.projects import ProjectSnapshots
 
 
 class ServerSnapshots:

@@ -112,7 +112,7 @@ def completion(args: argparse.Namespace, home: Home) -> int:
 
 def for_bash(tree: CommandNode) -> str:
     """Returns the completion for bash 4 and newer, with or without the package bash-completion."""
-    groups = "|".join(f"{shlex.quote(each.words)}" for each in tree.walk() if each is not tree)
+    groups = _groups(tree)
     words = "\n".join(f"    {shlex.quote(each.words)}) words={shlex.quote(_words(each))} ;;" for each in tree.walk())
     return f"""\
 # bash completion of tooltray; made by: tooltray completion bash
@@ -135,7 +135,7 @@ complete -o default -F _tooltray tooltray
 
 
 def for_zsh(tree: CommandNode) -> str:
-    groups = "|".join(shlex.quote(each.words) for each in tree.walk() if each is not tree)
+    groups = _groups(tree)
     lines = "\n".join(f"    {shlex.quote(each.words)}) found=({_described(each)}) ;;" for each in tree.walk())
     return f"""\
 #compdef tooltray
@@ -187,6 +187,10 @@ def _fish_lines(node: CommandNode) -> list[str]:
         names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
         lines.append(f"{start} {names}{' -r' if option.value else ''} -d {_in_fish(option.help)}\n")
     return lines
+
+
+def _groups(tree: CommandNode) -> str:
+    return "|".join(shlex.quote(each.words) for each in tree.walk() if each is not tree)
 
 
 def _in_fish(text: str) -> str:

@@ -8,16 +8,15 @@ import argparse
 import contextlib
 import os
 import sys
-import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli.arguments import Usage
 from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S, SecretPlace, with_secrets
 from tooltray.cli.hubs import RunningHub, any_hub, running_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
+from tooltray.cli.server_commands.servers_command import events_shown
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line, to_json
 from tooltray.cli.values import STDIN, is_path
@@ -31,12 +30,11 @@ from tooltray.foundation.snapshots.forms import FormField
 from tooltray.foundation.snapshots.setup import SetupChange
 
 if TYPE_CHECKING:
-    from tooltray.sources.entries.setup_api import SetupApi
+    from tooltray.sources.entries.settings_api import SetupApi
 
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file, and characters of standard input; thousands of servers have a few hundred KB
 LOOK_TIMEOUT_S = 60.0  # the files of all clients take less than a second; before the first scan the login shell runs
-PROGRESS_END_S = 2.0  # for the thread that shows progress, whose connection is closed: it ends at once
 INDENT = "    "
 SIGNS = {"new": "+", "same": "=", "different": "~", "broken": "!"}
 
@@ -108,7 +106,7 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
     values, left_out = _all_values(chosen, home)
     choices, done = [each.id for each in chosen if each.id not in {other.id for other in left_out}], left_out
     if choices:
-        with _progress_shown(home):
+        with events_shown(home, _progress):
             importing = hub.api.ai_clients.import_servers(choices=choices, values=values, tidy=is_tidy, **given)  # type: ignore[arg-type]
             done = [*hub.ask(importing, timeout_s=None), *left_out]
     if args.json:
@@ -250,28 +248,10 @@ def _done_line(done: ImportedServer) -> str:
     return clean_line(f"{done.name}: {words[done.state]}{out}{stays}")
 
 
-@contextlib.contextmanager
-def _progress_shown(home: Home) -> Iterator[None]:
-    """Prints the progress of the import while inside, over a second connection; prints nothing without a terminal."""
-    connection = ControlClient.connect(home, with_events=True) if sys.stderr.isatty() else None
-    if connection is None:
-        yield
-        return
-    thread = threading.Thread(target=_show_progress, args=(connection,), name="import progress", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        connection.end()
-        thread.join(PROGRESS_END_S)
-        connection.close()
-
-
-def _show_progress(connection: ControlClient) -> None:
-    with contextlib.suppress(TooltrayError):
-        for kind, data in connection.events():
-            if kind == "ImportProgressed" and data["name"]:
-                print_note(tr("{done} of {total}: {name}", done=data["done"], total=data["total"], name=data["name"]))
+def _progress(kind: str, data: Mapping[str, Any]) -> str:
+    if kind != "ImportProgressed" or not data["name"]:
+        return ""
+    return tr("{done} of {total}: {name}", done=data["done"], total=data["total"], name=data["name"])
 
 
 STDOUT = "-"  # instead of a file, as in many programs

@@ -5,6 +5,7 @@ Only the diagnostics need a hub. The bridge's path belongs to the user, whatever
 
 import argparse
 import json
+from functools import partial
 
 from tooltray.cli.arguments import Usage, command
 from tooltray.cli.hubs import started_hub
@@ -34,18 +35,13 @@ def licences(args: argparse.Namespace, home: Home) -> int:
 
 def declare_autostart(parser: Usage) -> None:
     autostart = parser.subcommands()
-    command(autostart, "on", tr("start when you log in"), on)
-    command(autostart, "off", tr("do not start when you log in"), off)
+    command(autostart, "on", tr("start when you log in"), partial(_switch, True))
+    command(autostart, "off", tr("do not start when you log in"), partial(_switch, False))
     command(autostart, "status", tr("say whether it starts when you log in"), status)
 
 
-def on(args: argparse.Namespace, home: Home) -> int:
-    start_at_login.switch(on=True)
-    return status(args, home)
-
-
-def off(args: argparse.Namespace, home: Home) -> int:
-    start_at_login.switch(on=False)
+def _switch(is_on: bool, args: argparse.Namespace, home: Home) -> int:
+    start_at_login.switch(on=is_on)
     return status(args, home)
 
 

@@ -5,7 +5,7 @@ The user sees what would run before anything is added, and is prompted for secre
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tooltray.cli import values
 from tooltray.cli.arguments import Usage, command
@@ -35,9 +35,9 @@ from tooltray.cli.terminal import (
     print_notes,
     problem_line,
 )
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.phrases import Phrase, as_json
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot, RegistryOption, RegistryServer, RegistryStatus
 from tooltray.foundation.snapshots.forms import FieldValue, FormField, NewServer
@@ -140,6 +140,7 @@ def _field_line(field: FormField) -> str:
     said = [
         ", ".join(filter(None, kinds)),
         tr("one of {choices}", choices=", ".join(field.choices)) if field.choices else "",
+        "" if field.label == field.key else field.label,
         field.description,
     ]
     default = "" if field.default is None or field.is_secret else tr("default: {default}", default=field.default)
@@ -182,23 +183,45 @@ def _fields(hub: Hub, option: RegistryOption) -> Sequence[FormField]:
     return hub.ask(hub.api.bundles.read_bundle(source=option.label), timeout_s=FETCH_TIMEOUT_S).fields
 
 
-def _values(args: argparse.Namespace, home: Home, fields: Sequence[FormField]) -> Values:
-    """Returns the values typed in the command, and then those that the user is prompted for."""
-    known = {field.key: field for field in fields}
-    values: Values = {}
+def _values(
+    args: argparse.Namespace, home: Home, fields: Sequence[FormField], *, from_stdin: bool = False, asks_optional: bool = False
+) -> Values:
+    """Returns the values typed in the command, and then those that the user is prompted for: secrets without echo, others if required.
+
+    Args:
+        asks_optional: the user is asked whether to give optional secrets, too.
+
+    Raises:
+        TooltrayError: a secret was typed in the command, or it is required and no user is there.
+    """
+    known, given = {field.key: field for field in fields}, dict[str, list[str]]()
     for key, value in args.values:
-        field = known.get(key)
-        if field and field.is_secret and not value.startswith("${"):
+        if key in known and known[key].is_secret and not value.startswith("${"):
             hint = tr("Leave --set {key} out; its value is asked for, or read from standard input", key=key)
             raise TooltrayError(tr("{key} is a secret, and other programs can read the arguments of a command", key=key), "", hint)
-        before = values.get(key)
-        values[key] = [*(before if isinstance(before, list) else []), value] if field and field.is_list else value
-    missing = [field for field in fields if field.key not in values and field.is_required and field.default in (None, ())]
-    for field in (each for each in missing if not each.is_secret and is_person_there()):
-        print_note(f"{field.label}: {field.description}")
-        values[field.key] = input(f"{clean_line(field.label)}: ")
-    secrets = [field.key for field in missing if field.is_secret]
-    return values | SecretPlace(home).ask(secrets)
+        given.setdefault(key, []).append(value)
+    values: Values = {key: each if len(each) > 1 or (key in known and known[key].is_list) else each[0] for key, each in given.items()}
+    missing = [field for field in fields if field.key not in values]
+    needed = [field.key for field in missing if field.is_required and field.default in (None, ())]
+    for field in missing:
+        if field.key in needed and not field.is_secret and is_person_there():
+            values[field.key] = _typed(field)
+    secrets = [field.key for field in missing if field.is_secret and (field.key in needed or (asks_optional and _is_given(field)))]
+    return values | SecretPlace(home).ask(secrets, from_stdin=from_stdin)
+
+
+def _is_given(field: FormField) -> bool:
+    """Asks whether the user wants to give an optional secret."""
+    otherwise = tr("it is kept otherwise") if field.placeholder else tr("not needed")
+    return confirmed(tr("Give it {label} ({otherwise})?", label=field.label, otherwise=otherwise), yes=False)
+
+
+def _typed(field: FormField) -> str:
+    about = f" ({clean_line(field.description)})" if field.description else ""
+    try:
+        return input(f"{clean_line(field.label)}{about}: ")
+    except EOFError:
+        return ""
 
 
 def _new_lines(new: NewServer) -> list[str]:
@@ -242,23 +265,34 @@ def _plain(fields: Sequence[FormField], values: Values) -> list[tuple[str, Field
     return [(key, "(secret)" if key in secret else value) for key, value in values.items()]
 
 
-def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
-    """Reports the outcome; returns 1 if the server was added and does not start, so that a script notices."""
-    note_start(name)
+def _started(args: argparse.Namespace, home: Home, hub: Hub, done: Mapping[str, object], works: Callable[[str], str], fails: str) -> int:
+    """Starts a server that was added, and reports the outcome; returns 1 if it does not start, so that a script notices.
+
+    Args:
+        done: the result for `--json` so far.
+        works: makes the text for a server that runs, from what it has.
+    """
+    server, tools, problem = str(done["server"]), None, None
+    note_start(server)
     try:
-        with progress_shown(home, name):
-            tools = tools_once_started(hub, name)
+        with progress_shown(home, server):
+            tools = tools_once_started(hub, server)
     except TooltrayError as error:
-        snapshot = server_snapshot(hub, name)
-        if snapshot is not None and snapshot.state is ServerState.NEEDS_SIGN_IN:
-            return answer(args, {"server": name, "started": False}, tr("Added {name}; {name2}", name=name, name2=needs_sign_in(name)))
-        answer(args, {"server": name, "started": False}, tr("Added {name}, which does not start.", name=name))
-        print_error(error.problem, as_json=args.json)
-        note_log(name)
-        return 1
-    return answer(
-        args, {"server": name, "started": True, "tools": tools}, tr("Added {name}; it {tools}.", name=name, tools=running_in_words(tools))
-    )
+        problem = error.problem
+    snapshot = server_snapshot(hub, server) if problem or args.json else None
+    if problem and snapshot is not None and snapshot.state is ServerState.NEEDS_SIGN_IN:
+        return answer(args, {**done, "started": False}, tr("Added {name}; {name2}", name=server, name2=needs_sign_in(server)))
+    result = {**done, "started": problem is None, "tools": tools, "snapshot": snapshot or {}}
+    answer(args, result, fails if problem else works(running_in_words(tools)))
+    if problem:
+        print_error(problem, as_json=args.json)
+        note_log(server)
+    return 1 if problem else 0
+
+
+def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
+    fails = tr("Added {name}, which does not start.", name=name)
+    return _started(args, home, hub, {"server": name}, lambda tools: tr("Added {name}; it {tools}.", name=name, tools=tools), fails)
 
 
 def _show_refreshed(args: argparse.Namespace, status: RegistryStatus) -> int:
@@ -300,7 +334,7 @@ def declare_bundle(parser: Usage) -> None:
     installing = command(bundles, "install", tr("install a bundle, or a newer one in the place of an older one"), install_bundle)
     installing.takes("source", "FILE", SOURCE)
     installing.takes("--name", "NAME", tr("what the server is called here, or which one is updated"), default="")
-    installing.repeats("--set", "KEY=VALUE", tr("one of its settings; again for several values"), type=values.field_value)
+    installing.repeats("--set", "KEY=VALUE", tr("one of its settings; again for several values"), type=values.field_value, dest="values")
     installing.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
     installing.flag("--yes", tr("do not ask"))
     titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
@@ -327,7 +361,8 @@ def install_bundle(args: argparse.Namespace, home: Home) -> int:
         offer = _read(hub, args)
     for problem in offer.problems:
         raise TooltrayError(problem.title, problem.message, problem.hint)
-    values = _bundle_values(offer, args, home)  # no lock is held while the user types
+    asks_optional = not (args.yes or args.secret_stdin) and is_person_there()
+    values = _values(args, home, offer.fields, from_stdin=args.secret_stdin, asks_optional=asks_optional)  # no lock is held meanwhile
     with started_hub(home) as hub:
         new = hub.ask(hub.api.bundles.preview_bundle(source=offer.source, sha256=offer.sha256, values=values), timeout_s=READ_TIMEOUT_S)
     if not args.yes:
@@ -338,7 +373,15 @@ def install_bundle(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         installing = hub.api.bundles.install_bundle(source=offer.source, sha256=offer.sha256, values=values, server=args.name)
         server = hub.ask(installing, timeout_s=None)  # the keyring may ask to be unlocked
-        return _started(args, home, hub, server, offer)
+        is_update = offer.here == server
+        done = {"server": server, "version": offer.version, "sha256": offer.sha256, "updated": is_update}
+        facts = {"word": "Updated" if is_update else "Installed", "title": clean_line(offer.title), "version": clean_line(offer.version)}
+        fails = tr("{word} {title} {version} as {server}, which does not start.", server=server, **facts)
+
+        def works(tools: str) -> str:
+            return tr("{word} {title} {version} as {server}; it {tools}.", server=server, tools=tools, **facts)
+
+        return _started(args, home, hub, done, works, fails)
 
 
 def remove_bundle(args: argparse.Namespace, home: Home) -> int:
@@ -369,89 +412,6 @@ def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:
     return hub.ask(hub.api.bundles.read_bundle(source=source), timeout_s=READ_TIMEOUT_S)
 
 
-def _bundle_values(offer: BundleOffer, args: argparse.Namespace, home: Home) -> dict[str, FieldValue]:
-    """Returns the values typed in the command, and those that the user is prompted for: secrets without echo, others if required.
-
-    Raises:
-        TooltrayError: a secret was typed in the command, where others can read it; or a value is required and no user is there.
-    """
-    given: dict[str, list[str]] = {}
-    for key, value in args.set:
-        given.setdefault(key, []).append(value)
-    fields = {field.key: field for field in offer.fields}
-    if hidden := next((key for key in given if key in fields and fields[key].is_secret), None):
-        raise TooltrayError(
-            tr("{hidden} is a secret", hidden=hidden),
-            tr("others can read what is typed behind a command"),
-            tr("Leave it out; it is asked for"),
-        )
-    values: dict[str, FieldValue] = {key: _one_or_many(fields.get(key), each) for key, each in given.items()}
-    for field in offer.fields:
-        if field.is_required and not field.is_secret and field.default is None and field.key not in values and is_person_there():
-            values[field.key] = _typed(field)
-    wanted = [field.key for field in offer.fields if field.is_secret and (field.is_required or _wants(field, args))]
-    return {**values, **SecretPlace(home).ask(wanted, from_stdin=args.secret_stdin)}
-
-
-def _wants(field: FormField, args: argparse.Namespace) -> bool:
-    """Asks whether the user wants to give an optional secret."""
-    if args.yes or args.secret_stdin or not is_person_there():
-        return False
-    text = tr(
-        "Give it {label} ({otherwise})?", label=field.label, otherwise=tr("it is kept otherwise") if field.placeholder else tr("not needed")
-    )
-    return confirmed(text, yes=False)
-
-
-def _one_or_many(field: FormField | None, values: Sequence[str]) -> FieldValue:
-    return list(values) if (field and field.is_list) or len(values) > 1 else values[0]
-
-
-def _typed(field: FormField) -> str:
-    about = f" ({clean_line(field.description)})" if field.description else ""
-    try:
-        return input(f"{clean_line(field.label)}{about}: ")
-    except EOFError:
-        return ""
-
-
-def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer: BundleOffer) -> int:
-    word = "Updated" if offer.here == server else "Installed"
-    done: dict[str, object] = {"server": server, "version": offer.version, "sha256": offer.sha256, "updated": offer.here == server}
-    note_start(server)
-    problem: Problem | None = None
-    tools: int | None = None
-    try:
-        with progress_shown(home, server):
-            tools = tools_once_started(hub, server)
-    except TooltrayError as error:
-        problem = error.problem
-    if args.json:
-        print_json({**done, "started": problem is None, "tools": tools, "snapshot": as_json(server_snapshot(hub, server) or {})})
-    elif problem is None:
-        text = tr(
-            "{word} {title} {version} as {server}; it {tools}.",
-            word=word,
-            title=clean_line(offer.title),
-            version=clean_line(offer.version),
-            server=server,
-            tools=running_in_words(tools),
-        )
-        print(text)
-    else:
-        line = tr(
-            "{word} {title} {version} as {server}, which does not start.",
-            word=word,
-            title=clean_line(offer.title),
-            version=clean_line(offer.version),
-            server=server,
-        )
-        print(line)
-    if problem is not None:
-        print_error(problem, as_json=args.json)
-    return 0 if problem is None else 1
-
-
 def _bundle_lines(offer: BundleOffer) -> list[str]:
     """Returns the facts that a person should know before consenting."""
     here = (
@@ -469,19 +429,9 @@ def _bundle_lines(offer: BundleOffer) -> list[str]:
         tr("Command:   {command}", command=joined(offer.command)),
     ]
     lines += [tr("Tools:     {tools}", tools=", ".join(offer.tools))] if offer.tools else []
-    lines += [tr("Setting:   {field}", field=_setting(field)) for field in offer.fields]
-    lines += _said("Careful:   ", offer.warnings)
-    return [clean_line(line) for line in [*lines, *_said("Problem:   ", offer.problems)] if line]
-
-
-def _setting(field: FormField) -> str:
-    words = [field.kind, *(["required"] if field.is_required else []), *(["secret"] if field.is_secret else [])]
-    default = tr(", default {default}", default=field.default) if field.default is not None else ""
-    return tr("{key} ({words}{default}): {label}", key=field.key, words=", ".join(words), default=default, label=field.label)
-
-
-def _said(mark: str, problems: Iterable[Problem]) -> list[str]:
-    return [f"{mark}{problem}" for problem in problems]
+    lines += [tr("Setting:   {field}", field=_field_line(field)) for field in offer.fields]
+    lines += [f"Careful:   {warning}" for warning in offer.warnings] + [f"Problem:   {problem}" for problem in offer.problems]
+    return [clean_line(line) for line in lines if line]
 
 
 def _bundle_row(bundle: BundleSnapshot) -> list[str]:

@@ -12,7 +12,9 @@ import threading
 import time
 import uuid
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import msgspec
 
@@ -224,17 +226,25 @@ def note_log(name: str) -> None:
     print_note(tr("What it wrote: tooltray servers logs {name}", name=shlex.quote(name)))
 
 
-@contextlib.contextmanager
-def progress_shown(home: Home, server: str) -> Iterator[None]:
-    """Prints a server's progress while it starts: how far its download is, why it is tried again.
+def progress_shown(home: Home, server: str) -> AbstractContextManager[None]:
+    """Prints a server's progress while it starts: how far its download is, why it is tried again."""
+    return events_shown(home, lambda kind, data: _progress(data, server) if kind == "ServerChanged" else "")
 
-    It uses a second connection, since the first one waits for the outcome. Prints nothing where no terminal shows it or no hub runs.
+
+@contextlib.contextmanager
+def events_shown(home: Home, in_words: Callable[[str, Any], str]) -> Iterator[None]:
+    """Prints notes about the hub's events while inside; nothing where no terminal shows them or no hub runs.
+
+    It uses a second connection, since the first one waits for the outcome.
+
+    Args:
+        in_words: makes the note from an event's kind and data; empty: none.
     """
     connection = _events(home) if sys.stderr.isatty() else None
     if connection is None:
         yield
         return
-    thread = threading.Thread(target=_show_progress, args=(connection, server), name="start progress", daemon=True)
+    thread = threading.Thread(target=_show_events, args=(connection, in_words), name="progress", daemon=True)
     thread.start()
     try:
         yield
@@ -251,21 +261,21 @@ def _events(home: Home) -> ControlClient | None:
         return None
 
 
-def _show_progress(connection: ControlClient, name: str) -> None:
+def _show_events(connection: ControlClient, in_words: Callable[[str, Any], str]) -> None:
     shown = ""
     with contextlib.suppress(TooltrayError, msgspec.ValidationError):  # the second error: from a hub of another version
         for kind, data in connection.events():
-            server = msgspec.convert(data["server"], ServerSnapshot) if kind == "ServerChanged" else None
-            words = _progress(server) if server and server.name == name else ""
+            words = in_words(kind, data)
             if words and words != shown:
                 shown = words
-                print_note(f"{name}: {words}")
+                print_note(words)
 
 
-def _progress(server: ServerSnapshot) -> str:
-    if server.state not in ON_ITS_WAY or not server.detail:
+def _progress(data: Any, name: str) -> str:
+    server = msgspec.convert(data["server"], ServerSnapshot)
+    if server.name != name or server.state not in ON_ITS_WAY or not server.detail:
         return ""
-    return in_one_line(server.problem.title if server.problem else "", server.detail)
+    return f"{name}: {in_one_line(server.problem.title if server.problem else '', server.detail)}"
 
 
 def try_out(args: argparse.Namespace, home: Home) -> int:

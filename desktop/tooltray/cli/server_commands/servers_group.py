@@ -13,6 +13,8 @@ from tooltray.foundation.snapshots.servers import InMemoryServer
 LOG_LINES = 200
 SIGN_OUT_TIMEOUT_S = 60.0  # longer than the grace that a server gets
 WATCHED_S = 300.0
+_OF_COMMANDS = ("secret", "env", "cwd")
+_OF_URLS = ("sse", "header", "header_secret", "bearer_secret", "client_id", "client_secret", "scope", "redirect_port", "client_credentials")
 
 
 def declare(parser: Usage) -> None:
@@ -212,14 +214,9 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(tr("--template goes with --deferred"))
     if args.idle_stop is not None and not (args.on_demand or args.deferred):
         usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))
-    of_settings = {"--on-demand": args.on_demand, "--deferred": args.deferred, "--replace": args.replace}
-    if args.project is not None and (wrong := next((option for option, value in of_settings.items() if value), None)):
+    if args.project is not None and (wrong := _first_given(args, "on_demand", "deferred", "replace")):
         usage.error(tr("{wrong} does not go with --project: such a server runs while somebody works there", wrong=wrong))
-    of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
-    of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
-    of_urls |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
-    of_urls |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials}
-    if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
+    if wrong := _first_given(args, *(_OF_COMMANDS if args.url else _OF_URLS)):
         usage.error(f"{wrong} goes with {'a command' if args.url else '--url'}")
     if args.client_secret and not args.client_id:
         usage.error(tr("--client-secret goes with --client-id"))
@@ -231,13 +228,14 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(tr("the header {twice} is given twice", twice=twice))
 
 
+def _first_given(args: argparse.Namespace, *options: str) -> str:
+    """Returns the first of these options that was typed, as it is typed; empty if none was."""
+    return next((f"--{option.replace('_', '-')}" for option in options if getattr(args, option)), "")
+
+
 def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
     """Checks the options of a server inside Tooltray, which has no environment or folder of its own, and cannot be in a project's file."""
-    of_others = {"--url": args.url, "--secret": args.secret, "--env": args.env, "--cwd": args.cwd, "--project": args.project}
-    of_others |= {"--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret, "--sse": args.sse}
-    of_others |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
-    of_others |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials, "--deferred": args.deferred}
-    if wrong := next((option for option, value in of_others.items() if value), None):
+    if wrong := _first_given(args, "url", "project", "deferred", *_OF_COMMANDS, *_OF_URLS):
         usage.error(tr("{wrong} does not go with --inmemory: it runs inside Tooltray, and gets its arguments alone", wrong=wrong))
     if args.idle_stop is not None and not args.on_demand:
         usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))

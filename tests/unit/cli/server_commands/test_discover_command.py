@@ -160,7 +160,7 @@ def test_a_script_gives_secrets_on_standard_input_and_says_yes_itself(tooltray: 
         result = tooltray("discover", "add", NAME, "--set", "folders=/a", "--yes", "--json", stdin="dummy-key\n")
         dry = tooltray("discover", "add", NAME, "--set", "folders=/a", "--dry-run", "--json", stdin="dummy-key\n")
         refused = tooltray("discover", "add", NAME, "--set", "folders=/a", stdin="dummy-key\n")
-    assert result.json == {"server": "notes", "started": True, "tools": 0}
+    assert result.json == {"server": "notes", "started": True, "tools": 0, "snapshot": {}}
     assert dry.json["name"] == "notes"
     assert "Nobody is there to answer" in refused.err
     assert len(asked(fake, "add_registry_server")) == 1
@@ -274,7 +274,7 @@ def offer(**more: Any) -> Any:
 
 def answers(**more: Any) -> dict[str, Any]:
     new = NewServer("notes", {}, command=("node", "/b/a b.js"))
-    started = {"start_server": None, "get_snapshot": None, "get_tools": []}
+    started = {"start_server": None, "get_snapshot": hub_snapshot(), "get_tools": []}
     return {"read_bundle": offer(), "preview_bundle": plain_of_bundle(new), "install_bundle": "notes", **started, **more}
 
 
@@ -287,7 +287,15 @@ def test_show_says_what_it_is_and_what_it_would_run(tooltray: Tooltray, hub_home
         assert hub.params_of("read_bundle") == {"source": str(Path.cwd() / "a.mcpb")}
         assert tooltray("bundle", "show", "https://example.com/a.mcpb", "--json").json["sha256"] == SHA
         assert hub.params_of("read_bundle") == {"source": "https://example.com/a.mcpb"}
-    said = ("in the place of 0.9", "Somebody", SHA, "node 'a b.js'", "nobody checked it", "key (text, required, secret)", "default low")
+    said = (
+        "in the place of 0.9",
+        "Somebody",
+        SHA,
+        "node 'a b.js'",
+        "nobody checked it",
+        "key (text, secret, required; A key)",
+        "default: low",
+    )
     for words in (*said, "Careful: It runs words through a shell", "Problem: Not here", "Tools: add"):
         assert words in " ".join(printed.split())
 

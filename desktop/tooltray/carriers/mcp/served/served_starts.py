@@ -14,7 +14,7 @@ from tooltray.foundation.events import EventBus, ToolCallResult
 from tooltray.foundation.snapshots.files import FileProblem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.managed_server import ServerStateChanged
-from tooltray.sources.project_files.file_watch import ReadFile
+from tooltray.sources.project_files.followed_files import ReadFile
 
 
 def in_surroundings(read: ReadFile, environ: Mapping[str, str]) -> ReadFile:
