@@ -31,8 +31,12 @@ import debian  # noqa: E402
 import manual  # noqa: E402
 from scripts.licences import licence, shipped  # noqa: E402
 
-from tooltray.cli.command_tree import command_tree  # noqa: E402
-from tooltray.cli.commands.completion_command import for_bash, for_fish, for_zsh  # noqa: E402
+from tooltray.cli.commands.completion_command import (  # noqa: E402
+    command_tree,
+    for_bash,
+    for_fish,
+    for_zsh,
+)
 
 LINUX = ROOT / "packaging" / "linux"
 BUILD = Path(os.environ.get("TOOLTRAY_BUILD") or ROOT / "build" / "package")

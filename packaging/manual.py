@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "desktop"))
 
-from tooltray.cli.command_tree import CommandNode, command_tree  # noqa: E402
+from tooltray.cli.commands.completion_command import CommandNode, command_tree  # noqa: E402
 from tooltray_bridge.cold import PURPOSE, USAGE  # noqa: E402
 
 

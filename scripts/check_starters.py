@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "desktop"))
+from tooltray.sources.discovery.api import Starter, Starters
 from tooltray.sources.discovery.server_forms import made_of
-from tooltray.sources.discovery.starters import Starter, Starters
 
 STARTS_WITHIN_S = 300.0  # most of it is the download
 ENDS_WITHIN_S = 10.0

@@ -18,7 +18,7 @@ from tests.fakes.fake_hub import request
 
 from tooltray.carriers.mcp.local_socket import Connection, Hello
 from tooltray.cli.arguments import parse
-from tooltray.cli.error_report import HUB_RUNNING
+from tooltray.cli.run import HUB_RUNNING
 from tooltray.foundation import programs
 from tooltray.foundation.home import user_posix
 from tooltray.foundation.home.home import Home, find_home

@@ -14,8 +14,8 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.sources.clients.bridge_entries import OwnEntry
 from tooltray.sources.clients.client_edits import ClientEdits
+from tooltray.sources.clients.client_kinds import ClientPlaces
 from tooltray.sources.clients.client_look import ClientLook
-from tooltray.sources.clients.client_places import ClientPlaces
 
 NO_PROCESSES = "/nonexistent"
 

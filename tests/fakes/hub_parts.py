@@ -45,7 +45,7 @@ from tooltray.servers.npm_mirrors.measuring import RegistrySources
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.transports.transport import Transport
 from tooltray.servers.upstream.upstream_services import Patience, StartGate
-from tooltray.sources.project_files.file_watch import FileWatch
+from tooltray.sources.project_files.followed_files import FileWatch
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way

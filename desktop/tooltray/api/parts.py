@@ -34,9 +34,7 @@ if TYPE_CHECKING:
     import tooltray.sources.clients.api
     import tooltray.sources.discovery.api
     import tooltray.sources.entries.api
-    import tooltray.sources.entries.files_api
-    import tooltray.sources.entries.secrets_api
-    import tooltray.sources.entries.setup_api
+    import tooltray.sources.entries.settings_api
     import tooltray.sources.projects.api
 
 
@@ -54,7 +52,7 @@ class Api:
     resources: "tooltray.gateway.calls.api.ResourcesApi"
     skills: "tooltray.consent.skills.api.SkillsApi"
     formats: "tooltray.catalogue.formats.api.FormatsApi"
-    secrets: "tooltray.sources.entries.secrets_api.SecretsApi"
+    secrets: "tooltray.sources.entries.settings_api.SecretsApi"
     access: "tooltray.consent.tokens.api.AccessApi"
     ai_clients: "tooltray.sources.clients.api.AiClientsApi"
     questions: "tooltray.gateway.calls.api.QuestionsApi"
@@ -62,13 +60,13 @@ class Api:
     views: "tooltray.catalogue.views.api.ViewsApi"
     projects: "tooltray.sources.projects.api.ProjectsApi"
     feedback: "tooltray.gateway.feedback.feedbacks.FeedbackApi"
-    files: "tooltray.sources.entries.files_api.FilesApi"
+    files: "tooltray.sources.entries.settings_api.FilesApi"
     sign_ins: "tooltray.servers.sign_ins.sign_ins.SignInsApi"
     registries: "tooltray.servers.npm_mirrors.npm_registries.RegistriesApi"
     bundles: "tooltray.sources.bundles.api.BundlesApi"
     discovery: "tooltray.sources.discovery.api.DiscoveryApi"
-    setup: "tooltray.sources.entries.setup_api.SetupApi"
-    settings: "tooltray.sources.entries.setup_api.SettingsApi"
+    setup: "tooltray.sources.entries.settings_api.SetupApi"
+    settings: "tooltray.sources.entries.settings_api.SettingsApi"
     activity: "tooltray.records.journal.api.ActivityApi"
     server_tasks: "tooltray.gateway.server_tasks.task_book.ServerTasksApi"
     confirmations: "tooltray.consent.api.ConfirmationsApi"

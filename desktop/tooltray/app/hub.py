@@ -158,7 +158,6 @@ from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
 from tooltray.sources.bundles.api import BundlesApi
-from tooltray.sources.bundles.bundle_installs import BundleInstalls
 from tooltray.sources.bundles.bundle_offers import BundleReader
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
 from tooltray.sources.bundles.sources import BundleSources
@@ -172,23 +171,18 @@ from tooltray.sources.doctor.doctor import CheckUp, Doctor
 from tooltray.sources.doctor.remedies import Remedies, moving_line
 from tooltray.sources.doctor.server_tests import ServerTests
 from tooltray.sources.entries.api import ServersApi
-from tooltray.sources.entries.files_api import FilesApi
-from tooltray.sources.entries.proposal_snapshots import KeptProposals, ProposalSnapshots, proposal_store
-from tooltray.sources.entries.proposals import Proposals
-from tooltray.sources.entries.secrets_api import SecretsApi
-from tooltray.sources.entries.server_entries import ServerEntries, ServerRemovals
+from tooltray.sources.entries.proposals import KeptProposals, Proposals, ProposalSnapshots, proposal_store
+from tooltray.sources.entries.server_entries import ServerEntries, ServerRemovals, ServerStarts
 from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
-from tooltray.sources.entries.server_starts import ServerStarts
-from tooltray.sources.entries.setup_api import SettingsApi, SetupApi
-from tooltray.sources.project_files.file_watch import FileWatch, ReadFile
+from tooltray.sources.entries.settings_api import FilesApi, SecretsApi, SettingsApi, SetupApi
+from tooltray.sources.project_files.followed_files import FileWatch, ReadFile
 from tooltray.sources.project_files.project_servers import ProjectServers
 from tooltray.sources.project_files.server_files import FoldersInUse, ServerFiles
 from tooltray.sources.project_files.trust import Trust, TrustStore
 from tooltray.sources.project_files.trust_decisions import InMemoryTrust, TrustDecisions
 from tooltray.sources.projects.api import ProjectsApi
-from tooltray.sources.projects.project_copies import ProjectCopies, ProjectSnapshots
 from tooltray.sources.projects.project_sources import ProjectSources, RootRounds
-from tooltray.sources.projects.projects import Projects, project_problems
+from tooltray.sources.projects.projects import ProjectCopies, Projects, ProjectSnapshots, project_problems
 
 MEGABYTE = 10**6
 
@@ -562,7 +556,6 @@ class Hub(StoredParts):
     )
     bundle_sources: BundleSources = part(folder="home.bundles")
     bundle_reader: BundleReader = part(root="home.bundles")
-    bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", folders="bundle_folders")
     tools_api: ToolsApi = part(calls="own_calls")
     tries_api: TriesApi = part(calls="own_calls")
     prompts_api: PromptsApi = part()
@@ -581,12 +574,12 @@ class Hub(StoredParts):
     files_api: FilesApi = part()
     sign_ins_api: SignInsApi = part()
     registries_api: RegistriesApi = part()
-    bundles_api: BundlesApi = part()
+    bundles_api: BundlesApi = part(sources="bundle_sources", reader="bundle_reader", folders="bundle_folders")
     registry_copy: RegistryCopy = part(
         registry_file="home.registry_copy", default_registry=lambda hub: default_registry(resource("mcp-registry.json"))
     )
     registry_updates: RegistryUpdates = part(known_tools="tools.known_names")
-    discovery_api: DiscoveryApi = part(bundles="bundles")
+    discovery_api: DiscoveryApi = part()
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
     activity_api: ActivityApi = part()

@@ -14,7 +14,7 @@ from tooltray.foundation.events import EventBus, ToolCallResult
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import FileProblem
 from tooltray.servers.upstream.managed_server import ServerStateChanged
-from tooltray.sources.project_files.file_watch import ReadFile
+from tooltray.sources.project_files.followed_files import ReadFile
 
 FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RESTARTING})
 logger = logging.getLogger(__name__)

@@ -30,13 +30,13 @@ from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
 from tooltray.servers.sign_ins.tokens import TokenStore
 from tooltray.servers.upstream.stops import StoppedServers
 from tooltray.sources.clients.client_edits import ClientEdits
-from tooltray.sources.discovery.starters import Starters
+from tooltray.sources.discovery.api import Starters
 from tooltray.sources.entries.portable_entry import clean_text
 from tooltray.sources.entries.server_entries import EntryWidenings
 from tooltray.sources.entries.setup import Setup, shipped_servers
 from tooltray.sources.project_files.project_servers import ProjectEdits
 from tooltray.sources.project_files.started_files import StartedTexts
-from tooltray.sources.projects.project_folders import ProjectFolders
+from tooltray.sources.projects.project_sources import ProjectFolders
 
 
 class StoredParts(Composition):

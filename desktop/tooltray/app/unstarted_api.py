@@ -40,19 +40,19 @@ from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.discovery.api import DiscoveryApi
 from tooltray.sources.entries.api import ServersApi
-from tooltray.sources.entries.files_api import (
+from tooltray.sources.entries.links import client_links
+from tooltray.sources.entries.server_entries import as_added
+from tooltray.sources.entries.settings_api import (
     YES_TO_SERVERS,
     FilesApi,
+    SecretsApi,
+    SetupApi,
     about_entries,
     commands_of,
     distrust_other,
     known_requests,
     trust_others,
 )
-from tooltray.sources.entries.outgoing_links import client_links
-from tooltray.sources.entries.secrets_api import SecretsApi
-from tooltray.sources.entries.server_entries import as_added
-from tooltray.sources.entries.setup_api import SetupApi
 from tooltray.sources.projects.api import ALLOWING, ProjectsApi
 
 

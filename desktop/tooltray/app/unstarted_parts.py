@@ -20,13 +20,12 @@ from tooltray.servers.launch.remembered_variables import RememberedVariables
 from tooltray.servers.launch.variable_sources import make_login_shell
 from tooltray.servers.npm_mirrors.measuring import RegistrySources
 from tooltray.sources.clients.client_edits import ClientScans
-from tooltray.sources.entries.proposal_snapshots import KeptProposals, ProposalSnapshots, proposal_store
-from tooltray.sources.entries.proposals import Proposals
+from tooltray.sources.entries.proposals import KeptProposals, Proposals, ProposalSnapshots, proposal_store
+from tooltray.sources.entries.server_entries import ServerStarts
 from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
-from tooltray.sources.entries.server_starts import ServerStarts
 from tooltray.sources.project_files.trust import Trust, TrustStore, look
 from tooltray.sources.project_files.trust_decisions import InMemoryTrust, TrustDecisions
-from tooltray.sources.projects.project_folders import OWN
+from tooltray.sources.projects.project_sources import OWN
 
 
 class _Stored(Protocol):

@@ -1,4 +1,5 @@
-"""The command line's syntax: the names of all commands and groups, and the options that every command line has.
+"""The command line's syntax: parsers of commands and groups with their error messages, the names of all commands and groups, and
+the options that every command line has.
 
 Everything else is declared by the group's own module in `commands` or `server_commands`, which is imported when a command line names the
 group.
@@ -6,13 +7,138 @@ group.
 
 import argparse
 import functools
+import importlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
 from tooltray import __version__
-from tooltray.cli.parsers import COMMAND_MARK, Usage, command, later
-from tooltray.cli.speech import spoken, tr
+from tooltray.cli.speech import say, spoken, tr
+
+if TYPE_CHECKING:
+    from tooltray.foundation.home.home import Home
+
+
+COMMAND_MARK = "--"  # a server's own command follows
+
+
+class UsageError(Exception):
+    """A command line that cannot be understood."""
+
+    def __init__(self, program: str, usage: str, message: str) -> None:
+        super().__init__(message)
+        self.program, self.usage = program, usage
+
+
+class Usage(argparse.ArgumentParser):
+    """A parser that raises where argparse would print and exit: the caller knows whether JSON was requested.
+
+    Attributes:
+        place: the function that declares its arguments or commands, as "module:function" within `cli`. It is called when the
+            parser is first used: a command line needs few of them, and their modules take longer to import than to parse it.
+    """
+
+    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
+        super().__init__(prog=prog, description=description, add_help=False)
+        self.place = ""
+        self._positionals.title, self._optionals.title = tr("positional arguments"), tr("options")
+        self.add_argument("-h", "--help", action="help", default=argparse.SUPPRESS, help=tr("show this help message and exit"))
+
+    def complete(self) -> None:
+        """Declares what `place` has, once."""
+        place, self.place = self.place, ""
+        if place:
+            function_at(place)(self)
+
+    def runs(self, run: "Run | str", *, check: "Check | None" = None, has_json: bool = True) -> None:
+        """Makes this the parser of a command.
+
+        Args:
+            run: the function that runs it, or its place, if its module is worth an import only then.
+            check: refuses options that do not go together, which argparse cannot express.
+            has_json: whether `--json` can be used with it.
+        """
+        self.set_defaults(run=run, usage=self, check=check)
+        self.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # also after the command
+        if has_json:
+            self.flag("--json", tr("print JSON, for programs"))
+
+    def subcommands(self) -> "Commands":
+        """Makes this the parser of a group, and returns the object to which the group's commands are added."""
+        self.set_defaults(usage=self)
+        return self.add_subparsers(metavar="COMMAND", title=tr("commands"), required=True)
+
+    def flag(self, name: str, text: str, *, short: str = "") -> Self:
+        """Adds an option without a value. `short`: such as `-f`."""
+        self.add_argument(*filter(None, (short, name)), action="store_true", help=text)
+        return self
+
+    def takes(self, name: str, metavar: Any = None, text: str | None = None, *, short: str = "", **more: Any) -> Self:
+        """Adds an argument or an option with a value.
+
+        Args:
+            metavar: the name of the value in the help; by default, the argument's name in capitals.
+            more: keywords of `add_argument`.
+        """
+        self.add_argument(*filter(None, (short, name)), metavar=metavar or name.upper(), help=text, **more)
+        return self
+
+    def repeats(self, name: str, metavar: Any, text: str, **more: Any) -> None:
+        """Adds an option that may be given several times; its values are a list."""
+        self.takes(name, metavar, text, action="append", default=[], **more)
+
+    def parse_known_args(self, *args: Any, **named: Any) -> Any:
+        self.complete()
+        return super().parse_known_args(*args, **named)
+
+    def format_usage(self) -> str:
+        self.complete()
+        return self._in_the_language(super().format_usage())
+
+    def format_help(self) -> str:
+        self.complete()
+        return self._in_the_language(super().format_help())
+
+    def _in_the_language(self, text: str) -> str:
+        """Translates the `usage: ` with which argparse begins."""
+        return text.replace("usage: ", tr("usage: "), 1) if text.startswith("usage: ") else text
+
+    def error(self, message: str) -> NoReturn:
+        what, mark, reason = message.partition(": ")
+        said = f"{say(what)}: {say(reason)}" if mark and what.startswith("argument ") else say(message)
+        raise UsageError(self.prog, self.format_usage(), said)
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Usage]"  # the type has no public name
+Check: TypeAlias = Callable[[Usage, argparse.Namespace], None]
+Run: TypeAlias = Callable[[argparse.Namespace, "Home"], int]
+
+
+def command(commands: Commands, name: str, text: str, run: Run | str, *, check: Check | None = None, has_json: bool = True) -> Usage:
+    """Adds a command, see `Usage.runs`.
+
+    Args:
+        text: what it does; its first letter small.
+    """
+    parser = later(commands, name, text)
+    parser.runs(run, check=check, has_json=has_json)
+    return parser
+
+
+def later(commands: Commands, name: str, text: str, place: str = "") -> Usage:
+    """Adds a command or a group of which only the name and the description are needed at first."""
+    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ("." if text[-1].isascii() else "。"))
+    parser.place = place
+    return parser
+
+
+def function_at(place: str) -> Callable[..., Any]:
+    """Imports a function by "module:function" within `cli`."""
+    module, _, name = place.partition(":")
+    function: Callable[..., Any] = getattr(importlib.import_module(f"tooltray.cli.{module}"), name)
+    return function
+
 
 DESKTOP = "desktop"
 BACKGROUND = "--background"
@@ -93,23 +219,23 @@ def _parser(_language: str) -> Usage:
     later(commands, "servers", tr("list, add, remove, start and stop servers"), "server_commands.servers_group:declare")
     later(commands, "log", tr("show the log of a server, or Tooltray's own"), "commands.log_command:declare")
     text = tr("servers packed as one file: show, install, update and remove them")
-    later(commands, "bundle", text, "server_commands.bundle_command:declare")
+    later(commands, "bundle", text, "server_commands.discover_command:declare_bundle")
     text = tr("find servers in the official registry, and among well-known ones")
     later(commands, "discover", text, "server_commands.discover_command:declare")
     later(commands, "tools", tr("list and call the tools of all servers"), "commands.tools_command:declare")
-    later(commands, "skills", tr("list and read the skills of all servers"), "commands.skills_command:declare")
+    later(commands, "skills", tr("list and read the skills of all servers"), "commands.tools_command:declare_skills")
     later(commands, "secrets", tr("keep API keys and passwords out of the settings"), "commands.secrets_command:declare")
     later(commands, "http", tr("let AI clients connect over HTTP"), "commands.http_command:declare")
     text = tr("AI clients: which are on this computer, how tools are shown to them, and their tokens for HTTP")
     later(commands, "clients", text, "commands.clients_command:declare")
-    later(commands, "profiles", tr("named sets of servers and tools"), "commands.profiles_command:declare")
+    later(commands, "profiles", tr("named sets of servers and tools"), "commands.views_command:declare_profiles")
     command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "commands.views_command:sessions")
     text = tr("list what happened: calls of tools, questions, approvals, starts, stops and failures of servers, the newest last")
     later(commands, "activity", text, "commands.activity_command:declare")
-    later(commands, "tasks", tr("list what servers do for AI clients meanwhile, and end it"), "commands.server_tasks_command:declare")
+    later(commands, "tasks", tr("list what servers do for AI clients meanwhile, and end it"), "commands.tools_command:declare_tasks")
     later(commands, "registry", tr("choose where npm packages of servers come from"), "commands.registry_command:declare")
     later(commands, "projects", tr("choose which folders may be projects, and start servers for them"), "commands.projects_command:declare")
-    later(commands, "api", tr("call a verb of the API and print its result as JSON, or list all verbs"), "commands.api_command:declare")
+    later(commands, "api", tr("call a verb of the API and print its result as JSON, or list all verbs"), "derived_commands:declare_api")
     later(commands, "feedback", tr("answer the reports of models, where no window shows them"), "commands.feedback_command:declare")
     later(commands, "approve", tr("say yes or no to a tool call that waits, or allow tools for longer"), "commands.approve_command:declare")
     text = tr("let servers run that wait for your yes: of a project's own file (.mcp.json), or of a program; and take that back")
@@ -118,18 +244,18 @@ def _parser(_language: str) -> Usage:
     later(commands, "grants", text, "commands.approve_command:declare_grants")
     later(commands, "permissions", tr("list what runs without asking, and choose for one tool"), "commands.permissions_command:declare")
     text = tr("what confirms commands that allow something, where no window of Tooltray runs")
-    later(commands, "passphrase", text, "commands.passphrase_command:declare")
+    later(commands, "passphrase", text, "commands.permissions_command:declare_passphrase")
     text = tr("list who allowed, refused or took back what, when and by which way, the newest last")
-    later(commands, "audit", text, "commands.audit_command:declare")
-    later(commands, "bridge", tr("the program that AI clients start"), "commands.bridge_command:declare")
-    later(commands, "autostart", tr("start in the tray when you log in"), "commands.autostart_command:declare")
+    later(commands, "audit", text, "commands.activity_command:declare_audit")
+    later(commands, "bridge", tr("the program that AI clients start"), "commands.program_command:declare_bridge")
+    later(commands, "autostart", tr("start in the tray when you log in"), "commands.program_command:declare_autostart")
     later(commands, "doctor", tr("say what is wrong, and what to do about it"), "commands.doctor_command:declare")
     command(commands, "diagnostics", tr("print what a bug report needs, without secrets"), "commands.program_command:diagnostics")
     command(commands, "licences", tr("print the licences of Tooltray and of what comes with it"), "commands.program_command:licences")
     reload = command(commands, "reload", tr("read the settings and all other files with servers in them again"), "commands.running:reload")
     reload.flag("--dry-run", tr("say what it would do, and do nothing"))
     command(commands, "stop", tr("end the running hub"), "commands.running:stop")
-    later(commands, "export", tr("write servers and settings to a file, without secrets"), "commands.setup_command:declare_export")
+    later(commands, "export", tr("write servers and settings to a file, without secrets"), "commands.import_command:declare_export")
     text = tr("take over the servers of AI clients, of a file or of a text, or a backup")
     later(commands, "import", text, "commands.import_command:declare")
     text = tr("take away what Tooltray keeps on this machine, each thing after a yes")

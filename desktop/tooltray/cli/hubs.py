@@ -1,12 +1,16 @@
 """Hubs for commands: the running one, its API without one, or one that is started for the command.
 
-unstarted_hub and the bridge's way of starting a hub are each imported only where needed.
+asyncio and pydantic, which an API without a hub needs, are imported only where no hub runs, as is the bridge's way of starting a hub. Run
+as a program, `python -m tooltray.cli.hubs HOME`, the module starts a hub like the command line does.
 """
 
+import contextvars
 import os
+import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -17,10 +21,11 @@ from tooltray.carriers.control.control_client import CALL_TIMEOUT_S, ControlClie
 from tooltray.cli.person import ask_to_confirm, is_at_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import print_note
-from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.confirmation import NeedsPassphrase, asked_by
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, hint_for
 from tooltray.foundation.home.hub_place import HubLock, running_elsewhere
+from tooltray.foundation.phrases import Phrase
 
 LOCKED_TIMEOUT_S = 20.0  # seconds; a starting hub listens within 3 s, and an ending hub has stopped its servers by then
 RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for
@@ -116,6 +121,48 @@ class RunningHub(Hub):
         return typed_result(verb, result)
 
 
+class UnstartedHub(Hub):
+    """An API over the files of a home, where no hub runs. The code that makes one holds the hub's lock."""
+
+    is_running = False
+
+    def __init__(self, home: Home, release: Callable[[], None], *, is_at_terminal: bool) -> None:
+        """Reads the settings.
+
+        Args:
+            release: frees the lock; called by `close`.
+            is_at_terminal: a user has typed the command at a terminal.
+        """
+        import asyncio
+
+        from tooltray.app.unstarted_api import unstarted_api
+        from tooltray.app.unstarted_parts import UnstartedParts
+
+        self._release, self._runner = release, asyncio.Runner()
+        self._parts = UnstartedParts(home, print_note)
+        self._asker = self._parts.consent.command(pid=os.getpid(), is_at_terminal=is_at_terminal)
+        self._asker.type_passphrase = lambda: ask_to_confirm(NeedsPassphrase(Phrase("This needs the passphrase")))
+        self.api = unstarted_api(self._parts)
+        try:
+            self._runner.run(self._parts.load())
+        except BaseException:
+            self.close()
+            raise
+
+    def ask(self, verb: Coroutine[object, None, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
+        """Runs a verb to its end; files need no limit, and a keyring's dialog waits for the user."""
+        with asked_by(self._asker):
+            return self._runner.run(verb, context=contextvars.copy_context())
+
+    def close(self) -> None:
+        """Frees the lock, even if closing the parts fails. May be called once."""
+        try:
+            self._runner.run(self._parts.close())
+            self._runner.close()
+        finally:
+            self._release()
+
+
 def running_hub(home: Home) -> RunningHub | None:
     """Returns the running hub; None if no hub runs."""
     client = ControlClient.connect(home, is_at_terminal=is_at_terminal())
@@ -136,8 +183,6 @@ def any_hub(home: Home) -> Hub:
         if hub is not None:
             return hub
         if _is_taken(lock, home):
-            from tooltray.cli.unstarted_hub import UnstartedHub
-
             return UnstartedHub(home, release=lock.release, is_at_terminal=is_at_terminal())
         if time.monotonic() > deadline:
             holder = running_elsewhere(home)
@@ -204,3 +249,20 @@ def _is_taken(lock: HubLock, home: Home) -> bool:
 def folder_path(text: str) -> str:
     """Returns the absolute path of a folder, for the hub, which runs in another folder; the hub refuses invalid paths."""
     return os.path.abspath(text) if text and "\0" not in text else text
+
+
+def main() -> int:
+    """Starts a hub in the home whose absolute path is the only argument, if none runs; returns the exit code. The reason of a failure is
+    written to standard output.
+    """
+    try:
+        started_hub(Home(Path(sys.argv[1]))).close()
+    except TooltrayError as error:
+        problem = error.problem
+        sys.stdout.write(problem.message or problem.title)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -106,12 +106,9 @@ def ask_for_passphrase(*, is_new: bool) -> str:
     """
     if not is_person_there():
         return _line()
-    passphrase = _hidden(
-        tr("New passphrase for the encrypted file: ") if is_new else tr("Passphrase of the encrypted file: "), "passphrase"
-    )
-    if is_new and _hidden(tr("The same again: "), "passphrase") != passphrase:
-        raise TooltrayError(tr("The two passphrases differ"), tr("Nothing was changed"), tr("Try again"))
-    return passphrase
+    if is_new:
+        return _typed_twice(tr("New passphrase for the encrypted file: "))
+    return _hidden(tr("Passphrase of the encrypted file: "), "passphrase")
 
 
 def ask_to_confirm(why: TooltrayError) -> str:
@@ -135,7 +132,11 @@ def ask_for_new_passphrase() -> str:
     Raises:
         TooltrayError: the two differ, or nothing was typed.
     """
-    passphrase = _hidden(tr("New passphrase: "), "passphrase")
+    return _typed_twice(tr("New passphrase: "))
+
+
+def _typed_twice(question: str) -> str:
+    passphrase = _hidden(question, "passphrase")
     if _hidden(tr("The same again: "), "passphrase") != passphrase:
         raise TooltrayError(tr("The two passphrases differ"), tr("Nothing was changed"), tr("Try again"))
     return passphrase

@@ -10,20 +10,22 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from io import TextIOWrapper
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tooltray.cli import arguments
-from tooltray.cli.parsers import UsageError, function_at
+from tooltray.cli.arguments import UsageError, function_at
 from tooltray.cli.speech import language_of, speak, tr
 from tooltray.foundation.languages import ENGLISH
 
 if TYPE_CHECKING:
+    from tooltray.foundation.errors import Problem
     from tooltray.foundation.home.home import Home
 
-WRONG_USAGE = 2
+FAILED, WRONG_USAGE, HUB_RUNNING, INTERRUPTED = 1, 2, 3, 130
 ENGLISH_ALONE = {"--version", "--stdio"}  # the first prints no text, and must be quick; the second's text is for an AI client
 
 
@@ -69,9 +71,8 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
         _flush_quietly()
         raise
     except (Exception, KeyboardInterrupt) as error:  # while the command's module was imported
-        return _end_with(error, as_json=as_json)
-    from tooltray.cli.error_report import outcome  # imports from here on cost time; `--version` does not get here
-    from tooltray.foundation.home.home import find_home
+        return outcome(partial(_fail, error), as_json=as_json)
+    from tooltray.foundation.home.home import find_home  # imports from here on cost time; `--version` does not get here
 
     def action() -> int:
         home = find_home(args.home, environ)
@@ -97,21 +98,14 @@ def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, "Home"],
     return function_at(args.run) if isinstance(args.run, str) else args.run
 
 
-def _end_with(error: BaseException, *, as_json: bool) -> int:
-    from tooltray.cli.error_report import outcome
-
-    def fail() -> int:
-        raise error
-
-    return outcome(fail, as_json=as_json)
+def _fail(error: BaseException) -> int:
+    raise error
 
 
 def _flush_quietly() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        from tooltray.cli.error_report import silence_stdout
-
         silence_stdout()
 
 
@@ -124,3 +118,41 @@ def _complain_of_usage(error: UsageError, *, as_json: bool) -> int:
     else:
         print(f"{error.usage}{error.program}: {error}", file=sys.stderr)
     return WRONG_USAGE
+
+
+def outcome(action: Callable[[], int], *, as_json: bool = False) -> int:
+    """Runs a command and returns its exit code; reports errors on standard error."""
+    from tooltray.foundation.errors import Problem, TooltrayError
+
+    try:
+        code = action()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except TooltrayError as error:
+        return complain(error.problem, as_json=as_json)
+    except BrokenPipeError:
+        silence_stdout()
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:  # a bug: the trace for a report, then one line for the user
+        import traceback
+
+        traceback.print_exc()
+        return complain(Problem("Something unexpected went wrong", f"{type(error).__name__}: {error}"), as_json=as_json)
+    return code
+
+
+def complain(problem: "Problem", *, as_json: bool) -> int:
+    """Prints an error; returns its exit code."""
+    from tooltray.cli.terminal import print_error
+
+    print_error(problem, as_json=as_json)
+    return FAILED
+
+
+def silence_stdout() -> None:
+    """Discards the rest of standard output after its reader has exited (`| head`), so that the interpreter does not fail at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -11,14 +11,14 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import IO, Protocol
+from typing import IO
 
 import msgspec
 
 from tooltray.app.engine import Engine, HubFailed
 from tooltray.app.hub import HubOptions, StartedBy
 from tooltray.carriers.control.control_client import END_TIMEOUT_S, ControlClient
-from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
+from tooltray.cli.run import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.cli.speech import tr
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
@@ -38,18 +38,6 @@ REPLACE_TIMEOUT_S = END_TIMEOUT_S + 10.0  # one full handover, and another of a 
 RETRY_EVERY_S = 0.05  # seconds between tries while a hub that does not listen (yet, or any more) holds the lock
 MAX_LINE_BYTES = 64 * 1024 * 1024  # as for all AI clients
 _SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup", "SIGBREAK": "sigterm"}  # the last one is Windows' Ctrl-Break
-
-
-class HubEngine(Protocol):
-    """The part of the engine that is used here."""
-
-    async def start(self) -> None: ...
-    async def serve(self) -> str: ...
-    async def serve_stdio(self, server: str | None) -> None: ...
-    def request_stop(self, reason: str) -> None: ...
-    @property
-    def said(self) -> tuple[str, ...]: ...
-    async def close(self) -> None: ...
 
 
 class Serving(msgspec.Struct, frozen=True):
@@ -129,7 +117,7 @@ def project_folder(typed: str) -> str:
     return path
 
 
-def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
+def run_engine(serving: Serving, make_engine: Callable[[], Engine]) -> int:
     """Runs an engine until it ends and returns the exit code; reports why it cannot start to a waiting client or user."""
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
@@ -167,9 +155,9 @@ def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
     return TooltrayError(tr("Another hub is running{pid} in {root}", pid=pid, root=home.root), hint=hint)
 
 
-async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
+async def _run_until_stopped(serving: Serving, make_engine: Callable[[], Engine]) -> int:
     stops: list[str] = []  # the reasons, in the order of the signals; the engine may not exist yet
-    engines: list[HubEngine] = []
+    engines: list[Engine] = []
 
     def on_signal(reason: str) -> None:
         stops.append(reason)
@@ -203,7 +191,7 @@ async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngi
     return EXIT_CODES.get(reason, FAILED)
 
 
-async def _started(serving: Serving, make_engine: Callable[[], HubEngine]) -> HubEngine:
+async def _started(serving: Serving, make_engine: Callable[[], Engine]) -> Engine:
     """Starts an engine.
 
     Where another hub runs and is to be replaced, asks it to leave first, and repeats that if another hub starts in between. A command that
@@ -253,7 +241,7 @@ def _ask_to_leave(home: Home) -> None:
             client.hand_over()
 
 
-async def _serve_client(engine: HubEngine, server: str | None, failures: list[TooltrayError]) -> None:
+async def _serve_client(engine: Engine, server: str | None, failures: list[TooltrayError]) -> None:
     try:
         await engine.serve_stdio(server)
     except TooltrayError as error:

@@ -47,6 +47,20 @@ _COUNTED = {
     "token": (Phrase("1 token"), Phrase("{count} tokens", count="{count}")),
     "value": (Phrase("1 value"), Phrase("{count} values", count="{count}")),
 }
+_OF_ARGPARSE = (
+    Phrase("argument {option}", option=""),
+    Phrase("expected one argument"),
+    Phrase("expected at least one argument"),
+    Phrase("invalid choice: {value} (choose from {choices})", value="", choices=""),
+    Phrase("invalid {kind} value: {value}", kind="", value=""),
+    Phrase("not allowed with argument {option}", option=""),
+    Phrase("the following arguments are required: {names}", names=""),
+    Phrase("unrecognized arguments: {words}", words=""),
+    Phrase("ambiguous option: {option} could match {others}", option="", others=""),
+    Phrase("one of the arguments {names} is required", names=""),
+    Phrase("ignored explicit argument {value}", value=""),
+)
+"""The texts with which argparse rejects a line, for the catalogues: `say` recognises such a text by its words."""
 NOT_KNOWN = "?"  # for an unknown number; neither 0 nor the sign for none
 LAST_DAY = 10**10  # unix seconds; the calendar ends there
 _LEAST_LAST_COLUMN = 20  # columns; in narrower terminals a wrapped line reads better than a cut one

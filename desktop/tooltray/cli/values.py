@@ -1,12 +1,16 @@
 """Parsers of options' values, used as `type=` of argparse, which reports "invalid <name> value" for a ValueError."""
 
 import argparse
+import math
 import os
 import re
 import shlex
+from collections.abc import Callable
+from typing import TypeVar
 
 from tooltray.cli.speech import tr
 
+Number = TypeVar("Number", int, float)
 NONE = "none"
 STDIN = "-"  # instead of a file, as in many programs
 
@@ -36,11 +40,22 @@ def some_text(text: str) -> str:
     return text
 
 
-def seconds(text: str) -> float:
-    found = float(text)
-    if not 0 <= found <= 10**7:  # also refuses nan
-        raise ValueError
-    return found
+def _between(name: str, read: Callable[[str], Number], least: float, most: float) -> Callable[[str], Number]:
+    def parse(text: str) -> Number:
+        found = read(text)
+        if not least <= found <= most:  # also refuses nan
+            raise ValueError
+        return found
+
+    parse.__name__ = name  # argparse says "invalid <name> value"
+    return parse
+
+
+seconds = _between("number of seconds", float, 0, 10**7)
+some_seconds = _between("number of seconds above 0", float, 5e-324, 10**7)
+line_count = _between("number of lines", int, 1, 10**6)
+number = _between("number", int, 1, math.inf)
+port = _between("port", int, 0, 65535)
 
 
 def tokens(text: str) -> int | None:
@@ -49,38 +64,11 @@ def tokens(text: str) -> int | None:
     return None if text == NONE else int(text)
 
 
-def some_seconds(text: str) -> float:
-    if not (found := seconds(text)):
-        raise ValueError
-    return found
-
-
 def time(text: str) -> float:
     found = TIME.fullmatch(text)
     if not found:
         raise ValueError
     return float(int(found[1]) * UNITS_S[found[2]])
-
-
-def line_count(text: str) -> int:
-    lines = int(text)
-    if not 0 < lines <= 10**6:
-        raise ValueError
-    return lines
-
-
-def number(text: str) -> int:
-    found = int(text)
-    if found < 1:
-        raise ValueError
-    return found
-
-
-def port(text: str) -> int:
-    found = int(text)
-    if not 0 <= found <= 65535:
-        raise ValueError
-    return found
 
 
 def assignment(text: str) -> tuple[str, str]:
@@ -124,6 +112,4 @@ def header_name(text: str) -> str:
     return text
 
 
-seconds.__name__, line_count.__name__ = "number of seconds", "number of lines"  # argparse says "invalid <name> value"
 time.__name__ = "time (90s, 30m, 8h, 7d)"
-port.__name__, number.__name__, some_seconds.__name__ = "port", "number", "number of seconds above 0"

@@ -15,7 +15,7 @@ RUN_MODULE = "run-module"
 """The first argument of a frozen `tooltray` that is to run one of MODULES: it has no interpreter that takes `-m`."""
 MODULES = (
     "tooltray.catalogue.token_counts",
-    "tooltray.cli.start_hub",
+    "tooltray.cli.hubs",
     "tooltray.foundation.platform.win32.ctrl_break",
     "tooltray_watch.watching",
 )

@@ -7,8 +7,7 @@ import sys
 import pytest
 from tests.unit.cli.conftest import BOUND_S
 
-from tooltray.cli.arguments import DESKTOP, command_parser, parse
-from tooltray.cli.parsers import Usage, UsageError, function_at
+from tooltray.cli.arguments import DESKTOP, Usage, UsageError, command_parser, function_at, parse
 
 
 def test_no_command_means_the_desktop() -> None:
@@ -81,7 +80,7 @@ def test_a_line_declares_the_arguments_of_its_own_command_alone() -> None:
     words = "import sys; from tooltray.cli.arguments import parse; parse(['tasks', 'list'], {}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", words], capture_output=True, text=True, timeout=BOUND_S, check=True)
     commands = {each for each in done.stdout.split() if each.startswith(("tooltray.cli.commands.", "tooltray.cli.server_commands."))}
-    assert commands == {"tooltray.cli.commands.server_tasks_command"}
+    assert commands == {"tooltray.cli.commands.tools_command"}
 
 
 def test_an_address_that_a_command_is_given_is_the_command_s_own() -> None:

@@ -18,9 +18,8 @@ from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli import arguments
 from tooltray.cli import hubs as cli_hub
 from tooltray.cli import run as cli_run
-from tooltray.cli.error_report import outcome
 from tooltray.cli.hubs import any_hub
-from tooltray.cli.run import has_display, run
+from tooltray.cli.run import has_display, outcome, run
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.home.hub_place import HubLock
 
@@ -122,7 +121,7 @@ def test_a_command_whose_module_is_not_imported_ends_as_one_that_fails(
     def fail(_place: str) -> None:
         raise error
 
-    monkeypatch.setattr("tooltray.cli.parsers.function_at", fail)
+    monkeypatch.setattr("tooltray.cli.arguments.function_at", fail)
     arguments._parser.cache_clear()
     ended = tooltray("audit")
     arguments._parser.cache_clear()  # the parser of `audit` is half declared

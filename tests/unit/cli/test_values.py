@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from tooltray.cli import values
-from tooltray.cli.arguments import parse
-from tooltray.cli.parsers import UsageError
+from tooltray.cli.arguments import UsageError, parse
 
 
 def test_a_secrets_value_typed_by_mistake_is_not_repeated() -> None:

@@ -50,7 +50,7 @@ def test_a_module_is_run_with_its_own_arguments(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["tooltray", "run-module"])
     (file := tmp_path / "file").write_text("where the home's folder should be")
-    assert programs.run_module(["tooltray.cli.start_hub", str(file)]) == 1
+    assert programs.run_module(["tooltray.cli.hubs", str(file)]) == 1
     assert str(file) in capsys.readouterr().out
 
 

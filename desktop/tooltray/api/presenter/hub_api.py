@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tooltray.api.presenter.snapshots import HubSnapshots
     from tooltray.servers.launch.variable_sources import ServerEnvironment
     from tooltray.sources.doctor.doctor import CheckUp
-    from tooltray.sources.entries.server_starts import ServerStarts
+    from tooltray.sources.entries.server_entries import ServerStarts
 
 
 class HubApi:

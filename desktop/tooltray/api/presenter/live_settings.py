@@ -17,7 +17,7 @@ from tooltray.foundation.moments import Moment
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.upstream.managed_server import ServersConfigured
-from tooltray.sources.entries.server_starts import ServerStarts
+from tooltray.sources.entries.server_entries import ServerStarts
 
 MOST_PAUSE_S = 7 * 86400.0  # a user who wants the hub off for longer pauses without an end
 CHECK_EVERY_S = 30.0  # timers stop while a computer sleeps; after it wakes, a pause ends at most this late

@@ -38,7 +38,7 @@ from tooltray.servers.sign_ins.sign_ins import SignIns
 from tooltray.servers.upstream.managed_server import ManagedServer, ServerStateChanged
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.entries.proposals import Proposals
-from tooltray.sources.projects.project_copies import ProjectSnapshots
+from tooltray.sources.projects.projects import ProjectSnapshots
 
 STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; users cannot read them faster
 logger = logging.getLogger(__name__)

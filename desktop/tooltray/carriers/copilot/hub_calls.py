@@ -117,7 +117,7 @@ async def _start_hub(home: Home) -> None:
         TooltrayError: no hub could be started; the error gives the reason.
     """
     process = await asyncio.create_subprocess_exec(
-        *module_command("tooltray.cli.start_hub", os.fspath(home.root)),
+        *module_command("tooltray.cli.hubs", os.fspath(home.root)),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

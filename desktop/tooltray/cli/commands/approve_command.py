@@ -6,20 +6,21 @@ not allow its own calls.
 
 import argparse
 import contextlib
+import json
 import math
 import time
 from collections.abc import Sequence
 
-from tooltray.cli import auto_approve, values
+from tooltray.cli import values
+from tooltray.cli.arguments import Usage, command
 from tooltray.cli.derived_commands import VerbCommands, done, table
-from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.parsers import Usage, command
+from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import ALLOW, NO, YES, check_terminal, is_allowed, typed_answer
-from tooltray.cli.speech import tr
+from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ToolChange, tried_in_words
 from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
@@ -63,7 +64,7 @@ def declare_grants(parser: Usage) -> None:
     titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
     listed = table(titles, _grant_row, tr("No standing permissions beyond each server's own."))
     verbs.add("list", tr("list what is allowed for longer than one call"), "get_grants", listed)
-    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "commands.rule_command:add_rule")
+    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "commands.approve_command:add_rule")
     rule.epilog = tr(
         "A rule names a tool and says of arguments what they must be, each by one of {conditions}: {example}",
         conditions="inside, hosts, command, number, equals, oneOf",
@@ -200,55 +201,6 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
     return 0
 
 
-def rules(args: argparse.Namespace, home: Home) -> int:
-    """Chooses the auto-approval rules of one kind of AI client."""
-    chosen: list[str] | None = None if args.default else args.rules
-    with started_hub(home) as hub:
-        modes = hub.ask(hub.api.views.get_client_modes())
-        before = next((each.auto_approve for each in modes if each.client == args.client), None)
-        if chosen is None or not auto_approve.narrows(chosen, before or ()):
-            check_terminal()
-            text = tr(
-                "What goes through unasked for {client}: {chosen} (now: {before}).",
-                client=clean_line(args.client),
-                chosen=_rules(chosen),
-                before=_rules(before),
-            )
-            print(text)
-            if not is_allowed():
-                return 1
-        hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
-    print(tr("For {client}: {chosen}.", client=clean_line(args.client), chosen=_rules(chosen)))
-    return 0
-
-
-def server_rules(args: argparse.Namespace, home: Home) -> int:
-    """Chooses the auto-approval rules of one server."""
-    chosen = auto_approve.checked(args.name, args.rules)
-    with any_hub(home) as hub:
-        before = auto_approve.of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
-        if not auto_approve.narrows(chosen, before):
-            check_terminal()
-            text = tr(
-                "What goes through unasked of {name}: {chosen} (now: {before}).",
-                name=clean_line(args.name),
-                chosen=_rules(chosen),
-                before=_rules(before),
-            )
-            print(text)
-            if not is_allowed():
-                return 1
-        hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)
-    print(tr("For {name}: {chosen}.", name=clean_line(args.name), chosen=_rules(chosen)))
-    return 0
-
-
-def _rules(rules: Sequence[str] | None) -> str:
-    if rules is None:
-        return tr("what each server's autoApprove says")
-    return ", ".join(clean_line(rule) for rule in rules) or tr("nothing")
-
-
 def preview(args: argparse.Namespace, home: Home) -> int:
     """Shows which tools `tooltray approve` with the same words would allow."""
     kind = "tool" if args.tool else "reads"
@@ -379,3 +331,56 @@ def _until(args: argparse.Namespace) -> str:
     if args.until_lock:
         return tr("until the screen locks")
     return tr("until you take it back") if args.duration is None else tr("until {time}", time=day(time.time() + args.duration))
+
+
+LINE_COLUMNS = 80  # of the arguments of each recent call
+MOST_SHOWN = 20  # recent calls
+
+
+def add_rule(args: argparse.Namespace, home: Home) -> int:
+    """Shows what a rule means, and adds it after the person has consented."""
+    rule = _read(args.rule)
+    if not args.preview:
+        check_terminal()
+    with started_hub(home) as hub:
+        preview = hub.ask(hub.api.approvals.preview_rule(server=args.server, rule=rule), timeout_s=LIST_TIMEOUT_S)
+        if args.preview and args.json:
+            print_json(preview)
+            return 0
+        _print_preview(preview)
+        if args.preview:
+            return 0
+        if not is_allowed():
+            return 1
+        ends = {"expires_in_s": args.duration, **({"until": "lock"} if args.until_lock else {})}
+        adding = hub.api.approvals.add_rule(server=args.server, rule=rule, client=args.client or "", **ends)
+        grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
+    return answer(args, grant, tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
+
+
+def _read(text: str) -> dict[str, object]:
+    """
+    Raises:
+        TooltrayError: the rule is not a JSON object.
+    """
+    try:
+        rule = json.loads(text)
+    except (ValueError, RecursionError):
+        rule = None
+    if not isinstance(rule, dict):
+        raise TooltrayError(tr("This is no rule"), tr("a JSON object is wanted"), tr("Put it in quotation marks of your shell."))
+    return rule
+
+
+def _print_preview(preview: RulePreview) -> None:
+    print(tr("Runs without asking: {calls}.", calls=clean_line(preview.words)))
+    for said in (*preview.problems, *preview.cautions):
+        print(tr("Careful: {warning}", warning=clean_line(said)))
+    for said in tried_in_words(preview):
+        print(say(said))
+    rows = [
+        [tr("yes") if each.is_covered else tr("no"), day(each.at), each.tool, cut(clean_line(each.line), LINE_COLUMNS)]
+        for each in preview.calls[:MOST_SHOWN]
+    ]
+    if rows:
+        print_table((tr("COVERED"), tr("WHEN"), tr("TOOL"), tr("CALLED WITH")), rows)

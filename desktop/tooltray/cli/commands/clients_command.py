@@ -8,9 +8,9 @@ import os
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 
 from tooltray.cli import values
+from tooltray.cli.arguments import Commands, Usage, command
 from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub
-from tooltray.cli.parsers import Commands, Usage, command
 from tooltray.cli.person import check_terminal, confirmed
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, count, day, print_json, print_table, problem_line
@@ -50,7 +50,7 @@ def declare(parser: Usage) -> None:
     mode.takes("client", "CLIENT", text, type=values.some_text)
     mode.takes("mode", "MODE", tr("one of: {modes} (as the servers' settings say)", modes=", ".join(MODES)), nargs="?", choices=MODES)
     text = tr("choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules")
-    rules = command(clients, "approve", text, "commands.approve_command:rules", check=_check_rules, has_json=False)
+    rules = command(clients, "approve", text, "commands.permissions_command:client_rules", check=_check_rules, has_json=False)
     rules.takes("client", "CLIENT", tr("as `clients modes` says it names itself"), type=values.some_text)
     rules.takes("rules", "RULE", tr("as in autoApprove: read, write, all, a tool's name, ..."), nargs="*")
     rules.flag("--nothing", tr("ask about each call"))

@@ -1,14 +1,102 @@
-"""`tooltray completion`: shell completions of the commands, generated from the parser. The packages install the same files. A completion
-contains all words, and does not start Tooltray.
+"""The commands as data, read from the parser, for manual pages; and `tooltray completion`: shell completions that are made of them.
+
+The packages install the same files. A completion contains all words, and does not start Tooltray.
 """
 
 import argparse
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from tooltray.cli.command_tree import CommandNode, command_tree
-from tooltray.cli.parsers import Usage
+import msgspec
+
+from tooltray.cli.arguments import Usage, command_parser
 from tooltray.foundation.home.home import Home
+
+
+class Option(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        names: such as `-n` and `--lines`.
+        value: the name of its value; empty if it takes none.
+    """
+
+    names: tuple[str, ...]
+    value: str
+    help: str
+
+
+class Argument(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        choices: the only words that are valid; empty: any.
+    """
+
+    name: str
+    help: str
+    choices: tuple[str, ...]
+
+
+class CommandNode(msgspec.Struct, frozen=True):
+    """A command, or a group of them.
+
+    Attributes:
+        words: how it is typed, such as `tooltray servers add`.
+        help: one line, for the list of its group.
+        about: its description.
+    """
+
+    words: str
+    help: str
+    about: str
+    options: tuple[Option, ...]
+    arguments: tuple[Argument, ...]
+    commands: tuple["CommandNode", ...]
+
+    def walk(self) -> Iterator["CommandNode"]:
+        """Yields this command and all below it."""
+        yield self
+        for each in self.commands:
+            yield from each.walk()
+
+    @property
+    def candidates(self) -> tuple[tuple[str, str], ...]:
+        """The words that can be typed next, each with a description."""
+        commands = [(each.words.rpartition(" ")[2], each.help) for each in self.commands]
+        choices = [(choice, argument.help) for argument in self.arguments for choice in argument.choices]
+        return (*commands, *choices, *((name, option.help) for option in self.options for name in option.names))
+
+
+def command_tree() -> CommandNode:
+    """Returns all commands, with `tooltray` itself at the top."""
+    return _node(command_parser(), "tooltray", "")
+
+
+def _node(parser: Usage, words: str, help: str) -> CommandNode:
+    parser.complete()
+    options, arguments, commands = [], [], []
+    for action in parser._actions:  # argparse has no public name for a parser's actions
+        if isinstance(action, argparse._SubParsersAction):
+            lines = {each.dest: each.help or "" for each in action._choices_actions}
+            commands = [_node(each, f"{words} {name}", lines.get(name, "")) for name, each in action.choices.items() if name in lines]
+        elif action.help == argparse.SUPPRESS:
+            continue
+        elif action.option_strings:
+            options.append(Option(tuple(action.option_strings), _value_name(action), _help_text(action, parser)))
+        else:
+            arguments.append(
+                Argument(str(action.metavar or action.dest), _help_text(action, parser), tuple(map(str, action.choices or ())))
+            )
+    return CommandNode(words, help, parser.description or "", tuple(options), tuple(arguments), tuple(commands))
+
+
+def _value_name(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return ""
+    return str(action.metavar or "|".join(map(str, action.choices or ())) or action.dest.upper())
+
+
+def _help_text(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+    return ((action.help or "") % {**vars(action), "prog": parser.prog}).strip()
 
 
 def declare(parser: Usage) -> None:
@@ -24,7 +112,7 @@ def completion(args: argparse.Namespace, home: Home) -> int:
 
 def for_bash(tree: CommandNode) -> str:
     """Returns the completion for bash 4 and newer, with or without the package bash-completion."""
-    groups = "|".join(f"{shlex.quote(each.words)}" for each in tree.walk() if each is not tree)
+    groups = _groups(tree)
     words = "\n".join(f"    {shlex.quote(each.words)}) words={shlex.quote(_words(each))} ;;" for each in tree.walk())
     return f"""\
 # bash completion of tooltray; made by: tooltray completion bash
@@ -47,7 +135,7 @@ complete -o default -F _tooltray tooltray
 
 
 def for_zsh(tree: CommandNode) -> str:
-    groups = "|".join(shlex.quote(each.words) for each in tree.walk() if each is not tree)
+    groups = _groups(tree)
     lines = "\n".join(f"    {shlex.quote(each.words)}) found=({_described(each)}) ;;" for each in tree.walk())
     return f"""\
 #compdef tooltray
@@ -99,6 +187,10 @@ def _fish_lines(node: CommandNode) -> list[str]:
         names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
         lines.append(f"{start} {names}{' -r' if option.value else ''} -d {_in_fish(option.help)}\n")
     return lines
+
+
+def _groups(tree: CommandNode) -> str:
+    return "|".join(shlex.quote(each.words) for each in tree.walk() if each is not tree)
 
 
 def _in_fish(text: str) -> str:

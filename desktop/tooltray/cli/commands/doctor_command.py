@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tooltray.cli import values
-from tooltray.cli.commands.secrets_command import REMOVE
+from tooltray.cli.arguments import Usage
+from tooltray.cli.commands.secrets_command import REMOVE, chosen_backend
 from tooltray.cli.hubs import RunningHub, any_hub, started_hub
-from tooltray.cli.parsers import Usage
-from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.server_commands.confine_command import confinement_lines
 from tooltray.cli.server_commands.servers_command import (
     ON_ITS_WAY,

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from tooltray.cli import values
+from tooltray.cli.arguments import Usage, command
 from tooltray.cli.hubs import RunningHub, running_hub
-from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer as answer_with
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, print_json

@@ -6,18 +6,22 @@ consent in a person's place, needs a terminal, as consent does.
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING
 
 from tooltray.cli import values
+from tooltray.cli.arguments import Usage, command, later
 from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import Hub, any_hub
-from tooltray.cli.parsers import Usage, command, later
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, day, print_json, print_note, print_notes, problem_line
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, HttpStatus, NewApiToken
+
+if TYPE_CHECKING:
+    from tooltray.consent.tokens.api import AccessApi
 
 TOKEN_HERE = "TOKEN"  # users replace it with the output of `clients token`
 TRUSTED_NAME = "trusted"  # the default name of a trusted token
@@ -67,28 +71,24 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def on(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        status = hub.ask(hub.api.access.set_http_enabled(enabled=True, **({} if args.port is None else {"port": args.port})))
-    return _show(args, status, is_hub_running=hub.is_running)
+    return _show(args, home, lambda access: access.set_http_enabled(enabled=True, **({} if args.port is None else {"port": args.port})))
 
 
 def off(args: argparse.Namespace, home: Home) -> int:
-    with any_hub(home) as hub:
-        status = hub.ask(hub.api.access.set_http_enabled(enabled=False))
-    return _show(args, status, is_hub_running=hub.is_running)
+    return _show(args, home, lambda access: access.set_http_enabled(enabled=False))
 
 
 def status(args: argparse.Namespace, home: Home) -> int:
+    return _show(args, home, lambda access: access.get_http_status())
+
+
+def _show(args: argparse.Namespace, home: Home, verb: "Callable[[AccessApi], Coroutine[object, None, HttpStatus]]") -> int:
     with any_hub(home) as hub:
-        status = hub.ask(hub.api.access.get_http_status())
-    return _show(args, status, is_hub_running=hub.is_running)
-
-
-def _show(args: argparse.Namespace, status: HttpStatus, *, is_hub_running: bool) -> int:
+        status = hub.ask(verb(hub.api.access))
     entry = http_entry(status.url, requires_token=status.requires_token) if status.url else None
-    lines = _words(status, is_hub_running=is_hub_running)
+    lines = _words(status, is_hub_running=hub.is_running)
     if status.is_api_enabled:
-        lines += _api_words(status, is_hub_running=is_hub_running)
+        lines += _api_words(status, is_hub_running=hub.is_running)
     if entry:
         lines.append(tr("Paste this into the config of an AI client:\n{entry}", entry=json.dumps(entry, indent=2)))
         lines.append(tr("One server alone, under its own tool names: {value}/servers/NAME/mcp", value=status.url.removesuffix("/mcp")))

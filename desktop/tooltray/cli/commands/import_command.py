@@ -1,33 +1,40 @@
-"""`tooltray import`: servers of AI clients, of a file or of a text; setup_command handles an exported set-up.
+"""`tooltray import`, `export` and `servers reset`: servers of AI clients, of a file or of a text, and whole set-ups.
 
-A hub is started if none runs: a server is removed from its client only when it has listed its tools here.
+The user sees all changes before they are made. To import servers, a hub is started if none runs: a server is removed from its client only
+when it has listed its tools here.
 """
 
 import argparse
 import contextlib
+import os
 import sys
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tooltray.carriers.control.control_client import ControlClient
-from tooltray.cli.commands import setup_command
-from tooltray.cli.hubs import RunningHub, running_hub, started_hub
-from tooltray.cli.parsers import Usage
+from tooltray.cli.arguments import Usage
+from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S, SecretPlace, with_secrets
+from tooltray.cli.hubs import RunningHub, any_hub, running_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
-from tooltray.cli.secret_place import SecretPlace
+from tooltray.cli.server_commands.servers_command import events_shown
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line
+from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line, to_json
 from tooltray.cli.values import STDIN, is_path
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.files.file_text import CannotOpen, read_text
+from tooltray.foundation.files.json_text import NotJson, read_json
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FormField
+from tooltray.foundation.snapshots.setup import SetupChange
+
+if TYPE_CHECKING:
+    from tooltray.sources.entries.settings_api import SetupApi
+
 
 MAX_BYTES = 16 * 1024 * 1024  # of a file, and characters of standard input; thousands of servers have a few hundred KB
 LOOK_TIMEOUT_S = 60.0  # the files of all clients take less than a second; before the first scan the login shell runs
-PROGRESS_END_S = 2.0  # for the thread that shows progress, whose connection is closed: it ends at once
 INDENT = "    "
 SIGNS = {"new": "+", "same": "=", "different": "~", "broken": "!"}
 
@@ -62,8 +69,8 @@ def take_in(args: argparse.Namespace, home: Home) -> int:
     given: dict[str, object] = {"clients": tuple(args.sources)}
     if args.sources and is_path(args.sources[0]):
         text = _text(args.sources[0])
-        if args.replace or setup_command.is_setup(text):
-            return setup_command.take_over(args, home, text)
+        if args.replace or is_setup(text):
+            return take_over(args, home, text)
         given = {"text": text}
     is_visit = args.dry_run and not _is_running(home)
     with started_hub(home) as hub:
@@ -99,7 +106,7 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
     values, left_out = _all_values(chosen, home)
     choices, done = [each.id for each in chosen if each.id not in {other.id for other in left_out}], left_out
     if choices:
-        with _progress_shown(home):
+        with events_shown(home, _progress):
             importing = hub.api.ai_clients.import_servers(choices=choices, values=values, tidy=is_tidy, **given)  # type: ignore[arg-type]
             done = [*hub.ask(importing, timeout_s=None), *left_out]
     if args.json:
@@ -241,25 +248,125 @@ def _done_line(done: ImportedServer) -> str:
     return clean_line(f"{done.name}: {words[done.state]}{out}{stays}")
 
 
-@contextlib.contextmanager
-def _progress_shown(home: Home) -> Iterator[None]:
-    """Prints the progress of the import while inside, over a second connection; prints nothing without a terminal."""
-    connection = ControlClient.connect(home, with_events=True) if sys.stderr.isatty() else None
-    if connection is None:
-        yield
-        return
-    thread = threading.Thread(target=_show_progress, args=(connection,), name="import progress", daemon=True)
-    thread.start()
+def _progress(kind: str, data: Mapping[str, Any]) -> str:
+    if kind != "ImportProgressed" or not data["name"]:
+        return ""
+    return tr("{done} of {total}: {name}", done=data["done"], total=data["total"], name=data["name"])
+
+
+STDOUT = "-"  # instead of a file, as in many programs
+CHANGE_SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
+
+T = TypeVar("T")
+Changes = Coroutine[object, None, list[SetupChange]]
+Document = dict[str, Any]  # the settings and servers, as in their file
+
+
+def declare_export(parser: Usage) -> None:
+    parser.runs(export)
+    parser.takes("file", "FILE", tr("where to (default, and '-': standard output)"), nargs="?")
+    parser.flag("--force", tr("replace a file that is there already"))
+
+
+def export(args: argparse.Namespace, home: Home) -> int:
+    """Writes the set-up to a file, or to standard output."""
+    with any_hub(home) as hub:
+        setup = hub.ask(hub.api.setup.export_setup())
+    if args.file in (None, STDOUT):
+        print(to_json(setup))
+    else:
+        _write(Path(args.file), to_json(setup), may_replace=args.force)
+        print_json({"file": args.file}) if args.json else print(tr("The backup is in {file}.", file=clean_line(args.file)))
+    if setup["secrets"]:
+        print_note(tr("Secrets are not in it. To be given elsewhere: {setup}", setup=", ".join(setup["secrets"])))
+    return 0
+
+
+def is_setup(text: str) -> bool:
+    """Reports whether a text is the output of `export`; another program's list of servers has no version."""
+    with contextlib.suppress(NotJson):
+        setup, _ = read_json(text.encode("utf-8", "surrogatepass"))
+        return isinstance(setup, dict) and "mcpServers" in setup and ("version" in setup or "defaultServers" in setup)
+    return False
+
+
+def take_over(args: argparse.Namespace, home: Home, text: str) -> int:
+    """Shows what an exported set-up would change, and applies it after a confirmation."""
+    setup, replace = _read_setup(args.sources[0], text), args.replace
+
+    def preview(api: "SetupApi") -> Changes:
+        return api.preview_import(setup=setup, replace=replace)
+
+    def take(api: "SetupApi") -> Changes:
+        return api.import_setup(setup=setup, replace=replace)
+
+    question = tr("Take this over?")
+    if args.dry_run:
+        with any_hub(home) as hub:
+            planned = hub.ask(hub.api.setup.preview_import(setup=setup, replace=replace))
+        return answer(args, {"changes": planned, "done": False}, *map(_line, planned))
+    return _preview_then(args, home, preview, take, question=question)
+
+
+def reset(args: argparse.Namespace, home: Home) -> int:
+    """Shows what resetting the default servers would change, and does it after a confirmation."""
+    question = tr("Restore the starter servers?")
+    return _preview_then(args, home, lambda api: api.preview_reset(), lambda api: api.reset_to_default_servers(), question=question)
+
+
+def _preview_then(
+    args: argparse.Namespace,
+    home: Home,
+    preview: "Callable[[SetupApi], Changes]",
+    action: "Callable[[SetupApi], Changes]",
+    *,
+    question: str,
+) -> int:
+    with any_hub(home) as hub:
+        planned = hub.ask(preview(hub.api.setup))
+        changes_nothing = all(change.kind == "keep" for change in planned if change.subject != "secret")
+        if not args.json and not changes_nothing:
+            print("\n".join(_line(change) for change in planned))
+        done = hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S) if args.yes and not changes_nothing else None
+    if changes_nothing:
+        return answer(args, {"changes": planned, "done": False}, tr("Nothing would change."))
+    if done is None:
+        if not confirmed(question, yes=False):
+            print(tr("Nothing was changed."))
+            return 1
+        done = with_secrets(home, lambda hub: hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S))  # no lock was held meanwhile
+    return answer(args, {"changes": done, "done": True}, "Done.", *_secret_lines(done))
+
+
+def _secret_lines(changes: Sequence[SetupChange]) -> list[str]:
+    names = [change.name for change in changes if (change.kind, change.subject) == ("add", "secret")]
+    return [clean_line(tr("Store its value with: tooltray secrets set {name}", name=name)) for name in names]
+
+
+def _line(change: SetupChange) -> str:
+    subject = {"server": "", "default": "", "setting": "setting ", "secret": "secret "}[change.subject]
+    detail = f": {change.detail}" if change.detail else ""
+    return f"  {CHANGE_SIGNS[change.kind]} {clean_line(subject + change.name + detail)}"
+
+
+def _write(path: Path, text: str, *, may_replace: bool) -> None:
+    if path.exists() and not may_replace:
+        raise TooltrayError(tr("{path} is there already", path=path), hint=tr("Choose another name, or replace it with --force"))
+    _writing(path, lambda: write_atomically(path, text.encode() + b"\n"))
+
+
+def _read_setup(source: str, text: str) -> Document:
     try:
-        yield
-    finally:
-        connection.end()
-        thread.join(PROGRESS_END_S)
-        connection.close()
+        setup, _ = read_json(text.encode("utf-8", "surrogatepass"))
+    except NotJson as error:
+        raise TooltrayError(tr("{source} is no JSON", source=source), str(error)) from None
+    if not isinstance(setup, dict):
+        raise TooltrayError(tr("{source} is no backup of Tooltray", source=source), tr("it is no JSON object"))
+    return setup
 
 
-def _show_progress(connection: ControlClient) -> None:
-    with contextlib.suppress(TooltrayError):
-        for kind, data in connection.events():
-            if kind == "ImportProgressed" and data["name"]:
-                print_note(tr("{done} of {total}: {name}", done=data["done"], total=data["total"], name=data["name"]))
+def _writing(path: Path, action: Callable[[], T]) -> T:
+    try:
+        return action()
+    except OSError as error:
+        raise TooltrayError(tr("{path} cannot be written", path=os.fspath(path)), error.strerror or str(error)) from None

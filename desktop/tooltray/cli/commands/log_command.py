@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 
 from tooltray.cli import values
+from tooltray.cli.arguments import Usage
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.parsers import Usage
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, moment, print_json, print_note, problem_line, to_json
 from tooltray.foundation import phrases

@@ -1,14 +1,15 @@
-"""`tooltray permissions ...`: shows and changes which tools run without asking.
+"""`tooltray permissions ...` and `passphrase ...`: which calls run without asking, and the passphrase that confirms such a choice
+on computers without a window.
 
-Allowing more needs a terminal at both ends, as `tooltray approve` does.
+Allowing more needs a terminal at both ends, as `tooltray approve` does. The passphrase is never an argument of a command.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from tooltray.cli.hubs import Hub, started_hub
-from tooltray.cli.parsers import Usage, command
-from tooltray.cli.person import check_terminal, is_allowed
+from tooltray.cli.arguments import Usage, command
+from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.person import ask_for_new_passphrase, ask_to_confirm, check_terminal, is_allowed
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
 from tooltray.foundation.errors import NotFound, TooltrayError
@@ -19,6 +20,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 
 LIST_TIMEOUT_S = 60.0  # of thousands of tools
 ASK = "ask"
+ALL, READ, WRITE = "all", "read", "write"
 
 
 def declare(parser: Usage) -> None:
@@ -67,10 +69,8 @@ def set_permission(args: argparse.Namespace, home: Home) -> int:
     """Changes the permission of one tool; a change that may allow more calls is shown first, and needs a confirmation."""
     with started_hub(home) as hub:
         if args.choice != ASK and not _runs_freely(hub, args.server, args.tool):
-            check_terminal()
             tool, server = clean_line(args.tool), clean_line(args.server)
-            print(tr("{tool} of {server} asks now, and may run without asking then.", tool=tool, server=server))
-            if not is_allowed():
+            if not _is_allowed_at_terminal(tr("{tool} of {server} asks now, and may run without asking then.", tool=tool, server=server)):
                 return 1
         chosen = hub.api.approvals.set_tool_approval(server=args.server, tool=args.tool, approval=args.choice)
         hub.ask(chosen, timeout_s=LIST_TIMEOUT_S)
@@ -109,3 +109,133 @@ def _row(server: ServerPermissions, tool: ToolPermission) -> list[str]:
     runs = tr("yes") if tool.is_free else tr("allowed") if tool.grants else tr("held") if tool.is_held else tr("no")
     covered = tool.grants and not tool.is_free
     return [server.server, tool.tool, runs, tr("See it: tooltray grants list") if covered else say(tool.why)]
+
+
+# rules of servers and of AI clients
+
+
+def client_rules(args: argparse.Namespace, home: Home) -> int:
+    """Chooses the auto-approval rules of one kind of AI client."""
+    chosen: list[str] | None = None if args.default else args.rules
+    name = clean_line(args.client)
+    with started_hub(home) as hub:
+        modes = hub.ask(hub.api.views.get_client_modes())
+        before = next((each.auto_approve for each in modes if each.client == args.client), None)
+        now = _rules(before)
+        shown = tr("What goes through unasked for {client}: {chosen} (now: {before}).", client=name, chosen=_rules(chosen), before=now)
+        if not (chosen is not None and rules_narrow(chosen, before or ())) and not _is_allowed_at_terminal(shown):
+            return 1
+        hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
+    print(tr("For {client}: {chosen}.", client=name, chosen=_rules(chosen)))
+    return 0
+
+
+def server_rules(args: argparse.Namespace, home: Home) -> int:
+    """Chooses the auto-approval rules of one server."""
+    chosen, name = checked_rules(args.name, args.rules), clean_line(args.name)
+    with any_hub(home) as hub:
+        before = rules_of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
+        shown = tr(
+            "What goes through unasked of {name}: {chosen} (now: {before}).", name=name, chosen=_rules(chosen), before=_rules(before)
+        )
+        if not rules_narrow(chosen, before) and not _is_allowed_at_terminal(shown):
+            return 1
+        hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)
+    print(tr("For {name}: {chosen}.", name=name, chosen=_rules(chosen)))
+    return 0
+
+
+def _is_allowed_at_terminal(shown: str) -> bool:
+    """Shows a person what would be allowed, and asks for consent."""
+    check_terminal()
+    print(shown)
+    return is_allowed()
+
+
+def _rules(rules: Sequence[str] | None) -> str:
+    if rules is None:
+        return tr("what each server's autoApprove says")
+    return ", ".join(clean_line(rule) for rule in rules) or tr("nothing")
+
+
+def checked_rules(server: str, rules: Sequence[str]) -> list[str]:
+    """
+    Raises:
+        TooltrayError: a rule has no meaning.
+    """
+    from tooltray.catalogue import approval
+
+    if problem := approval.problem_of(server, rules, ()):
+        known = ", ".join(f"{key}..." if key.endswith(":") else key for key in approval.RULES)
+        hint = tr("Rules are a tool's name and: {known}", known=known)
+        raise TooltrayError(tr("Not every rule for {server} means something", server=clean_line(server)), problem.message, hint)
+    return list(dict.fromkeys(rules))
+
+
+def rules_of_entry(entry: Mapping[str, object]) -> list[str]:
+    """Returns the rules of an entry of the settings."""
+    rules = entry.get("autoApprove", [READ])
+    return [rule for rule in rules if isinstance(rule, str)] if isinstance(rules, list) else [READ]
+
+
+def rules_narrow(rules: Sequence[str], before: Sequence[str]) -> bool:
+    """Reports whether these rules allow only calls that the former rules allowed, for any tools."""
+    from tooltray.config.settings.widening import rules_widen
+
+    return not rules_widen((*before, ALL) if {READ, WRITE} <= {*before} else before, rules)
+
+
+def rules_in_words(rules: Sequence[str]) -> str:
+    """Describes the rules of a server that was added."""
+    if ALL in rules:
+        return tr("All its tools may be called without asking (autoApprove: all).")
+    if not rules:
+        return tr("Each call of its tools is asked about (autoApprove: nothing).")
+    listed = ", ".join(clean_line(rule) for rule in rules)
+    if list(rules) == [READ]:
+        return tr("Tools that read may be called without asking; writes ask (autoApprove: read).")
+    return tr("What these rules cover may be called without asking, all else asks (autoApprove: {listed}).", listed=listed)
+
+
+def declare_passphrase(parser: Usage) -> None:
+    lost = tr("If it is lost: end the hub (tooltray stop), remove passphrase.json in ~/.tooltray, and set a new one")
+    parser.epilog, passphrase = lost, parser.subcommands()
+    about = tr("set it, or another one; the one before is asked for")
+    command(passphrase, "set", about, set_passphrase, has_json=False).epilog = lost
+    command(passphrase, "remove", tr("remove it"), remove_passphrase, has_json=False).epilog = lost
+    command(passphrase, "check", tr("say whether one is set, and whether you know it"), check_passphrase).epilog = lost
+
+
+def set_passphrase(args: argparse.Namespace, home: Home) -> int:
+    """Sets the passphrase; the hub asks for the current one, if there is one, or in the window where a desktop runs."""
+    check_terminal(tr("Setting a passphrase"))
+    with any_hub(home) as hub:
+        state = hub.ask(hub.api.confirmations.get_passphrase_state())
+        if state.is_set:
+            print(tr("A passphrase is set. Type a new one, and then confirm it."))
+        hub.ask(hub.api.confirmations.set_passphrase(passphrase=ask_for_new_passphrase()))
+    print(tr("Set. Where no window of Tooltray runs, commands that allow something ask for it."))
+    print(tr("It cannot be shown again. If it is lost: tooltray passphrase --help"))
+    return 0
+
+
+def remove_passphrase(args: argparse.Namespace, home: Home) -> int:
+    check_terminal(tr("Removing the passphrase"))
+    with any_hub(home) as hub:
+        if not hub.ask(hub.api.confirmations.get_passphrase_state()).is_set:
+            return answer(args, {"is_set": False}, tr("No passphrase is set."))
+        hub.ask(hub.api.confirmations.remove_passphrase())
+    print(tr("Removed. Commands that allow something are confirmed at the terminal again."))
+    return 0
+
+
+def check_passphrase(args: argparse.Namespace, home: Home) -> int:
+    """Reports whether one is set; at a terminal also whether the user knows it."""
+    with any_hub(home) as hub:
+        state = hub.ask(hub.api.confirmations.get_passphrase_state())
+        if args.json or not state.is_set:
+            return answer(args, state, tr("No passphrase is set. Set one with: tooltray passphrase set"))
+        nobody = TooltrayError(tr("A passphrase is set"), tr("nobody is there to type it"))
+        hub.ask(hub.api.confirmations.confirm_with_passphrase(passphrase=ask_to_confirm(nobody)))
+    print(tr("This is the passphrase."))
+    return 0

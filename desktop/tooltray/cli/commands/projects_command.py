@@ -5,9 +5,9 @@ Listing, allowing and disallowing folders needs no hub.
 
 import argparse
 
+from tooltray.cli.arguments import Usage, command
 from tooltray.cli.derived_commands import VerbCommands, done
 from tooltray.cli.hubs import any_hub, folder_path, started_hub
-from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import check_terminal
 from tooltray.cli.server_commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.speech import tr

@@ -2,10 +2,11 @@
 
 import argparse
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING
 
+from tooltray.cli.arguments import Usage, command
 from tooltray.cli.hubs import any_hub
-from tooltray.cli.parsers import Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
 from tooltray.foundation.home.home import Home
@@ -22,42 +23,41 @@ _WORDS = {"custom": Phrase("chosen by you"), "mirror": Phrase("the fastest"), "s
 
 def declare(parser: Usage) -> None:
     registry = parser.subcommands()
-    command(registry, "status", tr("say which npm registry servers get, and how all of them answered"), status)
+    chosen = partial(_do, lambda api, args: api.set_custom_npm_registry(url=args.url), COUNTS_LATER)
+    command(
+        registry,
+        "status",
+        tr("say which npm registry servers get, and how all of them answered"),
+        partial(_do, lambda api, _: api.get_npm_registry_status(), ""),
+    )
     command(registry, "measure", tr("measure all npm registries now"), measure)
-    command(registry, "set", tr("use one npm registry from now on; it is measured first"), set_registry).takes("url")
-    command(registry, "clear", tr("use none of your own any more"), clear)
-    switching = command(registry, "auto", tr("decide whether the fastest npm registry is looked for and used"), auto)
+    command(registry, "set", tr("use one npm registry from now on; it is measured first"), chosen).takes("url")
+    command(
+        registry,
+        "clear",
+        tr("use none of your own any more"),
+        partial(_do, lambda api, _: api.set_custom_npm_registry(url=""), COUNTS_LATER),
+    )
+    switched = partial(_do, lambda api, args: api.set_auto_detect_npm_registry(enabled=args.switch == "on"), COUNTS_LATER)
+    switching = command(registry, "auto", tr("decide whether the fastest npm registry is looked for and used"), switched)
     switching.add_argument("switch", choices=("on", "off"))
-
-
-def status(args: argparse.Namespace, home: Home) -> int:
-    return _do(args, home, lambda api: api.get_npm_registry_status())
 
 
 def measure(args: argparse.Namespace, home: Home) -> int:
     if not args.json:
         print_note(tr("Measuring; this takes ten seconds at most ..."))
-    return _do(args, home, lambda api: api.refresh_npm_registry())
-
-
-def set_registry(args: argparse.Namespace, home: Home) -> int:
-    return _do(args, home, lambda api: api.set_custom_npm_registry(url=args.url), note=COUNTS_LATER)
-
-
-def clear(args: argparse.Namespace, home: Home) -> int:
-    return _do(args, home, lambda api: api.set_custom_npm_registry(url=""), note=COUNTS_LATER)
-
-
-def auto(args: argparse.Namespace, home: Home) -> int:
-    return _do(args, home, lambda api: api.set_auto_detect_npm_registry(enabled=args.switch == "on"), note=COUNTS_LATER)
+    return _do(lambda api, _: api.refresh_npm_registry(), "", args, home)
 
 
 def _do(
-    args: argparse.Namespace, home: Home, verb: "Callable[[RegistriesApi], Coroutine[object, None, NpmRegistryStatus]]", *, note: str = ""
+    verb: "Callable[[RegistriesApi, argparse.Namespace], Coroutine[object, None, NpmRegistryStatus]]",
+    note: str,
+    args: argparse.Namespace,
+    home: Home,
 ) -> int:
     with any_hub(home) as hub:
         before = hub.ask(hub.api.registries.get_npm_registry_status()) if note and not args.json else None
-        status = hub.ask(verb(hub.api.registries), timeout_s=MEASURE_TIMEOUT_S)
+        status = hub.ask(verb(hub.api.registries, args), timeout_s=MEASURE_TIMEOUT_S)
     if args.json:
         print_json(status)
         return 0

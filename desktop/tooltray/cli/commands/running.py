@@ -9,7 +9,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from tooltray.cli.effects import listing_line
+from tooltray.cli.commands.views_command import listing_line
 from tooltray.cli.hubs import HubInfo, RunningHub, running_hub
 from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (

@@ -1,24 +1,107 @@
 """`tooltray secrets ...`: stores, lists and removes secrets, unlocks them, and chooses where they are kept.
 
-Values are written here and never read back. Commands that remove servers use it to remove the servers' secrets.
+Values are written here and never read back. Other commands use it to store the secrets of servers, after checking that this is possible,
+and to remove them with their servers.
 """
 
 import argparse
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import TypeVar
 
+from tooltray.cli.arguments import Usage, command
 from tooltray.cli.hubs import Hub, any_hub, running_hub
-from tooltray.cli.parsers import Usage, command
-from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed
-from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace, chosen_backend, with_secrets
+from tooltray.cli.person import ask_for_passphrase, ask_for_secret, ask_for_secrets, confirmed, is_person_there
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, count
 from tooltray.config.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.config.secrets.vaults import SecretsLocked
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.setup import SecretSnapshot, ServerRemoval, StoredSecrets
+
+KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the user
+
+T = TypeVar("T")
+
+
+class SecretPlace:
+    """The keyring, the encrypted file or the memory of one home. The passphrase of a locked file is asked for once."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self._passphrase = ""  # for each unstarted hub that this command opens
+        self._check: Callable[[], None] = self._first_check
+
+    def ask(self, names: Sequence[str], *, from_stdin: bool = False) -> dict[str, str]:
+        """Asks for secrets (see `ask_for_secrets`) after checking that they can be stored.
+
+        Raises:
+            TooltrayError: they cannot be stored, or a value is missing.
+        """
+        if names:
+            self.check()
+        return ask_for_secrets(names, from_stdin=from_stdin)  # no lock is held while the user types
+
+    def check(self) -> None:
+        """Checks once for all secrets of a command that they can be stored: a locked keyring shows one prompt.
+
+        Raises:
+            TooltrayError: secrets cannot be stored; the error gives the reason.
+        """
+        self._check()
+
+    def _first_check(self) -> None:
+        self._check = lambda: None
+        self._passphrase = os.environ.get(PASSPHRASE_VARIABLE, "")  # the hub of this check removes it
+        try:
+            self.run(lambda hub: hub.ask(hub.api.secrets.check_secrets(), timeout_s=KEYRING_TIMEOUT_S))
+        except TooltrayError as error:
+            self._check = partial(_fail, error)
+            raise
+
+    def run(self, action: Callable[[Hub], T]) -> T:
+        """Runs an action that touches secrets; if the encrypted file is locked, asks for its passphrase and runs the action again.
+
+        The error of a running hub describes how to unlock it. No lock is held while the user types.
+        """
+        try:
+            return self._tried(action)
+        except SecretsLocked:
+            if chosen_backend(self._home) != "file" or not is_person_there():
+                raise
+        self._passphrase = ask_for_passphrase(is_new=not self._home.secrets_file.exists())
+        return self._tried(action, is_typed=True)
+
+    def _tried(self, action: Callable[[Hub], T], *, is_typed: bool = False) -> T:
+        with any_hub(self._home) as hub:
+            if is_typed or (self._passphrase and not hub.is_running):
+                hub.ask(hub.api.secrets.unlock_secrets(passphrase=self._passphrase))
+            return action(hub)
+
+
+def _fail(error: TooltrayError) -> None:
+    raise error
+
+
+def with_secrets(home: Home, action: Callable[[Hub], T]) -> T:
+    """Runs an action that touches secrets, see SecretPlace."""
+    return SecretPlace(home).run(action)
+
+
+def chosen_backend(home: Home) -> str | None:
+    """Returns the backend in the settings; None if nothing is chosen. Only reads the file: a running hub is its only writer."""
+    try:
+        settings = json.loads(read_regular(home.settings))
+        kind = settings["secrets"]["backend"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return kind if isinstance(kind, str) else None
+
 
 NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
 REMOVE = "tooltray secrets remove --unused"

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Mapping
 
 from tooltray.cli import values
-from tooltray.cli.error_report import outcome
-from tooltray.cli.parsers import Usage
+from tooltray.cli.arguments import Usage
+from tooltray.cli.run import outcome
 from tooltray.cli.speech import tr
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.programs import tooltray_command

@@ -1,18 +1,20 @@
-"""`tooltray tools ...`: lists the tools as AI clients see them, calls one, counts what they cost, and deletes their published names."""
+"""`tooltray tools`, `skills` and `tasks`: what servers offer AI clients, what it costs them, and what servers do for them meanwhile."""
 
 import argparse
 import json
+from argparse import Namespace
 
 from tooltray.carriers.control.control_client import HubSilent
 from tooltray.cli import values
-from tooltray.cli.derived_commands import VerbCommands, done
+from tooltray.cli.arguments import Usage, command, later
+from tooltray.cli.derived_commands import Fixed, VerbCommands, done, table
 from tooltray.cli.hubs import Hub, folder_path, started_hub
-from tooltray.cli.parsers import Usage, command, later
-from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer_list, clean, clean_line, count, print_json, print_notes, print_table
+from tooltray.cli.speech import say, tr
+from tooltray.cli.terminal import answer_list, clean, clean_line, count, moment, print_json, print_notes, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.tools import ServerCost, ServerTaskSnapshot, SkillSnapshot, ToolCost, ToolCosts, ToolSnapshot
 from tooltray.foundation.verbs import JsonObject
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
@@ -224,3 +226,54 @@ def _server_cost_row(server: ServerCost) -> list[str]:
 
 def _tool_cost_row(tool: ToolCost) -> list[str]:
     return [str(tool.tokens), "yes" if tool.is_shown else "-", tool.name]
+
+
+def declare_skills(parser: Usage) -> None:
+    skills = VerbCommands(parser.subcommands(), timeout_s=LIST_TIMEOUT_S)
+    titles = (tr("NAME"), tr("SERVER"), tr("STATE"), tr("URI"), tr("DESCRIPTION"))
+    text, listed = tr("list the skills, also those that are off or held"), table(titles, _skill_row, tr("There are no skills."))
+    skills.add("list", text, "get_skills", listed, server={"metavar": "NAME", "help": tr("of this server only")})
+    text, shown = tr("print the text of a skill as its server has it now"), done(lambda _, skill: clean(str(skill.get("text", ""))))
+    skills.add("show", text, "get_skill", shown, skill=tr("its name, or its URI as `skills list` shows it"))
+    named = tr("its name, or its URI as its server has it")
+    enabled = done(_offered, "server", "skill", enabled=True)
+    skills.add("enable", tr("offer a skill to AI clients"), "set_skill_enabled", enabled, skill=named, enabled=Fixed(True))
+    disabled = done(_off, "server", "skill", enabled=False)
+    skills.add("disable", tr("offer it no longer"), "set_skill_enabled", disabled, skill=named, enabled=Fixed(False))
+
+
+def _skill_row(skill: SkillSnapshot) -> list[str]:
+    state = tr("off") if not skill.is_enabled else tr("held") if skill.is_held else tr("offered")
+    return [skill.name, skill.server, state, skill.uri, skill.description]
+
+
+def _offered(args: Namespace, _: object) -> str:
+    return tr("{skill} of {server} is offered.", skill=args.skill, server=args.server)
+
+
+def _off(args: Namespace, _: object) -> str:
+    return tr("{skill} of {server} is off.", skill=args.skill, server=args.server)
+
+
+STATES = {
+    "working": Phrase("working"),
+    "input_required": Phrase("waits for an answer"),
+    "completed": Phrase("completed"),
+    "failed": Phrase("failed"),
+    "cancelled": Phrase("cancelled"),
+}
+
+
+def declare_tasks(parser: Usage) -> None:
+    tasks = VerbCommands(parser.subcommands())
+    titles = (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("STATE"), tr("SINCE"))
+    listed = table(titles, _task_row, tr("No server has a task of an AI client."))
+    tasks.add("list", tr("list the tasks that servers have begun for AI clients"), "get_server_tasks", listed)
+    cancelled = done(lambda args, _: tr("The server has heard that nobody wants {id} any more.", id=args.id), "id", cancelled=True)
+    text = tr("tell a server that nobody wants a task any more")
+    tasks.add("cancel", text, "cancel_server_task", cancelled, id=tr("as `tooltray tasks list` names it"))
+
+
+def _task_row(task: ServerTaskSnapshot) -> list[str]:
+    state = say(STATES.get(task.status, task.status))
+    return [task.id, task.server, task.tool, task.client or "-", state, moment(task.created_at)]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tooltray.cli import values
+from tooltray.cli.arguments import Usage
 from tooltray.cli.hubs import Hub, any_hub, folder_path
-from tooltray.cli.parsers import Usage
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.server_commands.confine_command import confinement_words
 from tooltray.cli.speech import tr

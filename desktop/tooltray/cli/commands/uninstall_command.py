@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from tooltray.cli.commands.secrets_command import chosen_backend
 from tooltray.cli.hubs import RETRY_EVERY_S, RunningHub, any_hub, running_hub
 from tooltray.cli.person import confirmed
-from tooltray.cli.secret_place import chosen_backend
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.foundation.errors import TooltrayError
@@ -27,9 +27,8 @@ from tooltray.foundation.installs.upkeep import how_to_remove, uninstaller
 from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.ai_clients import moved_by
 from tooltray.sources.clients.bridge_entries import OwnEntry
-from tooltray.sources.clients.client_kinds import read_client_kinds
+from tooltray.sources.clients.client_kinds import ClientPlaces, WorkTrees, read_client_kinds
 from tooltray.sources.clients.client_look import ClientLook
-from tooltray.sources.clients.client_places import ClientPlaces, WorkTrees
 from tooltray.sources.clients.file_edits import FileEdit, planned, unreadable
 from tooltray_bridge.start import START_WITHIN_S
 

@@ -1,18 +1,25 @@
-"""The commands for how tools are shown to AI clients: `tooltray sessions`, `clients mode`, `servers lazy`, `tools override`."""
+"""The commands for how tools are shown to AI clients: `sessions`, `profiles`, `clients mode`, `servers lazy`, `tools override` and `limit`.
+
+Changed settings are checked for their effect: others may override them, and they may name servers or tools that do not exist. No server is
+started for that: for one that was never listed, no tool is reported as missing.
+"""
 
 import argparse
+import contextlib
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
-from tooltray.cli.commands import tool_overrides
-from tooltray.cli.effects import check_effect, tools_of, warn_of_missing
-from tooltray.cli.hubs import started_hub
+from tooltray.cli.arguments import Usage, command
+from tooltray.cli.derived_commands import VerbCommands, table
+from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table
+from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, print_table
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.tools import ToolSnapshot
 
 EVERY = "*"
 """Means all clients or servers if typed instead of a name."""
@@ -102,12 +109,12 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
 
 def override(args: argparse.Namespace, home: Home) -> int:
     """Shows a tool under another name or description; options that are not given stay unchanged."""
-    given = tool_overrides.given(args)
+    given = given_override(args)
     if not args.clear and not given:
         raise TooltrayError(tr("There is nothing to change"), hint=tr("Give --name, --description, --title, --hint, --icon or --clear"))
     with started_hub(home) as hub:
         entry = hub.ask(hub.api.servers.get_server_entry(name=args.server)).counts
-        override = tool_overrides.merged({} if args.clear else tool_overrides.before(entry, args.tool), given)
+        override = merged_overrides({} if args.clear else override_before(entry, args.tool), given)
         name, description = override.get("name"), override.get("description")
         words = {"name": name, "description": description, **override}
         hub.ask(hub.api.views.set_tool_override(server=args.server, tool=args.tool, **words))
@@ -117,7 +124,7 @@ def override(args: argparse.Namespace, home: Home) -> int:
     published = shown.name if shown else None
     done = {"server": args.server, "tool": args.tool, **words, "published_name": published}
     got = clean_line(published or name or "")
-    answer(args, done, tool_overrides.said(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), override, got))
+    answer(args, done, override_words(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), override, got))
     if name and got != name and not args.json:
         text = tr(
             "Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.",
@@ -148,3 +155,194 @@ def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[st
     project = session.project.path if session.project else "-"
     only = f" ({session.server} only)" if session.server else ""
     return [session.id, client, mode + only, session.profile or "-", project, ", ".join(session.activated) or "-", session.reason]
+
+
+"""Means all servers if typed instead of a server's name."""
+
+
+def declare_profiles(parser: Usage) -> None:
+    profiles = parser.subcommands()
+    titles = (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION"))
+    listed = table(titles, _profile_row, tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER"))
+    VerbCommands(profiles).add("list", tr("list the profiles"), "get_profiles", listed)
+    setting = command(profiles, "set", tr("make a profile, or another one in its place"), set_profile).takes("name")
+    text = tr("a server that is in it; '*', or no --server and no --tool: all are")
+    setting.repeats("--server", "SERVER", text)
+    text = tr("a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are")
+    setting.repeats("--tool", ("SERVER", "TOOL"), text, nargs=2)
+    setting.repeats("--skill", ("SERVER", "SKILL"), tr("the same of a skill, by its name, or by its URI as its server has it"), nargs=2)
+    setting.takes("--description", "TEXT", default="")
+    command(profiles, "remove", tr("remove a profile"), remove_profile).takes("name")
+
+
+def set_profile(args: argparse.Namespace, home: Home) -> int:
+    """Adds a profile, or replaces it as a whole."""
+    tools, skills = _by_server(args.tool), _by_server(args.skill)
+    named = list(dict.fromkeys((*args.server, *tools, *skills)))  # a named tool includes its server, and no other server
+    servers = None if EVERY in named else named
+    profile = {"servers": servers, "tools": tools, "skills": skills, "description": args.description}
+    with started_hub(home) as hub:
+        hub.ask(hub.api.views.set_profile(name=args.name, profile={key: value for key, value in profile.items() if value}))
+        warn_of_missing(hub, servers or tools, tools)
+        made = next((each for each in hub.ask(hub.api.views.get_profiles()) if each.name == args.name), None)
+        check_effect(hub, tr("The profile {name}", name=clean_line(args.name)), counts=made is not None)
+    assert made is not None
+    names = tr("all servers") if made.servers is None else ", ".join(map(clean_line, made.servers)) + tr(" and Tooltray itself")
+    text = tr(
+        "The profile {name} has {count} now, of {names}.", name=clean_line(args.name), count=count(made.tool_count, "tool"), names=names
+    )
+    answer(args, made, text)
+    if not args.json:
+        line = tr(
+            "An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {name}",
+            name=args.name,
+        )
+        print_note(line)
+    return 0
+
+
+def _by_server(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for server, name in pairs:
+        found.setdefault(server, []).append(name)
+    return found
+
+
+def remove_profile(args: argparse.Namespace, home: Home) -> int:
+    """Removes a profile that no kind of client has by its settings; sessions that requested it themselves see nothing from then on."""
+    with started_hub(home) as hub:
+        hub.ask(hub.api.views.remove_profile(name=args.name))
+        users = [each for each in hub.ask(hub.api.views.get_sessions()) if each.profile == args.name and each.is_connected]
+    removed = {"profile": args.name, "removed": True, "sessions": [each.id for each in users]}
+    answer(args, removed, tr("The profile {name} is removed.", name=clean_line(args.name)))
+    if users and not args.json:
+        who = ", ".join(f"{each.client or '?'} ({each.id})" for each in users)
+        text = tr(
+            "Careful: these sessions asked for it and see no tools now: {who}. They do again once there is a profile of this name.", who=who
+        )
+        print_note(text)
+    return 0
+
+
+def _profile_row(profile: ProfileSnapshot) -> list[str]:
+    servers = tr("all") if profile.servers is None else ", ".join(profile.servers) or tr("none")
+    parts = [tr("{number} of {server}", number=len(tools), server=server) for server, tools in profile.tools.items()]
+    only = tr(" (only {parts})", parts=", ".join(parts)) if parts else ""
+    return [profile.name, str(profile.tool_count), servers + only, profile.description]
+
+
+Override = dict[str, Any]
+"""An override as in `toolOverrides`: `name`, `description`, `title`, `annotations`, `icons`."""
+
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_VALUES: Mapping[str, bool | None] = {"yes": True, "no": False, "own": None}
+_TEXTS = ("name", "description", "title")
+
+
+def given_override(args: argparse.Namespace) -> Override:
+    """Returns the override that was typed.
+
+    Raises:
+        TooltrayError: a hint is unknown, or has an invalid value.
+    """
+    texts = {text: value for text in _TEXTS if (value := getattr(args, text)) is not None}
+    hints = {"annotations": dict(map(_hint, args.hint))} if args.hint else {}
+    return texts | hints | ({"icons": [{"src": src} for src in args.icon]} if args.icon else {})
+
+
+def override_before(entry: Mapping[str, object], tool: str) -> Override:
+    """Returns the part of a tool's override in the settings that can be kept."""
+    overrides = entry.get("toolOverrides")
+    found = overrides.get(tool) if isinstance(overrides, dict) else None
+    kinds = {**dict.fromkeys(_TEXTS, str), "annotations": dict, "icons": list}
+    return {name: found[name] for name, kind in kinds.items() if isinstance(found.get(name), kind)} if isinstance(found, dict) else {}
+
+
+def merged_overrides(override_before: Override, given_override: Override) -> Override:
+    """Merges two overrides: hints one by one, everything else as a whole."""
+    hints = {**override_before.get("annotations", {}), **given_override.get("annotations", {})}
+    hints = {name: value for name, value in hints.items() if value is not None}
+    return (
+        {**override_before, **given_override, "annotations": hints}
+        if hints
+        else {k: v for k, v in {**override_before, **given_override}.items() if k != "annotations"}
+    )
+
+
+def override_words(tool: str, override: Override, got: str) -> str:
+    """Describes the outcome. `got`: the name that AI clients see."""
+    if not override:
+        return tr("{tool} has its own name and description again.", tool=tool)
+    shown = tr("as {got}", got=got) if override.get("name") else tr("under its own name")
+    if override.keys() <= {"name"}:
+        return tr("{tool} is shown {how}.", tool=tool, how=shown)
+    if override.keys() <= {"name", "description"}:
+        return tr("{tool} is shown {how}, with your description.", tool=tool, how=shown)
+    return tr("{tool} is shown {how}, in your words.", tool=tool, how=shown)
+
+
+def _hint(text: str) -> tuple[str, bool | None]:
+    name, _, value = text.partition("=")
+    if name not in HINTS or value not in _VALUES:
+        hint = tr("Give one of {hints}, and yes, no or own: --hint readOnlyHint=no", hints=", ".join(HINTS))
+        raise TooltrayError(tr("{hint} is no hint", hint=text), hint=hint)
+    return name, _VALUES[value]
+
+
+LIST_TIMEOUT_S = 60.0  # for the tools of a server that was just restarted
+MOST_REASONS = 3
+
+
+def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
+    """
+    Args:
+        what: the written setting, as the beginning of a sentence.
+        counts: whether the hub uses the setting now.
+
+    Raises:
+        TooltrayError: the setting has no effect; the message has the problems of the settings.
+    """
+    if counts:
+        return
+    notices = [f"{notice.title}: {notice.message}" for notice in hub.ask(hub.api.hub.get_snapshot()).notices]
+    why = "; ".join(notices[:MOST_REASONS]) or tr("something else has changed the settings at the same time")
+    raise TooltrayError(tr("{what} is in the settings, and does not count", what=what), why, tr("See: tooltray status"))
+
+
+def listing_line(hub: Hub) -> str:
+    """Describes which tools AI clients without a setting of their own get, and how to change it; empty if no tools are known yet."""
+    with contextlib.suppress(TooltrayError):  # the hub has ended; the report in progress is more important
+        for each in hub.ask(hub.api.views.get_client_modes()):
+            if not each.client and each.summary:
+                return tr("{summary} Change it with: tooltray clients mode '*' MODE", summary=each.summary)
+    return ""
+
+
+def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> None:
+    """Prints a note about servers and tools that do not exist.
+
+    Args:
+        servers: by name.
+        tools: the servers' own names for them, by server.
+    """
+    if missing := list(_missing(hub, servers, tools)):
+        print_note(tr("Careful: {missing}. It is kept for when there is.", missing="; ".join(missing)))
+
+
+def tools_of(hub: Hub, server: str) -> dict[str, ToolSnapshot]:
+    """Returns the known tools of a server, by its own names for them; empty if it was never listed."""
+    if not any(each.name == server and each.tool_count for each in hub.ask(hub.api.hub.get_snapshot()).servers):
+        return {}
+    return {each.original_name: each for each in hub.ask(hub.api.tools.get_tools(server=server), timeout_s=LIST_TIMEOUT_S)}
+
+
+def _missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    there = {each.name for each in hub.ask(hub.api.hub.get_snapshot()).servers}
+    yield from (tr("there is no server '{name}'", name=clean_line(name)) for name in servers if name not in there)
+    for server in there.intersection(tools):
+        known = tools_of(hub, server)
+        yield from (
+            tr("'{server}' has no tool '{tool}'", server=server, tool=clean_line(tool))
+            for tool in tools[server]
+            if known and tool not in known
+        )

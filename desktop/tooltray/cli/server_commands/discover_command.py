@@ -1,17 +1,18 @@
-"""`tooltray discover ...`: servers of the official registry and well-known ones: searches, shows, adds and updates them.
+"""`tooltray discover ...` and `bundle ...`: servers of the official registry, well-known ones, and bundles.
 
 The user sees what would run before anything is added, and is prompted for secrets, which are never arguments.
 """
 
 import argparse
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 
 from tooltray.cli import values
+from tooltray.cli.arguments import Usage, command
+from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S, SecretPlace, going
 from tooltray.cli.derived_commands import VerbCommands, table
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.parsers import Usage, command
 from tooltray.cli.person import confirmed, is_person_there
-from tooltray.cli.secret_place import KEYRING_TIMEOUT_S, SecretPlace
 from tooltray.cli.server_commands.servers_command import (
     note_log,
     note_start,
@@ -36,8 +37,9 @@ from tooltray.cli.terminal import (
 )
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import joined
-from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, RegistryStatus
+from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot, RegistryOption, RegistryServer, RegistryStatus
 from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
 from tooltray.foundation.snapshots.servers import ServerState
 
@@ -138,6 +140,7 @@ def _field_line(field: FormField) -> str:
     said = [
         ", ".join(filter(None, kinds)),
         tr("one of {choices}", choices=", ".join(field.choices)) if field.choices else "",
+        "" if field.label == field.key else field.label,
         field.description,
     ]
     default = "" if field.default is None or field.is_secret else tr("default: {default}", default=field.default)
@@ -180,23 +183,45 @@ def _fields(hub: Hub, option: RegistryOption) -> Sequence[FormField]:
     return hub.ask(hub.api.bundles.read_bundle(source=option.label), timeout_s=FETCH_TIMEOUT_S).fields
 
 
-def _values(args: argparse.Namespace, home: Home, fields: Sequence[FormField]) -> Values:
-    """Returns the values typed in the command, and then those that the user is prompted for."""
-    known = {field.key: field for field in fields}
-    values: Values = {}
+def _values(
+    args: argparse.Namespace, home: Home, fields: Sequence[FormField], *, from_stdin: bool = False, asks_optional: bool = False
+) -> Values:
+    """Returns the values typed in the command, and then those that the user is prompted for: secrets without echo, others if required.
+
+    Args:
+        asks_optional: the user is asked whether to give optional secrets, too.
+
+    Raises:
+        TooltrayError: a secret was typed in the command, or it is required and no user is there.
+    """
+    known, given = {field.key: field for field in fields}, dict[str, list[str]]()
     for key, value in args.values:
-        field = known.get(key)
-        if field and field.is_secret and not value.startswith("${"):
+        if key in known and known[key].is_secret and not value.startswith("${"):
             hint = tr("Leave --set {key} out; its value is asked for, or read from standard input", key=key)
             raise TooltrayError(tr("{key} is a secret, and other programs can read the arguments of a command", key=key), "", hint)
-        before = values.get(key)
-        values[key] = [*(before if isinstance(before, list) else []), value] if field and field.is_list else value
-    missing = [field for field in fields if field.key not in values and field.is_required and field.default in (None, ())]
-    for field in (each for each in missing if not each.is_secret and is_person_there()):
-        print_note(f"{field.label}: {field.description}")
-        values[field.key] = input(f"{clean_line(field.label)}: ")
-    secrets = [field.key for field in missing if field.is_secret]
-    return values | SecretPlace(home).ask(secrets)
+        given.setdefault(key, []).append(value)
+    values: Values = {key: each if len(each) > 1 or (key in known and known[key].is_list) else each[0] for key, each in given.items()}
+    missing = [field for field in fields if field.key not in values]
+    needed = [field.key for field in missing if field.is_required and field.default in (None, ())]
+    for field in missing:
+        if field.key in needed and not field.is_secret and is_person_there():
+            values[field.key] = _typed(field)
+    secrets = [field.key for field in missing if field.is_secret and (field.key in needed or (asks_optional and _is_given(field)))]
+    return values | SecretPlace(home).ask(secrets, from_stdin=from_stdin)
+
+
+def _is_given(field: FormField) -> bool:
+    """Asks whether the user wants to give an optional secret."""
+    otherwise = tr("it is kept otherwise") if field.placeholder else tr("not needed")
+    return confirmed(tr("Give it {label} ({otherwise})?", label=field.label, otherwise=otherwise), yes=False)
+
+
+def _typed(field: FormField) -> str:
+    about = f" ({clean_line(field.description)})" if field.description else ""
+    try:
+        return input(f"{clean_line(field.label)}{about}: ")
+    except EOFError:
+        return ""
 
 
 def _new_lines(new: NewServer) -> list[str]:
@@ -240,23 +265,34 @@ def _plain(fields: Sequence[FormField], values: Values) -> list[tuple[str, Field
     return [(key, "(secret)" if key in secret else value) for key, value in values.items()]
 
 
-def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
-    """Reports the outcome; returns 1 if the server was added and does not start, so that a script notices."""
-    note_start(name)
+def _started(args: argparse.Namespace, home: Home, hub: Hub, done: Mapping[str, object], works: Callable[[str], str], fails: str) -> int:
+    """Starts a server that was added, and reports the outcome; returns 1 if it does not start, so that a script notices.
+
+    Args:
+        done: the result for `--json` so far.
+        works: makes the text for a server that runs, from what it has.
+    """
+    server, tools, problem = str(done["server"]), None, None
+    note_start(server)
     try:
-        with progress_shown(home, name):
-            tools = tools_once_started(hub, name)
+        with progress_shown(home, server):
+            tools = tools_once_started(hub, server)
     except TooltrayError as error:
-        snapshot = server_snapshot(hub, name)
-        if snapshot is not None and snapshot.state is ServerState.NEEDS_SIGN_IN:
-            return answer(args, {"server": name, "started": False}, tr("Added {name}; {name2}", name=name, name2=needs_sign_in(name)))
-        answer(args, {"server": name, "started": False}, tr("Added {name}, which does not start.", name=name))
-        print_error(error.problem, as_json=args.json)
-        note_log(name)
-        return 1
-    return answer(
-        args, {"server": name, "started": True, "tools": tools}, tr("Added {name}; it {tools}.", name=name, tools=running_in_words(tools))
-    )
+        problem = error.problem
+    snapshot = server_snapshot(hub, server) if problem or args.json else None
+    if problem and snapshot is not None and snapshot.state is ServerState.NEEDS_SIGN_IN:
+        return answer(args, {**done, "started": False}, tr("Added {name}; {name2}", name=server, name2=needs_sign_in(server)))
+    result = {**done, "started": problem is None, "tools": tools, "snapshot": snapshot or {}}
+    answer(args, result, fails if problem else works(running_in_words(tools)))
+    if problem:
+        print_error(problem, as_json=args.json)
+        note_log(server)
+    return 1 if problem else 0
+
+
+def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
+    fails = tr("Added {name}, which does not start.", name=name)
+    return _started(args, home, hub, {"server": name}, lambda tools: tr("Added {name}; it {tools}.", name=name, tools=tools), fails)
 
 
 def _show_refreshed(args: argparse.Namespace, status: RegistryStatus) -> int:
@@ -283,3 +319,121 @@ def update(args: argparse.Namespace, home: Home) -> int:
         hub.ask(hub.api.discovery.update_registry_server(server=args.server), timeout_s=KEYRING_TIMEOUT_S)
     text = tr("{server} has the newest version now; tools that changed wait until you approve them.", server=args.server)
     return answer(args, {"server": args.server}, text)
+
+
+READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
+SHOWN_CHARACTERS = 16  # characters of a SHA-256 in a list
+SOURCE = Phrase("a .mcpb or .dxt file, or its address")
+
+
+def declare_bundle(parser: Usage) -> None:
+    bundles = parser.subcommands()
+    command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), show_bundle).takes(
+        "source", "FILE", SOURCE
+    )
+    installing = command(bundles, "install", tr("install a bundle, or a newer one in the place of an older one"), install_bundle)
+    installing.takes("source", "FILE", SOURCE)
+    installing.takes("--name", "NAME", tr("what the server is called here, or which one is updated"), default="")
+    installing.repeats("--set", "KEY=VALUE", tr("one of its settings; again for several values"), type=values.field_value, dest="values")
+    installing.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
+    installing.flag("--yes", tr("do not ask"))
+    titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
+    listed = table(titles, _bundle_row, tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
+    VerbCommands(bundles).add("list", tr("list the servers that came as bundles"), "get_bundles", listed)
+    removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), remove_bundle)
+    removing.takes("name", "SERVER")
+    removing.flag("--yes", tr("do not ask"))
+
+
+def show_bundle(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        offer = _read(hub, args)
+    return answer(args, offer, *_bundle_lines(offer))
+
+
+def install_bundle(args: argparse.Namespace, home: Home) -> int:
+    """Installs a bundle once the person has seen what it would run.
+
+    Returns:
+        1 if it was installed but does not start, so that a script notices.
+    """
+    with started_hub(home) as hub:
+        offer = _read(hub, args)
+    for problem in offer.problems:
+        raise TooltrayError(problem.title, problem.message, problem.hint)
+    asks_optional = not (args.yes or args.secret_stdin) and is_person_there()
+    values = _values(args, home, offer.fields, from_stdin=args.secret_stdin, asks_optional=asks_optional)  # no lock is held meanwhile
+    with started_hub(home) as hub:
+        new = hub.ask(hub.api.bundles.preview_bundle(source=offer.source, sha256=offer.sha256, values=values), timeout_s=READ_TIMEOUT_S)
+    if not args.yes:
+        print("\n".join([*_bundle_lines(offer), tr("Runs:      {command}", command=clean_line(joined(new.command)))]))
+        if not confirmed(tr("Install it as '{value}'?", value=args.name or new.name), yes=False):
+            print(tr("Nothing was changed."))
+            return 0
+    with started_hub(home) as hub:
+        installing = hub.api.bundles.install_bundle(source=offer.source, sha256=offer.sha256, values=values, server=args.name)
+        server = hub.ask(installing, timeout_s=None)  # the keyring may ask to be unlocked
+        is_update = offer.here == server
+        done = {"server": server, "version": offer.version, "sha256": offer.sha256, "updated": is_update}
+        facts = {"word": "Updated" if is_update else "Installed", "title": clean_line(offer.title), "version": clean_line(offer.version)}
+        fails = tr("{word} {title} {version} as {server}, which does not start.", server=server, **facts)
+
+        def works(tools: str) -> str:
+            return tr("{word} {title} {version} as {server}; it {tools}.", server=server, tools=tools, **facts)
+
+        return _started(args, home, hub, done, works, fails)
+
+
+def remove_bundle(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        found = next((each for each in hub.ask(hub.api.bundles.get_bundles()) if each.server == args.name), None)
+        secrets = going(hub.ask(hub.api.secrets.preview_removal(name=args.name), timeout_s=None)) if found else []
+    if found and is_person_there() and not args.yes:
+        question = tr(
+            "Remove {name} and the files of {title} {version}? {secrets}",
+            name=args.name,
+            title=found.title,
+            version=found.version,
+            secrets=" ".join(secrets),
+        )
+        if not confirmed(question, yes=False):
+            print(tr("Nothing was changed."))
+            return 0
+    with started_hub(home) as hub:
+        hub.ask(hub.api.bundles.remove_bundle(server=args.name), timeout_s=None)
+    return answer(args, {"server": args.name, "removed": True}, tr("Removed {name}.", name=args.name))
+
+
+def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:
+    is_address = args.source.lower().startswith(("http:", "https:", "file:"))
+    if is_address and not args.source.lower().startswith("file:"):
+        print_note(tr("Downloading {source} ...", source=args.source))
+    source = args.source if is_address else os.path.abspath(os.path.expanduser(args.source))
+    return hub.ask(hub.api.bundles.read_bundle(source=source), timeout_s=READ_TIMEOUT_S)
+
+
+def _bundle_lines(offer: BundleOffer) -> list[str]:
+    """Returns the facts that a person should know before consenting."""
+    here = (
+        tr(" (in the place of {here_version}, which is here as '{here}')", here_version=offer.here_version, here=offer.here)
+        if offer.here
+        else ""
+    )
+    signature = "none" if offer.signature == "none" else tr("there is one, and nobody checked it")
+    lines = [
+        f"{offer.title} {offer.version}{here}",
+        offer.description,
+        tr("Publisher: {value}, as the bundle itself says", value=offer.author or "?"),
+        tr("Signature: {signature}", signature=signature),
+        tr("SHA-256:   {sha256}", sha256=offer.sha256),
+        tr("Command:   {command}", command=joined(offer.command)),
+    ]
+    lines += [tr("Tools:     {tools}", tools=", ".join(offer.tools))] if offer.tools else []
+    lines += [tr("Setting:   {field}", field=_field_line(field)) for field in offer.fields]
+    lines += [f"Careful:   {warning}" for warning in offer.warnings] + [f"Problem:   {problem}" for problem in offer.problems]
+    return [clean_line(line) for line in lines if line]
+
+
+def _bundle_row(bundle: BundleSnapshot) -> list[str]:
+    installed = day(bundle.installed_at) if bundle.installed_at else "?"
+    return [bundle.server, bundle.title, bundle.version, bundle.author, installed, bundle.sha256[:SHOWN_CHARACTERS]]

@@ -1,4 +1,4 @@
-"""`tooltray servers add`: makes an entry from the arguments, stores its secrets, writes the entry and starts the server."""
+"""`tooltray servers add` and `set`: make an entry from the arguments, or change fields of one, and store it with its secrets."""
 
 import argparse
 import contextlib
@@ -11,11 +11,11 @@ from typing import Any
 
 import msgspec
 
-from tooltray.cli import auto_approve
-from tooltray.cli.effects import listing_line
+from tooltray.cli.commands.permissions_command import READ, checked_rules, rules_in_words, rules_of_entry
+from tooltray.cli.commands.secrets_command import SecretPlace
+from tooltray.cli.commands.views_command import listing_line
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import YES, check_terminal, is_person_there, typed_answer
-from tooltray.cli.secret_place import SecretPlace
 from tooltray.cli.server_commands.servers_command import (
     STOP_TIMEOUT_S,
     note_log,
@@ -26,12 +26,14 @@ from tooltray.cli.server_commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
+from tooltray.cli.terminal import answer, clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.config.secrets.vaults import SecretsAbsent
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.config.settings.server_config import SPELLINGS
+from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.servers.upstream.project_folder import is_inside
+from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 
 CLIENT_SECRET = "CLIENT_SECRET"  # after the server's name
 FILE = ".mcp.json"
@@ -46,7 +48,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     Returns:
         1 if it was added but does not start, so that a script notices. A server that waits for a sign-in has not failed.
     """
-    rules = [auto_approve.READ] if args.ask else auto_approve.checked(args.name, args.approve)
+    rules = [READ] if args.ask else checked_rules(args.name, args.approve)
     args.server, args.is_approval_chosen = args.name, bool(rules)
     if args.project is not None:
         args.project = os.path.realpath(os.path.expanduser(args.project))  # the hub decides whether it may be a project
@@ -75,7 +77,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
         print_json(done | {"started": added.is_started, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
     else:
         print(_added_line(args, added))
-        print(auto_approve.in_words(args.rules))
+        print(rules_in_words(args.rules))
         if added.listing:
             print(added.listing)
         if twin:
@@ -192,7 +194,7 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
 def _rules_so_far(hub: Hub, name: str) -> list[str]:
     """Returns the rules of a server that is replaced: the new one may run no further calls without asking."""
     entry = _entries(hub).get(name)
-    return [auto_approve.READ] if entry is None else auto_approve.of_entry(entry)
+    return [READ] if entry is None else rules_of_entry(entry)
 
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
@@ -414,3 +416,58 @@ def project_entry(entry: Entry, folder: str, *, is_approval_chosen: bool) -> Ent
     if cwd and os.path.realpath(cwd) != folder:
         written["cwd"] = os.path.relpath(cwd, folder) if is_inside(cwd, folder) else cwd
     return written
+
+
+def change(args: argparse.Namespace, home: Home) -> int:
+    """Changes the given fields. The hub restarts the server if that changes what runs."""
+    with any_hub(home) as hub:
+        changed(_entry_of(hub, args.name), args)  # refused before a secret is typed
+    names = [f"{args.name}/{key}" for key in (*args.secret, *args.header_secret)]
+    place = SecretPlace(home)
+    values = place.ask(names, from_stdin=args.secret_stdin)
+    place.run(lambda hub: _store_change(hub, args, values))
+    if not args.json:
+        note_secret_arguments(args.name, args.arg or ())
+    return answer(args, {"server": args.name, "secrets": names}, tr("Changed {name}.", name=args.name))
+
+
+def _store_change(hub: Hub, args: argparse.Namespace, values: Mapping[str, str]) -> None:
+    before = _entry_of(hub, args.name)
+    entry, typed = with_new_secrets_moved(args.name, changed(before, args), before, taken=values)
+    secrets = {**typed, **values}
+    timeout_s = None if secrets else STOP_TIMEOUT_S  # the keyring may ask the user to unlock it
+    hub.ask(hub.api.servers.update_mcp_server(name=args.name, config=entry, secrets=secrets), timeout_s=timeout_s)
+
+
+def _entry_of(hub: Hub, name: str) -> Entry:
+    return dict(hub.ask(hub.api.servers.get_server_entry(name=name)).entry)
+
+
+def changed(entry: Mapping[str, Any], args: argparse.Namespace) -> Entry:
+    """Returns the entry with the given changes.
+
+    Raises:
+        TooltrayError: a change does not fit a server of that kind.
+        NotFound: a variable or header that is to be removed does not exist.
+    """
+    url = next((spelling for spelling in SPELLINGS["base_url"] if entry.get(spelling)), "")
+    if url and (args.env or args.secret or args.arg or args.cwd):
+        raise TooltrayError(tr("{name} runs elsewhere", name=args.name), hint=tr("Change it with --url, --header or --header-secret"))
+    if not url and (args.url or args.header or args.header_secret):
+        raise TooltrayError(tr("{name} is started by a command", name=args.name), hint=tr("Change it with --env, --secret, --arg or --cwd"))
+    headers = next((spelling for spelling in SPELLINGS["custom_headers"] if spelling in entry), "headers")
+    field, given = (headers, args.header) if url else ("env", args.env)
+    keys = args.header_secret if url else args.secret
+    pairs = {**(entry.get(field) or {}), **dict(given), **{key: f"${{secret:{args.name}/{key}}}" for key in keys}}
+    for key in args.unset:
+        if pairs.pop(key, None) is None:
+            raise NotFound(tr("{name} has no variable or header {key}", name=args.name, key=key))
+    fields = {
+        url: args.url,
+        "args": args.arg,
+        "cwd": os.path.abspath(args.cwd) if args.cwd and not args.cwd.startswith(("~", "$")) else args.cwd,
+        "callTimeout": args.timeout,
+        "startTimeout": args.start_timeout,
+    }
+    given_fields = {name: value for name, value in fields.items() if value is not None}
+    return {**entry, **given_fields, **({field: pairs} if pairs or field in entry else {})}

@@ -1,21 +1,26 @@
-"""`tooltray servers ...`: lists, removes, starts, stops and restarts servers, and shows what they wrote to standard error.
+"""`tooltray servers ...`: lists, removes, starts, stops, tests and signs in to servers, and shows what they wrote to standard error.
 
 Listing and removing needs no hub. Other commands that start servers share the functions at the end.
 """
 
 import argparse
 import contextlib
+import os
 import shlex
 import sys
 import threading
 import time
-from collections.abc import Iterator
+import uuid
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import msgspec
 
 from tooltray.carriers.control.control_client import ControlClient
 from tooltray.cli.commands.secrets_command import going, gone, once_unlocked
-from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.hubs import Hub, RunningHub, any_hub, running_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
@@ -33,6 +38,9 @@ from tooltray.cli.terminal import (
 )
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.home.home import Home
+from tooltray.foundation.phrases import as_json
+from tooltray.foundation.snapshots.entries import ServerTest
+from tooltray.foundation.snapshots.questions import SignInSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and give a reason
@@ -218,17 +226,25 @@ def note_log(name: str) -> None:
     print_note(tr("What it wrote: tooltray servers logs {name}", name=shlex.quote(name)))
 
 
-@contextlib.contextmanager
-def progress_shown(home: Home, server: str) -> Iterator[None]:
-    """Prints a server's progress while it starts: how far its download is, why it is tried again.
+def progress_shown(home: Home, server: str) -> AbstractContextManager[None]:
+    """Prints a server's progress while it starts: how far its download is, why it is tried again."""
+    return events_shown(home, lambda kind, data: _progress(data, server) if kind == "ServerChanged" else "")
 
-    It uses a second connection, since the first one waits for the outcome. Prints nothing where no terminal shows it or no hub runs.
+
+@contextlib.contextmanager
+def events_shown(home: Home, in_words: Callable[[str, Any], str]) -> Iterator[None]:
+    """Prints notes about the hub's events while inside; nothing where no terminal shows them or no hub runs.
+
+    It uses a second connection, since the first one waits for the outcome.
+
+    Args:
+        in_words: makes the note from an event's kind and data; empty: none.
     """
     connection = _events(home) if sys.stderr.isatty() else None
     if connection is None:
         yield
         return
-    thread = threading.Thread(target=_show_progress, args=(connection, server), name="start progress", daemon=True)
+    thread = threading.Thread(target=_show_events, args=(connection, in_words), name="progress", daemon=True)
     thread.start()
     try:
         yield
@@ -245,18 +261,118 @@ def _events(home: Home) -> ControlClient | None:
         return None
 
 
-def _show_progress(connection: ControlClient, name: str) -> None:
+def _show_events(connection: ControlClient, in_words: Callable[[str, Any], str]) -> None:
     shown = ""
     with contextlib.suppress(TooltrayError, msgspec.ValidationError):  # the second error: from a hub of another version
         for kind, data in connection.events():
-            server = msgspec.convert(data["server"], ServerSnapshot) if kind == "ServerChanged" else None
-            words = _progress(server) if server and server.name == name else ""
+            words = in_words(kind, data)
             if words and words != shown:
                 shown = words
-                print_note(f"{name}: {words}")
+                print_note(words)
 
 
-def _progress(server: ServerSnapshot) -> str:
-    if server.state not in ON_ITS_WAY or not server.detail:
+def _progress(data: Any, name: str) -> str:
+    server = msgspec.convert(data["server"], ServerSnapshot)
+    if server.name != name or server.state not in ON_ITS_WAY or not server.detail:
         return ""
-    return in_one_line(server.problem.title if server.problem else "", server.detail)
+    return f"{name}: {in_one_line(server.problem.title if server.problem else '', server.detail)}"
+
+
+def try_out(args: argparse.Namespace, home: Home) -> int:
+    """Connects once to a server with its current settings; returns 1 if it does not work."""
+    with started_hub(home) as hub:
+        note_start(args.name)
+        found = hub.ask(hub.api.servers.test_server(test=uuid.uuid4().hex, name=args.name), timeout_s=START_TIMEOUT_S)
+    if not args.json and not found.is_ok:
+        for line in found.output:
+            print_note(clean_line(line))
+    answer(args, found, _test_in_words(found))
+    return 0 if found.is_ok else 1
+
+
+def _test_in_words(test: ServerTest) -> str:
+    if not test.is_ok:
+        return tr("{server} does not work: {reason}", server=test.server, reason=problem_line(test.problem))
+    tokens = count(test.tokens, "token")
+    about = tr("about {tokens}", tokens=tokens) if test.is_estimated else tokens
+    return tr(
+        "Connected in {seconds} s, {tools}, {tokens}.", seconds=f"{test.took_s:.1f}", tools=count(len(test.tools), "tool"), tokens=about
+    )
+
+
+BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits give a reason
+FINISH_TIMEOUT_S = 690.0  # the user has ten minutes, and the tokens are fetched after that
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+
+
+def sign_in(args: argparse.Namespace, home: Home) -> int:
+    """Shows the page, waits for the user, and starts the server."""
+    address = _pasted() if args.paste else None
+    with started_hub(home) as hub:
+        if address is None:
+            _show_page(hub.ask(hub.api.sign_ins.begin_sign_in(name=args.name), timeout_s=BEGIN_TIMEOUT_S), args)
+        _finish(hub, home, args.name, address)
+        server, tools = _started_signed_in(hub, args.name)
+        notices = hub.ask(hub.api.hub.get_snapshot()).notices
+    runs = tr("; it {tools}", tools=running_in_words(tools)) if server.state is ServerState.RUNNING else ""
+    text = tr("Signed in to {name}{runs}.", name=args.name, runs=runs)
+    answer(args, as_json(server) | ({} if tools is None else {"tool_count": tools}), text)
+    for notice in notices:
+        if tr("the sign-in to '{name}'", name=args.name) in notice.title:
+            print_note(problem_line(notice))
+    return 0
+
+
+def _pasted() -> str:
+    """Reads the address, which is not an argument because it has a code in it: other programs and the shell's history must not see it."""
+    if is_person_there():
+        print(tr("The address at which the browser ended: "), end="", file=sys.stderr, flush=True)
+    address = sys.stdin.readline().strip() if sys.stdin is not None else ""
+    if not address:
+        raise TooltrayError(
+            tr("No address"), tr("Standard input is empty"), tr("Paste the whole address from the browser, or send it through a pipe")
+        )
+    return address
+
+
+def _show_page(page: SignInSnapshot, args: argparse.Namespace) -> None:
+    """Shows the page; with `--json` on standard error, as standard output is only for JSON."""
+    out = sys.stderr if args.json else sys.stdout
+    is_opened = not args.no_browser and _open(page.url)
+    print(tr("Sign in with the browser, which opens now. Its address:") if is_opened else tr("Open this address in a browser:"), file=out)
+    print(clean_line(page.url), file=out, flush=True)
+    if not is_opened:
+        print_note(
+            tr("A browser on another machine cannot come back here. Then run: tooltray servers sign-in {name} --paste", name=args.name)
+        )
+
+
+def _open(url: str) -> bool:
+    """Opens the page; returns whether a browser opens. Text browsers in the terminal are not used, as sign-in pages need more."""
+    if sys.platform not in ("win32", "darwin") and not any(os.environ.get(name) for name in _DISPLAYS):
+        return False
+    try:
+        return webbrowser.open(url)
+    except (webbrowser.Error, OSError):
+        return False
+
+
+def _finish(hub: RunningHub, home: Home, name: str, address: str | None) -> None:
+    """Waits for the sign-in; Ctrl-C cancels it."""
+    try:
+        hub.ask(hub.api.sign_ins.finish_sign_in(name=name, callback_url=address), timeout_s=FINISH_TIMEOUT_S)
+    except KeyboardInterrupt:
+        with contextlib.suppress(TooltrayError):
+            if other := running_hub(home):
+                with other:
+                    other.ask(other.api.sign_ins.cancel_sign_in(name=name))
+        raise
+
+
+def _started_signed_in(hub: RunningHub, name: str) -> tuple[ServerSnapshot, int | None]:
+    """Starts the server unless it is disabled; returns its snapshot, and how many tools it has, if it has listed them."""
+    server = present_server(hub, name)
+    if server.is_disabled:
+        return server, server.tool_count if server.is_listed else None
+    tools = tools_once_started(hub, name)
+    return present_server(hub, name), tools

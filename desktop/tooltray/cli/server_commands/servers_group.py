@@ -3,9 +3,9 @@
 import argparse
 
 from tooltray.cli import values
+from tooltray.cli.arguments import COMMAND_MARK, Commands, Usage, command
 from tooltray.cli.derived_commands import VerbCommands, done, table
 from tooltray.cli.hubs import any_hub
-from tooltray.cli.parsers import COMMAND_MARK, Commands, Usage, command
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, problem_line
 from tooltray.foundation.snapshots.servers import InMemoryServer
@@ -13,6 +13,8 @@ from tooltray.foundation.snapshots.servers import InMemoryServer
 LOG_LINES = 200
 SIGN_OUT_TIMEOUT_S = 60.0  # longer than the grace that a server gets
 WATCHED_S = 300.0
+_OF_COMMANDS = ("secret", "env", "cwd")
+_OF_URLS = ("sse", "header", "header_secret", "bearer_secret", "client_id", "client_secret", "scope", "redirect_port", "client_credentials")
 
 
 def declare(parser: Usage) -> None:
@@ -36,9 +38,9 @@ def declare(parser: Usage) -> None:
     ):
         command(servers, name, text, f"server_commands.servers_command:{name}").takes("name")
     text = tr("connect once to a server, list its tools and end it again")
-    command(servers, "test", text, "server_commands.server_testing:try_out").takes("name")
+    command(servers, "test", text, "server_commands.servers_command:try_out").takes("name")
     text = tr("run a server unconfined for a while and propose a profile for it")
-    watching = command(servers, "watch", text, "server_commands.watch_command:watch")
+    watching = command(servers, "watch", text, "server_commands.confine_command:watch")
     watching.takes("name")
     watching.takes("--for", "TIME", tr("how long, as 90s or 5m (default: 5m)"), dest="duration_s", type=values.time, default=WATCHED_S)
     watching.flag("--yes", tr("use what is proposed, do not ask"))
@@ -48,10 +50,10 @@ def declare(parser: Usage) -> None:
     _declare_confining(servers)
     links = command(servers, "links", tr("print the links that add a server to AI clients"), "server_commands.servers_command:links")
     links.takes("name", "NAME", tr("without it: Tooltray itself, with all its servers"), nargs="?", default="")
-    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "commands.setup_command:reset")
+    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "commands.import_command:reset")
     reset.flag("--yes", tr("do not ask"))
     text = tr("sign in to a server elsewhere, with a browser")
-    signing_in = command(servers, "sign-in", text, "server_commands.sign_in_command:sign_in").takes("name")
+    signing_in = command(servers, "sign-in", text, "server_commands.servers_command:sign_in").takes("name")
     signing_in.flag("--no-browser", tr("print the page's address, and open nothing"))
     signing_in.flag("--paste", tr("end a sign-in that has begun with the address at which the browser ended (standard input)"))
     signed_out = done(_signed_out, server=lambda args, _: args.name, signed_in=False)
@@ -84,7 +86,7 @@ def _copied(args: argparse.Namespace, name: str) -> str:
 def _declare_showing(servers: Commands) -> None:
     """Adds options for approvals and listing of a server's tools for AI clients."""
     text = tr("choose which calls of a server go through unasked")
-    unasked = command(servers, "approve", text, "commands.approve_command:server_rules", check=_check_server_rules, has_json=False)
+    unasked = command(servers, "approve", text, "commands.permissions_command:server_rules", check=_check_server_rules, has_json=False)
     unasked.takes("name")
     unasked.takes("rules", "RULE", tr("read, write, all, a tool's name, names:PATTERN, ..."), nargs="*", type=values.some_text)
     unasked.flag("--nothing", tr("ask about each call"))
@@ -124,7 +126,7 @@ def _declare_add(servers: Commands) -> None:
 
 def _declare_set(servers: Commands) -> None:
     setting = command(
-        servers, "set", tr("change some fields of a server; the others stay"), "server_commands.server_setting:change", check=_check_set
+        servers, "set", tr("change some fields of a server; the others stay"), "server_commands.server_adding:change", check=_check_set
     )
     setting.takes("name")
     setting.repeats("--env", "KEY=VALUE", tr("an environment variable"), type=values.assignment)
@@ -212,14 +214,9 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(tr("--template goes with --deferred"))
     if args.idle_stop is not None and not (args.on_demand or args.deferred):
         usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))
-    of_settings = {"--on-demand": args.on_demand, "--deferred": args.deferred, "--replace": args.replace}
-    if args.project is not None and (wrong := next((option for option, value in of_settings.items() if value), None)):
+    if args.project is not None and (wrong := _first_given(args, "on_demand", "deferred", "replace")):
         usage.error(tr("{wrong} does not go with --project: such a server runs while somebody works there", wrong=wrong))
-    of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
-    of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
-    of_urls |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
-    of_urls |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials}
-    if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
+    if wrong := _first_given(args, *(_OF_COMMANDS if args.url else _OF_URLS)):
         usage.error(f"{wrong} goes with {'a command' if args.url else '--url'}")
     if args.client_secret and not args.client_id:
         usage.error(tr("--client-secret goes with --client-id"))
@@ -231,13 +228,14 @@ def _check_add(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(tr("the header {twice} is given twice", twice=twice))
 
 
+def _first_given(args: argparse.Namespace, *options: str) -> str:
+    """Returns the first of these options that was typed, as it is typed; empty if none was."""
+    return next((f"--{option.replace('_', '-')}" for option in options if getattr(args, option)), "")
+
+
 def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
     """Checks the options of a server inside Tooltray, which has no environment or folder of its own, and cannot be in a project's file."""
-    of_others = {"--url": args.url, "--secret": args.secret, "--env": args.env, "--cwd": args.cwd, "--project": args.project}
-    of_others |= {"--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret, "--sse": args.sse}
-    of_others |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
-    of_others |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials, "--deferred": args.deferred}
-    if wrong := next((option for option, value in of_others.items() if value), None):
+    if wrong := _first_given(args, "url", "project", "deferred", *_OF_COMMANDS, *_OF_URLS):
         usage.error(tr("{wrong} does not go with --inmemory: it runs inside Tooltray, and gets its arguments alone", wrong=wrong))
     if args.idle_stop is not None and not args.on_demand:
         usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))

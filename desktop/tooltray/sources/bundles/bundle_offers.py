@@ -23,9 +23,18 @@ from tooltray.foundation.snapshots.entries import FieldValue, FormField
 from tooltray.servers.launch.child_environment import child_environment
 from tooltray.servers.launch.command_lookup import downloads, look_up, not_found, program_name
 from tooltray.sources.bundles.archive import Archive, read_archive
-from tooltray.sources.bundles.bundle_command import BundleCommand, BundlePlace, command_of, problems_of, system_folders
 from tooltray.sources.bundles.bundle_store import folder_name
-from tooltray.sources.bundles.manifest import Filled, Manifest, form_of, read_manifest
+from tooltray.sources.bundles.manifest import (
+    BundleCommand,
+    BundlePlace,
+    Filled,
+    Manifest,
+    command_of,
+    form_of,
+    problems_of,
+    read_manifest,
+    system_folders,
+)
 from tooltray.sources.bundles.sources import BundleFile
 
 _VERSION = re.compile(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?")

@@ -50,15 +50,15 @@ class ClientScans:
     async def scan(self, projects: Iterable[str] = ()) -> ClientScan:
         """Implements AiClientsApi.scan_ai_clients."""
         from tooltray.sources.clients.client_kinds import read_client_kinds
-        from tooltray.sources.clients.client_scanner import scan
+        from tooltray.sources.clients.client_look import scan
 
         look = await self.look(projects)
         return await asyncio.to_thread(lambda: scan(look, read_client_kinds()))
 
     async def look(self, projects: Iterable[str] = ()) -> "ClientLook":
         """Returns the files themselves; each is read on access, which blocks, so access them in a thread."""
+        from tooltray.sources.clients.client_kinds import ClientPlaces
         from tooltray.sources.clients.client_look import ClientLook
-        from tooltray.sources.clients.client_places import ClientPlaces
 
         environ = await self._environ()
         own = await asyncio.to_thread(self._own_entry)

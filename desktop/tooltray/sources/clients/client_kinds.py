@@ -1,10 +1,16 @@
-"""The AI clients that Tooltray knows: the place and form of each client's servers, and the signs that it is installed.
+"""The AI clients that Tooltray knows: the place and form of each client's servers, the signs that it is installed, and where all that is on
+this computer, and whether the client runs.
 
 The table is `resources/ai-clients.json`, with a line for each client. Patterns begin with `~`, `${XDG_CONFIG}`, `${APP_SUPPORT}`,
-`${APPDATA}` or `${LOCALAPPDATA}`, and may have `*` in a later part (client_places).
+`${APPDATA}` or `${LOCALAPPDATA}`, and may have `*` in a later part. No program is started, and no folder walked through: a pattern is
+resolved part by part.
 """
 
-from collections.abc import Mapping
+import fnmatch
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -195,3 +201,187 @@ def why_not_of(kind: ClientKind) -> str:
             return Phrase("how it writes its servers is not certain: paste the entry in its settings")
         case _:
             return ""
+
+
+MAX_MATCHES = 100  # of one pattern: more than any user has profiles or extensions
+PROC = "/proc"
+WORK_TREE_MARKS = (".git", ".hg", ".jj", ".svn")
+_INTERPRETERS = ("node", "bun", "deno", "python", "python3")
+
+
+class ClientPlace(msgspec.Struct, frozen=True):
+    """One file of a client.
+
+    Attributes:
+        exists: the path exists, perhaps as a folder.
+        can_be_made: the client would read a new file there.
+    """
+
+    path: Path
+    exists: bool
+    can_be_made: bool = False
+
+
+class ClientPlaces:
+    """The places of clients' files on this computer; installed and running clients are detected once."""
+
+    def __init__(self, environ: Mapping[str, str], platform: str = sys.platform, proc: str = PROC) -> None:
+        """
+        Args:
+            environ: has the user's folder, PATH and the variables that move clients' files.
+            platform: as `sys.platform` names it.
+            proc: where Linux shows processes.
+        """
+        self.environ, self._platform, self._proc = environ, platform, proc
+        home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+        self._roots = {
+            "~": home,
+            "${XDG_CONFIG}": environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),
+            "${APP_SUPPORT}": os.path.join(home, "Library", "Application Support"),
+            "${APPDATA}": environ.get("APPDATA", ""),
+            "${LOCALAPPDATA}": environ.get("LOCALAPPDATA", ""),
+        }
+
+    def files(self, kind: ClientKind) -> list[ClientPlace]:
+        """Returns a client's existing files, those in a folder that its variable names first; if none, the one that can be made."""
+        there = self._existing(kind, kind.files)
+        made = self._to_make(kind)
+        if made and not os.path.lexists(made) and (not there or self.moved_home(kind)):
+            there.insert(0, ClientPlace(made, exists=False, can_be_made=True))
+        return [*there, *self._existing(kind, kind.also_reads)]
+
+    def project_files(self, kind: ClientKind, folder: Path) -> list[ClientPlace]:
+        """Returns a client's existing files in a project."""
+        found = (path for pattern in kind.project_files for path in _matches(folder, pattern))
+        return [ClientPlace(path, exists=True) for path in _once(found)]
+
+    def is_installed(self, kind: ClientKind) -> bool:
+        """Returns whether a client's program, a folder or one of its files exists."""
+        return (
+            any(program in self._programs for program in kind.signs.programs)
+            or any(path for pattern in kind.signs.paths for path in self._expanded(pattern))
+            or any(place.exists for place in self.files(kind))
+        )
+
+    def is_running(self, kind: ClientKind) -> bool | None:
+        """Returns whether a process of this user has the name of one of a client's programs; None: this system has no list of processes."""
+        names = kind.processes or kind.signs.programs
+        if self._running is None or not names:
+            return None
+        return any(name in self._running for name in names)
+
+    @property
+    def home(self) -> Path:
+        """The user's folder."""
+        return Path(self._roots["~"])
+
+    def moved_home(self, kind: ClientKind) -> Path | None:
+        """Returns the folder that the client's variable names; None if everything is in its usual place."""
+        folder = self.environ.get(kind.home_variable.name, "") if kind.home_variable else ""
+        return Path(folder) if os.path.isabs(folder) and "\0" not in folder else None
+
+    def _existing(self, kind: ClientKind, files: ClientFiles) -> list[ClientPlace]:
+        patterns = files.of(self._platform)
+        moved = (path for pattern in patterns for path in self._moved(kind, pattern) if os.path.lexists(path))
+        usual = (path for pattern in patterns for path in self._expanded(pattern))
+        return [ClientPlace(path, exists=True) for path in _once((*moved, *usual))]
+
+    def _to_make(self, kind: ClientKind) -> Path | None:
+        pattern = next((each for each in kind.files.of(self._platform) if "*" not in each), None)
+        if pattern is None or not kind.creates:
+            return None
+        return next(iter((*self._moved(kind, pattern), *self._written(pattern))), None)
+
+    def _moved(self, kind: ClientKind, pattern: str) -> list[Path]:
+        """Returns a pattern in the folder that the client's variable names."""
+        folder, variable = self.moved_home(kind), kind.home_variable
+        if not folder or not variable or not pattern.startswith(f"{variable.replaces}/"):
+            return []
+        return [folder / pattern.removeprefix(f"{variable.replaces}/")]
+
+    def _root(self, pattern: str) -> tuple[str, str]:
+        """Returns the folder that a pattern begins with, and the rest of the pattern."""
+        start, _, rest = pattern.partition("/")
+        return (self._roots[start] if start else "/"), rest
+
+    def _written(self, pattern: str) -> list[Path]:
+        """Returns a pattern as a path, existing or not; an empty list if this system has no such folder."""
+        root, rest = self._root(pattern)
+        return [Path(root, rest)] if os.path.isabs(root) else []
+
+    def _expanded(self, pattern: str) -> Iterator[Path]:
+        root, rest = self._root(pattern)
+        if os.path.isabs(root):
+            yield from _matches(Path(root), rest)
+
+    @cached_property
+    def _programs(self) -> set[str]:
+        """The names of all programs on PATH, without their endings on Windows."""
+        found: set[str] = set()
+        for folder in dict.fromkeys(self.environ.get("PATH", "").split(os.pathsep)):
+            if os.path.isabs(folder):
+                found |= {_without_ending(name) if self._platform == "win32" else name for name in _names_in(folder)}
+        return found
+
+    @cached_property
+    def _running(self) -> set[str] | None:
+        return set(_process_names(self._proc)) if self._platform == "linux" else None
+
+
+class WorkTrees:
+    """The work trees of version control systems, whose files others share. Remembers the folders that it has seen."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, bool] = {}
+
+    def holds(self, path: Path) -> bool:
+        """Returns whether the file, or the target of its link (as users keep their settings in a repository), is in a work tree."""
+        return any(self._is_inside(folder) for folder in {path.parent, Path(os.path.realpath(path)).parent})
+
+    def _is_inside(self, folder: Path) -> bool:
+        if folder not in self._seen:
+            has_mark = any(os.path.lexists(folder / mark) for mark in WORK_TREE_MARKS)
+            self._seen[folder] = has_mark or (folder != folder.parent and self._is_inside(folder.parent))
+        return self._seen[folder]
+
+
+def _once(paths: Iterator[Path] | tuple[Path, ...]) -> list[Path]:
+    return list(dict.fromkeys(paths))
+
+
+def _matches(root: Path, pattern: str) -> list[Path]:
+    """Returns the paths below a folder that match a pattern; each part with `*` is matched in one folder."""
+    found = [str(root)]
+    for part in pattern.split("/"):
+        if "*" in part:
+            found = [os.path.join(folder, name) for folder in found for name in sorted(fnmatch.filter(_names_in(folder), part))]
+        else:
+            found = [os.path.join(folder, part) for folder in found]
+        found = found[:MAX_MATCHES]
+    return [Path(path) for path in found if os.path.lexists(path)]
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def _without_ending(name: str) -> str:
+    return os.path.splitext(name)[0].lower()
+
+
+def _process_names(proc: str) -> Iterator[str]:
+    """Yields the names of this user's running programs, and of interpreters' scripts."""
+    for number in filter(str.isdigit, _names_in(proc)):
+        try:
+            if sys.platform != "win32" and os.stat(f"{proc}/{number}").st_uid != os.getuid():
+                continue
+            words = Path(proc, number, "cmdline").read_bytes().split(b"\0")
+        except OSError:  # the process has ended
+            continue
+        name, script = (os.path.basename(os.fsdecode(word)) for word in (*words, b"")[:2])
+        yield name
+        if name in _INTERPRETERS:
+            yield script.removesuffix(".js")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from tooltray.config.settings.secret_looks import looks_secret
 from tooltray.foundation.snapshots.ai_clients import ClientEdit
 from tooltray.sources.clients.change_writer import command_for
+from tooltray.sources.clients.client_kinds import WorkTrees
 from tooltray.sources.clients.client_look import ClientLook
-from tooltray.sources.clients.client_places import WorkTrees
 from tooltray.sources.clients.file_edits import Action, FileEdit, chosen_kinds, planned, why_unable
 from tooltray.sources.entries.pasted_parts import is_placeholder, parameters
 

@@ -23,9 +23,8 @@ from tooltray.foundation.files.yaml_edit import read_yaml
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.sources.clients.bridge_entries import KEY, bridge_entry_for, connection_of, mended_entry
-from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind, read_client_kinds, why_not_of
+from tooltray.sources.clients.client_kinds import ClientFiles, ClientKind, ClientPlace, read_client_kinds, why_not_of
 from tooltray.sources.clients.client_look import ClientLook, ReadFile
-from tooltray.sources.clients.client_places import ClientPlace
 from tooltray.sources.clients.found_entries import FoundEntry
 
 NamedPlace: TypeAlias = tuple[str, ...]

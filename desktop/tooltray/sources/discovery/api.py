@@ -1,25 +1,139 @@
-"""The API about servers to find: in the official registry, and in the list of well-known ones."""
+"""The API about servers to find: in the official registry, and in the list of well-known ones that comes with Tooltray.
 
-from collections.abc import Mapping
+That list is written in the spelling of the registry. Packages in it are not pinned, as people start these servers: each start takes the
+newest version.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import shown_url
+from tooltray.foundation.errors import NotFound
+from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.foundation.snapshots.entries import FieldValue, NewServer
 from tooltray.foundation.verbs import JsonObject, verb
 from tooltray.servers.confinement.confinements import as_new
-from tooltray.sources.discovery import starters as starter_list
-from tooltray.sources.discovery.package_words import BUNDLE
 from tooltray.sources.discovery.registry_copy import RegistryCopy
-from tooltray.sources.discovery.registry_json import Described, Package
+from tooltray.sources.discovery.registry_json import BUNDLE, Described, Package, read_described
 from tooltray.sources.discovery.server_forms import Choice, Made, choices_of, find_choice, made_of, place_of
-from tooltray.sources.discovery.starters import Starters
-from tooltray.sources.discovery.updates import RegistryUpdates, names_here, with_origin
+from tooltray.sources.discovery.updates import STARTER, RegistryUpdates, from_list, names_here, with_origin
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.pasted_parts import guess_name
-from tooltray.sources.entries.server_entries import free_name
+from tooltray.sources.entries.server_entries import ORIGIN, free_name
+
+
+class Starter(msgspec.Struct, frozen=True, rename="camel"):
+    """A server of the file.
+
+    Attributes:
+        package, remote: how it is installed, as in server.json; one of the two is given.
+        trial: values with which it starts without an account, for the script that tries it; `{folder}` in them is an empty folder. None:
+            it needs an account, or a program that is not installed everywhere.
+    """
+
+    id: str
+    title: str
+    good_for: str
+    category: str
+    needs: str = ""
+    package: JsonObject | None = None
+    remote: JsonObject | None = None
+    trial: JsonObject | None = None
+
+    @property
+    def described(self) -> Described:
+        """The server as if it came from a registry."""
+        parts = {"packages": [self.package] if self.package else [], "remotes": [self.remote] if self.remote else []}
+        found = read_described({"name": f"starters/{self.id}", "title": self.title, "description": self.good_for, **parts})
+        assert found, self.id  # the file comes with Tooltray; a test reads all of it
+        return found
+
+    @property
+    def choice(self) -> Choice:
+        return choices_of(self.described)[0]
+
+
+class _File(msgspec.Struct):
+    servers: list[Starter]
+
+
+class Starters:
+    """The servers of the file, which do not change."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Args:
+            path: `starter-servers.json`.
+        """
+        self._by_id = {each.id: each for each in msgspec.json.decode(path.read_bytes(), type=_File).servers}
+
+    def all(self) -> tuple[Starter, ...]:
+        return tuple(self._by_id.values())
+
+    def get(self, id: str) -> Starter:
+        """
+        Raises:
+            NotFound: the list has no such server.
+        """
+        if id not in self._by_id:
+            raise NotFound(Phrase("The list has no server '{id}'", id=id), "", Phrase("See: tooltray discover starters"))
+        return self._by_id[id]
+
+    def snapshots(self, entries: Mapping[str, Mapping[str, object]]) -> list[StarterServer]:
+        """Returns the whole list.
+
+        Args:
+            entries: the servers here.
+        """
+        return [_starter_snapshot(each, next(_here(each, entries), "")) for each in self._by_id.values()]
+
+
+def _here(starter: Starter, entries: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
+    """Yields the servers here that are this one: added from the list, or with the same package or address."""
+    what = starter.package["identifier"] if starter.package else (starter.remote or {})["url"]
+    for server, entry in entries.items():
+        words = entry.get("args")
+        has_package = isinstance(words, list) and any(isinstance(word, str) and _is_package(word, what) for word in words)
+        if from_list(entry) == starter.id or has_package or what in (entry.get("url"), entry.get("baseUrl")):
+            yield server
+
+
+def _is_package(word: str, name: str) -> bool:
+    """Reports whether a word is a package, with its version or without."""
+    return word == name or word.startswith((f"{name}@", f"{name}=="))
+
+
+def _starter_snapshot(starter: Starter, here: str) -> StarterServer:
+    choice = starter.choice
+    target = shown_url(str((starter.remote or {}).get("url", ""))) if starter.remote else joined(_command(choice))
+    return StarterServer(starter.id, starter.title, starter.good_for, starter.category, target, starter.needs, choice.option.fields, here)
+
+
+def _command(choice: Choice) -> list[str]:
+    """Returns the command, with names in the place of values that the user has to give."""
+    assert isinstance(choice.what, Package)
+    words = ["npx", "-y"] if choice.option.needs == "npx" else [choice.option.needs]
+    words.append(choice.option.label)
+    required = {field.key for field in choice.option.fields if field.is_required and not field.is_secret}
+    for each in choice.what.package_arguments:
+        is_asked = each.input.value is None and each.input.is_required
+        key = each.name.lstrip("-") or each.hint
+        words += [each.name] if each.name and (is_asked or each.input.value is not None) else []
+        words += [f"<{key}>"] if is_asked and key in required else [each.input.value] if each.input.value is not None else []
+    return words
+
+
+def with_list_origin(entry: Mapping[str, object], starter: Starter) -> JsonObject:
+    """Returns the entry with its origin in the list."""
+    return {**entry, ORIGIN: {"kind": STARTER, "id": starter.id}}
+
 
 MOST_HITS = 200  # of one search; more than a user reads
 
@@ -27,8 +141,8 @@ MOST_HITS = 200  # of one search; more than a user reads
 class Bundles(Protocol):
     """The installation of bundles from their addresses."""
 
-    async def preview(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer: ...
-    async def install(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str: ...
+    async def preview_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer: ...
+    async def install_bundle(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str: ...
 
 
 class DiscoveryApi:
@@ -40,10 +154,10 @@ class DiscoveryApi:
         registry_updates: RegistryUpdates,
         starters: Starters,
         servers_api: ServersApi,
-        bundles: Bundles,
+        bundles_api: Bundles,
     ) -> None:
         self._config, self._copy, self._updates = config, registry_copy, registry_updates
-        self._starters, self._servers, self._bundles = starters, servers_api, bundles
+        self._starters, self._servers, self._bundles = starters, servers_api, bundles_api
 
     # the registry
 
@@ -87,7 +201,7 @@ class DiscoveryApi:
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
-            return await self._bundles.preview(bundle.identifier, bundle.sha256, values)
+            return await self._bundles.preview_bundle(bundle.identifier, bundle.sha256, values)
         here, entry, made = self._made(described, choice, values, "")
         return _new_server(here, entry, made, choice, f"{described.name} {described.version}")
 
@@ -108,7 +222,7 @@ class DiscoveryApi:
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
         if bundle := _bundle(choice):
-            return await self._bundles.install(bundle.identifier, bundle.sha256, values, server)
+            return await self._bundles.install_bundle(bundle.identifier, bundle.sha256, values, server)
         here, entry, made = self._made(described, choice, values, server)
         return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
 
@@ -147,7 +261,7 @@ class DiscoveryApi:
         starter = self._starters.get(id)
         here = server or self._free_name(id)
         made = made_of(starter.choice, values, server=here)
-        entry = as_new(starter_list.with_origin(made.entry, starter))
+        entry = as_new(with_list_origin(made.entry, starter))
         return await self._servers.add_mcp_server(here, entry, secrets=made.secrets)
 
     def _made(self, described: Described, choice: Choice, values: Mapping[str, FieldValue], server: str) -> tuple[str, JsonObject, Made]:

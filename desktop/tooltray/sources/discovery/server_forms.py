@@ -19,9 +19,14 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import RegistryOption
 from tooltray.foundation.snapshots.entries import FieldKind, FieldValue, FormField
-from tooltray.sources.discovery.package_words import (
+from tooltray.sources.discovery.registry_json import (
     BUNDLE,
     LAUNCHERS,
+    Argument,
+    Described,
+    Input,
+    Package,
+    Remote,
     check_words,
     host,
     is_pinned,
@@ -31,7 +36,6 @@ from tooltray.sources.discovery.package_words import (
     refused,
     shown,
 )
-from tooltray.sources.discovery.registry_json import Argument, Described, Input, Package, Remote
 from tooltray.sources.entries.form_answers import REFERENCE, read_answers, read_number
 
 MADE = ("type", "command", "args", "env", "url", "headers")

@@ -39,7 +39,7 @@ from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager
 from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.sources.doctor.remedies import Remedies
-from tooltray.sources.projects.project_copies import ProjectSnapshots
+from tooltray.sources.projects.projects import ProjectSnapshots
 
 STDERR_LINES = 10
 ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay unchanged

@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import verb
 from tooltray.servers.transports.inmemory.sdk_transport import listed
-from tooltray.sources.entries.outgoing_links import client_links
+from tooltray.sources.entries.links import client_links
 from tooltray.sources.entries.server_entries import check_is_in_settings
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import split
 from tooltray.servers.confinement.confinements import as_new
-from tooltray.sources.entries.pasted_links import is_link, read_link
+from tooltray.sources.entries.links import is_link, read_link
 from tooltray.sources.entries.pasted_parts import (
     ASSIGNMENT,
     as_word,

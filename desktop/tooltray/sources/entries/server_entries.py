@@ -7,9 +7,10 @@ its name, so that removing a server and adding it again gains nothing, else with
 
 import difflib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.file_server import FileServer
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_entry, check_name, check_runs_outside, read_entry
@@ -22,12 +23,16 @@ from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, confirm_
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import ServerUpdatePreview
-from tooltray.foundation.snapshots.servers import ServerEntry
+from tooltray.foundation.snapshots.servers import ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
+from tooltray.foundation.tasks import Spawn
 from tooltray.sources.entries.portable_entry import without_secrets
 
 if TYPE_CHECKING:
     from tooltray.catalogue.tool_manager import ToolManager
+    from tooltray.servers.npm_mirrors.npm_registries import NpmRegistries
+    from tooltray.servers.sign_ins.sign_ins import SignIns
+    from tooltray.servers.upstream.managed_server import ManagedServer
     from tooltray.servers.upstream.server_manager import ServerManager
     from tooltray.sources.entries.proposals import Proposals
     from tooltray.sources.entries.server_secrets import ServerSecrets
@@ -361,3 +366,55 @@ class ServerRemovals:
         await self._tools.free_names(name)
         await self._on_removed(name)
         return await self._server_secrets.forget(removal)
+
+
+class ServerStarts:
+    """The automatic starts of servers; belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        servers: "ServerManager",
+        tools: "ToolManager",
+        registries: "NpmRegistries",
+        sign_ins: "SignIns",
+        spawn: Spawn,
+    ) -> None:
+        self._config, self._secrets, self._servers = config, secrets, servers
+        self._tools, self._registries, self._sign_ins, self._spawn = tools, registries, sign_ins, spawn
+
+    async def start_all(self) -> None:
+        """Measures npm registries and starts the servers that start with the hub, both in the background; a paused hub starts none.
+
+        May be called again: servers that run already are left unchanged.
+        """
+        self._registries.start()
+        if self._config.settings.mcp_enabled:
+            self._servers.start_defaults()
+            self._tools.list_unknown_servers()
+
+    def start_new(self, servers: Iterable[str]) -> None:
+        """Starts the new servers that start with the hub, and once every server whose tools were never listed; does not wait."""
+        self._servers.start_defaults(servers)
+        self._tools.list_unknown_servers()
+
+    def use_secret_backend(self) -> None:
+        """Switches to the place for secrets that the settings name, and retries failed servers."""
+        self._secrets.use(self._config.settings.secrets.backend)
+        self.retry_failed()
+
+    def retry_failed(self) -> None:
+        """Retries servers that lacked a secret, which may be stored now: failed servers now, and servers that are about to fail later."""
+        for server in self._servers:
+            if server.needs_secrets or self._sign_ins.is_signed_in(server.name):
+                if server.state is ServerState.ERROR:
+                    server.start()
+                elif server.status.is_busy:
+                    self._spawn(self._retry_if_it_fails(server), name=f"see whether '{server.name}' had the new secret")
+
+    async def _retry_if_it_fails(self, server: "ManagedServer") -> None:
+        await server.settled()
+        if server.state is ServerState.ERROR and self._servers.find(server.name) is server:
+            server.start()

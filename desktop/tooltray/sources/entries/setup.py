@@ -1,6 +1,7 @@
 """Exports, imports and resets the whole set-up: servers and settings. Nothing is started here: ServerManager watches the settings.
 
-An exported document has the form of the settings, so that other programs can read its `mcpServers`, and Tooltray can read theirs.
+An exported document has the form of the settings, so that other programs can read its `mcpServers`, and Tooltray can read theirs. Settings
+that belong to one machine are not exported: HTTP access of AI clients, the secret backend, allowed project folders, and the pause.
 """
 
 import contextlib
@@ -11,21 +12,152 @@ from functools import partial
 from typing import Any
 
 from tooltray.config.secrets.secrets import SecretStore
+from tooltray.config.settings.call_rule import read_rule
 from tooltray.config.settings.document import CURRENT_VERSION, Document, part, texts, version_of
 from tooltray.config.settings.expansion import secret_names
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.config.settings.server_config import config_hash
+from tooltray.config.settings.server_config import config_hash, shown_url
+from tooltray.config.settings.settings import Settings
+from tooltray.config.settings.settings_reading import read_settings
+from tooltray.config.settings.widening import settings_widen
 from tooltray.consent.approvals import rule_words
 from tooltray.foundation.confirmation import check_unchanged, confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.setup import SetupChange
-from tooltray.sources.entries import carried_settings
 from tooltray.sources.entries.portable_entry import without_secrets
 from tooltray.sources.entries.server_entries import EntryWidenings
 from tooltray.sources.entries.server_secrets import ServerSecrets
+
+Path = tuple[str, ...]
+
+WHOLE: tuple[Path, ...] = (
+    *(("autoDetectNpmRegistry",), ("npmRegistries",), ("customNpmRegistry",), ("readyAnswers",), ("discovery", "registry")),
+    *(("publish", "naming"), ("publish", "lazyLoad"), ("publish", "mode"), ("publish", "feedback")),
+)
+BY_NAME: tuple[Path, ...] = (("profiles",), ("publish", "clients"))
+"""Objects whose members are imported one by one: imported profiles are added to the existing ones."""
+SHORTEST_KNOWN = 6  # characters of a secret that is searched in ready answers; shorter ones occur in harmless words
+
+
+def exported_settings(settings: Settings, document: Document, known: Collection[str]) -> Document:
+    """Returns the settings for a set-up, in the format of settings.json.
+
+    Args:
+        document: the settings as written in the file; defaults that are not written there are not exported.
+        known: values of secrets, which are removed from the export.
+    """
+    readable = settings.model_dump(mode="json", by_alias=True)
+    as_given = settings.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
+    made: Document = {}
+    unreadable = {slip.part for slip in read_settings(document).slips}
+    for path in (*WHOLE, *BY_NAME):
+        if path in unreadable or (path in WHOLE and path[:1] in unreadable):
+            continue
+        value = _at(readable if len(path) == 1 and path not in BY_NAME else as_given, path)
+        if path in BY_NAME and value:
+            value = {name: each for name, each in value.items() if (*path, name) not in unreadable}
+        if value not in (None, {}) and _at(document, path) is not None:
+            _set(made, path, _harmless(value, [secret for secret in known if len(secret) >= SHORTEST_KNOWN]))
+    return made
+
+
+def check_settings(setup: Mapping[str, object]) -> None:
+    """Checks the settings in a set-up.
+
+    Raises:
+        TooltrayError: a setting cannot be used; the error names it and the reason.
+    """
+    carried: Document = {}
+    for path in (*WHOLE, *BY_NAME):
+        if (value := _at(setup, path)) is not None:
+            _set(carried, path, value)
+    publish = setup.get("publish")
+    for problem in read_settings(carried if isinstance(publish, Mapping) else {**carried, "publish": publish}).problems:
+        raise TooltrayError(
+            Phrase("A setting in this backup cannot be used"), problem.message, Phrase("Correct it in the file; nothing was changed.")
+        )
+
+
+def setting_changes(setup: Mapping[str, object], document: Document, *, replace: bool) -> Iterator[SetupChange]:
+    """Yields the changes that an import of checked settings makes."""
+    for path in _paths(setup):
+        given, here = _at(setup, path), _at(document, path)
+        if given != here:
+            kind = "add" if here is None else "replace" if replace else "keep"
+            yield SetupChange(kind, "setting", ".".join(path), _rules_in_words(path, given))
+
+
+def setting_widens(change: SetupChange, setup: Mapping[str, object], document: Document, settings: Settings) -> bool:
+    """Reports whether one change permits more than before.
+
+    Args:
+        document, settings: the settings before the change.
+    """
+    path = _path_of(change.name, setup)
+    given, here = _at(setup, path), _at(document, path)
+    if isinstance(given, Mapping) and isinstance(here, Mapping):
+        given = {**dict.fromkeys(here), **given}  # the whole object is replaced, and what it leaves out is removed
+    patch: Document = {}
+    _set(patch, path, given)
+    return settings_widen(patch, settings)
+
+
+def standing_setting(name: str, setup: Mapping[str, object], document: Document) -> object:
+    """Returns a document's present value at the place of a change; None without one."""
+    return _at(document, _path_of(name, setup))
+
+
+def apply_setting(change: SetupChange, setup: Mapping[str, object], document: Document) -> None:
+    """Applies one change to a document."""
+    path = _path_of(change.name, setup)
+    _set(document, path, _at(setup, path))
+
+
+def _path_of(name: str, setup: Mapping[str, object]) -> Path:
+    return next(path for path in _paths(setup) if ".".join(path) == name)
+
+
+def _paths(setup: Mapping[str, object]) -> Iterator[Path]:
+    yield from (path for path in WHOLE if _at(setup, path) is not None)
+    for path in BY_NAME:
+        yield from ((*path, name) for name, value in (_at(setup, path) or {}).items() if value is not None)
+
+
+def _rules_in_words(path: Path, value: Any) -> str:
+    """Describes an AI client's approval rules, which the user has to check in a foreign file; empty for other settings."""
+    given = path[:-1] == ("publish", "clients") and not (value.get("autoApprove") is None and value.get("callRules") is None)
+    if not given:
+        return ""
+    by_rules = [rule_words.words(read_rule(each)) for each in value.get("callRules") or ()]
+    return f"approved without asking: {', '.join([*(value.get('autoApprove') or ()), *by_rules]) or 'nothing'}"
+
+
+def _harmless(value: object, known: Collection[str]) -> object:
+    """Returns a setting without user names and passwords in URLs, and without texts that contain a secret."""
+    if isinstance(value, str):
+        return shown_url(value) if "://" in value else value
+    if isinstance(value, list):
+        kept = [each for each in value if not (isinstance(each, str) and any(secret in each for secret in known))]
+        return [{**each, "url": shown_url(each["url"])} if isinstance(each, Mapping) else each for each in kept]
+    return value
+
+
+def _at(document: Mapping[str, object], path: Path) -> Any:
+    """Returns the value at a path; None if it is absent."""
+    found: Any = document
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def _set(document: Document, path: Path, value: object) -> None:
+    for key in path[:-1]:
+        document = part(document, key)
+    document[path[-1]] = value
+
 
 Twin = Callable[[str, Mapping[str, Any]], str]
 """Takes name and entry of a server; returns the name of an existing server that runs the same, or an empty text."""
@@ -59,7 +191,7 @@ class Setup:
         servers = {name: without_secrets(name, entry, known).entry for name, entry in self._config.entries.items()}
         document: dict[str, Any] = {"version": CURRENT_VERSION, "mcpServers": servers}
         document["defaultServers"] = [name for name in settings.default_servers if name in servers]
-        document |= carried_settings.exported(settings, self._config.document, known)
+        document |= exported_settings(settings, self._config.document, known)
         return document | {"secrets": list(_wanted_secrets(servers))}
 
     # import
@@ -113,7 +245,7 @@ class Setup:
         if change.kind == "keep" or change.subject not in ("server", "setting"):
             return ""
         if change.subject == "setting":
-            widens = carried_settings.widens(change, setup, self._config.document, self._config.own_settings)
+            widens = setting_widens(change, setup, self._config.document, self._config.own_settings)
             return (change.detail or change.kind) if widens else ""
         entry = setup["mcpServers"][change.name]
         told = await self._widenings.told(change.name, entry)
@@ -151,7 +283,7 @@ def _place(change: SetupChange) -> tuple[str, str]:
 
 def _standing(places: Iterable[tuple[str, str]], setup: Mapping[str, Any], document: Document) -> _Places:
     def standing(subject: str, name: str) -> object:
-        return _servers_in(document).get(name) if subject == "server" else carried_settings.standing(name, setup, document)
+        return _servers_in(document).get(name) if subject == "server" else standing_setting(name, setup, document)
 
     return copy.deepcopy({place: standing(*place) for place in places})
 
@@ -191,7 +323,7 @@ def _checked(setup: Mapping[str, object]) -> dict[str, Any]:
             raise TooltrayError(
                 error.problem.title, error.problem.message, Phrase("Correct it in the file; nothing was changed.")
             ) from None
-    carried_settings.check(setup)
+    check_settings(setup)
     known = {"defaultServers": [name for name in defaults if name in servers], "says_defaults": "defaultServers" in setup}
     return {**copy.deepcopy(dict(setup)), **known}  # another program's file has no `defaultServers`
 
@@ -249,7 +381,7 @@ def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace:
     return [
         *_server_changes(setup, document, replace=replace, twins=twins),
         *defaults,
-        *carried_settings.changes(setup, document, replace=replace),
+        *setting_changes(setup, document, replace=replace),
     ]
 
 
@@ -305,7 +437,7 @@ def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document:
         elif change.subject == "default":
             defaults.remove(change.name)
         elif change.subject == "setting" and change.kind != "keep":
-            carried_settings.apply(change, setup, document)
+            apply_setting(change, setup, document)
 
 
 def _servers_in(document: Mapping[str, object]) -> Mapping[str, Any]:

@@ -30,7 +30,7 @@ from tooltray.sources.project_files.followed_files import ProjectFile, check_sta
 from tooltray.sources.project_files.server_files import ServerFiles
 from tooltray.sources.project_files.trust import Trust
 from tooltray.sources.project_files.trust_decisions import TrustDecisions
-from tooltray.sources.projects.project_folders import OWN, ProjectFolders
+from tooltray.sources.projects.project_sources import OWN, ProjectFolders
 
 NEW_FILE_MODE = 0o600  # an entry may contain a key
 Edit = Callable[[str, Mapping[str, Any]], str]

@@ -36,10 +36,18 @@ from tooltray.sources.project_files.file_reports import (
     waiting,
     waiting_lines,
 )
-from tooltray.sources.project_files.file_watch import FileRead, FileWatch, is_sure
-from tooltray.sources.project_files.followed_files import FollowedFile, ProjectFile, ServedFile, ServedNames, merged_servers
+from tooltray.sources.project_files.followed_files import (
+    FileRead,
+    FileWatch,
+    FollowedFile,
+    ProjectFile,
+    ServedFile,
+    ServedNames,
+    is_sure,
+    merged_servers,
+)
 from tooltray.sources.project_files.trust import Trust, look
-from tooltray.sources.projects.project_copies import UNUSED_S
+from tooltray.sources.projects.projects import UNUSED_S
 
 
 class FoldersInUseChanged(Event, frozen=True):

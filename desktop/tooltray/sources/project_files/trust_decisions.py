@@ -30,12 +30,11 @@ from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.confinement.confinements import CONFINEMENT, OWN_FILES, Confinements, starts_confined
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.upstream.project_folder import shown
-from tooltray.sources.project_files.file_watch import ReadFile, read_project_file
-from tooltray.sources.project_files.followed_files import ProjectFile
+from tooltray.sources.project_files.followed_files import ProjectFile, ReadFile, read_project_file
 from tooltray.sources.project_files.started_files import Digests, StartedTexts, changed, seen_digest, shown_files, started_files
 from tooltray.sources.project_files.trust import KeptEntry, Trust, TrustStore
 from tooltray.sources.project_files.trust_requests import Place, trust_request, wanted_variables
-from tooltray.sources.projects.project_folders import ProjectFolders
+from tooltray.sources.projects.project_sources import ProjectFolders
 
 MOST_NAMED = 3  # files, in a sentence
 Environ = Callable[[], Awaitable[Mapping[str, str]]]

@@ -14,12 +14,12 @@ from tooltray.foundation.verbs import verb
 from tooltray.protocol.sessions.session_state import SessionMoved, SessionState, SessionStates
 from tooltray.servers.upstream.project_folder import project_name, shown
 from tooltray.servers.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
-from tooltray.sources.projects.project_folders import OWN, ProjectFolders
+from tooltray.sources.projects.project_sources import OWN, ProjectFolders
 
 if TYPE_CHECKING:
     from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-    from tooltray.sources.projects.project_copies import ProjectCopies
     from tooltray.sources.projects.project_sources import ProjectSources
+    from tooltray.sources.projects.projects import ProjectCopies
 
 ALLOWING = Phrase("Allowing a folder")
 SAID_BY = {

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 SCHEME = "tooltray"
 LONGEST = 2048  # characters
-LONGEST_INSTALL = 64 * 1024  # as sources/entries/pasted_links.py has it, which reads them; a longer one is shown cut off, and refused there
+LONGEST_INSTALL = 64 * 1024  # as sources/entries/links.py has it, which reads them; a longer one is shown cut off, and refused there
 
 
 class OpenedAddresses(QObject):

@@ -1,4 +1,4 @@
-"""hub_calls.py and start_hub.py: a hub that answers from a script, from an event loop that is not ours."""
+"""hub_calls.py and hubs.py: a hub that answers from a script, from an event loop that is not ours."""
 
 import asyncio
 import errno
@@ -15,7 +15,7 @@ from tests.fakes.fake_control_hub import BOUND_S, FakeControlHub, HangUp, KeepSi
 
 from tooltray.carriers.control.control_client import HubLost, HubSilent
 from tooltray.carriers.copilot.hub_calls import HubCalls
-from tooltray.cli import start_hub
+from tooltray.cli import hubs
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 
@@ -213,17 +213,17 @@ async def test_who_gives_up_while_a_hub_starts_leaves_nothing_behind(hub_home: H
 @pytest.fixture
 def starter(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program that starts hubs has the home as its argument."""
-    monkeypatch.setattr(sys, "argv", ["start_hub", str(hub_home.root)])
+    monkeypatch.setattr(sys, "argv", ["hubs", str(hub_home.root)])
 
 
 @pytest.mark.usefixtures("starter", "hub")
 def test_the_starter_leaves_a_hub_that_runs_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    assert start_hub.main() == 0
+    assert hubs.main() == 0
     assert capsys.readouterr().out == ""
 
 
 @pytest.mark.usefixtures("starter")
 def test_the_starter_says_why_there_is_no_hub(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     hub_home.root.write_text("a file where the folder should be")
-    assert start_hub.main() == 1
+    assert hubs.main() == 1
     assert str(hub_home.root) in capsys.readouterr().out

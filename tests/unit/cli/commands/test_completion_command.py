@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.cli.command_tree import command_tree
-from tooltray.cli.commands.completion_command import for_bash, for_fish, for_zsh
+from tooltray.cli.commands.completion_command import command_tree, for_bash, for_fish, for_zsh
 
 PACKAGING = Path(__file__).parents[4] / "packaging"
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.modes import has_mode
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.cli.commands.import_command import MAX_BYTES
 from tooltray.cli.run import run
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.home.home import Home
@@ -154,3 +156,162 @@ def test_a_file_and_clients_do_not_go_together(tooltray: Tooltray, words: tuple[
 def test_a_file_that_cannot_be_read_is_named(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
     assert "cannot be read. It is a folder" in tooltray("import", f"{tmp_path}/").err.replace("it is", "It is").replace(": It", ". It")
     assert "No such file" in tooltray("import", f"{tmp_path}/none").err
+
+
+SETUP = {"version": 1, "mcpServers": {"files": {"command": "files", "env": {"KEY": "${secret:files/KEY}"}}}, "defaultServers": ["files"]}
+
+
+def settings(home: Home) -> Any:
+    return json.loads(home.settings.read_bytes())
+
+
+@pytest.fixture
+def setup_file(tmp_path: Path) -> str:
+    path = tmp_path / "setup.json"
+    path.write_text(json.dumps(SETUP))
+    return str(path)
+
+
+def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: Path, hub_home: Home) -> None:
+    assert tooltray("servers", "add", "files", "--plain", "--env", "API_KEY=hunter2", "--", "files", "--fast").code == 0
+    file = tmp_path / "out.json"
+    exported = tooltray("export", str(file))
+    assert (exported.code, exported.out) == (0, f"The backup is in {file}.\n")
+    assert "To be given elsewhere: files/API_KEY" in exported.err
+    assert "hunter2" not in file.read_text()
+    assert has_mode(file, 0o600)
+    other = str(tmp_path / "other")
+    taken = tooltray("--home", other, "import", str(file), "--yes")
+    assert taken.code == 0
+    assert taken.out.splitlines() == [
+        "  + files: files --fast (approved without asking: read)",
+        "  + files: starts with the hub",
+        "  + secret files/API_KEY: its value is not in the backup",
+        "Done.",
+        "Store its value with: tooltray secrets set files/API_KEY",
+    ]
+    assert settings(Home(Path(other)))["mcpServers"]["files"]["env"] == {"API_KEY": "${secret:files/API_KEY}"}
+
+
+@pytest.mark.parametrize("words", [(), ("-",)])
+def test_an_export_goes_to_standard_output_and_its_remarks_do_not(tooltray: Tooltray, words: tuple[str, ...]) -> None:
+    tooltray("servers", "add", "files", "--", "files")
+    result = tooltray("export", *words)
+    assert result.json["mcpServers"] == {"files": {"command": "files", "args": [], "autoApprove": ["read"]}}
+    assert result.err == ""
+
+
+def test_a_file_that_is_there_is_replaced_only_with_force(tooltray: Tooltray, tmp_path: Path) -> None:
+    file = tmp_path / "out.json"
+    file.write_text("mine")
+    refused = tooltray("export", str(file))
+    assert (refused.code, file.read_text()) == (1, "mine")
+    assert "--force" in refused.err
+    assert tooltray("export", str(file), "--force", "--json").json == {"file": str(file)}
+    assert json.loads(file.read_text())["mcpServers"] == {}
+
+
+def test_a_running_hub_is_asked(tooltray: Tooltray, hub_home: Home, setup_file: str) -> None:
+    change = {"kind": "add", "subject": "server", "name": "files", "detail": "files"}
+    with FakeControlHub(hub_home, {"preview_import": [change], "import_setup": [change]}) as hub:
+        assert tooltray("import", setup_file, "--yes", "--replace", "--json").json == {"changes": [change], "done": True}
+    assert hub.params_of("import_setup") == {"setup": SETUP, "replace": True}
+
+
+def test_nobody_there_to_say_yes_changes_nothing(tooltray: Tooltray, hub_home: Home, setup_file: str) -> None:
+    result = tooltray("import", setup_file)
+    hint = "Give --yes with the command, or run it in a terminal"
+    assert (result.code, result.err) == (1, f"tooltray: Nobody is there to answer 'Take this over?'. {hint}\n")
+    assert result.out.startswith("  + files: files (approved without asking: read)")
+    assert not hub_home.settings.exists()
+
+
+@pytest.mark.parametrize(("typed", "is_done"), [("y\n", True), ("Yes\n", True), ("\n", False), ("no\n", False), ("", False)])
+def test_a_person_is_asked_and_enter_means_no(
+    hub_home: Home, setup_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, is_done: bool
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    code = run(("import", setup_file), open_desktop=lambda home, **_: 99)
+    assert "Take this over? [y/N] " in capsys.readouterr().out
+    assert (code, hub_home.settings.exists()) == ((0, True) if is_done else (1, False))
+
+
+def test_a_dry_run_says_what_would_change_and_changes_nothing(tooltray: Tooltray, hub_home: Home, setup_file: str) -> None:
+    result = tooltray("import", setup_file, "--dry-run")
+    assert (result.code, result.out.splitlines()[0]) == (0, "  + files: files (approved without asking: read)")
+    assert tooltray("import", setup_file, "--dry-run", "--json").json["done"] is False
+    assert not hub_home.settings.exists()
+
+
+def test_what_changes_nothing_is_said_to(tooltray: Tooltray, setup_file: str) -> None:
+    tooltray("import", setup_file, "--yes")
+    assert tooltray("import", setup_file).out == "Nothing would change.\n"
+    assert tooltray("import", setup_file, "--json").json["done"] is False
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"{", "is no JSON"),
+        (b"[]", "is no JSON object"),
+        (b"{}", "no `mcpServers`"),
+        (b'{"mcpServers": 5}', "no `mcpServers`"),
+        (b'{"mcpServers": {"x": {}}}', "nothing was changed"),
+        (b'"' + b"x" * MAX_BYTES + b'"', "it is larger than"),
+    ],
+)
+def test_what_is_no_setup_is_refused(tooltray: Tooltray, tmp_path: Path, content: bytes, said: str) -> None:
+    file = tmp_path / "odd.json"
+    file.write_bytes(content)
+    result = tooltray("import", str(file), "--yes", "--replace")
+    assert (result.code, said in result.err) == (1, True), result.err
+
+
+def test_files_that_cannot_be_read_or_written_are_named(tooltray: Tooltray, tmp_path: Path) -> None:
+    assert f"{tmp_path}/none cannot be read: No such file" in tooltray("import", f"{tmp_path}/none").err.replace(". ", ": ")
+    assert f"{tmp_path}/no/out cannot be written: No such file" in tooltray("export", f"{tmp_path}/no/out").err.replace(". ", ": ")
+
+
+def test_a_reset_shows_what_it_does_and_keeps_one_s_own(person: Tooltray, tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "mine", "--", "mine")
+    tooltray("servers", "add", "time", "--", "other")
+    result = person("servers", "reset", "--yes")
+    assert result.code == 0
+    assert "  ~ time: changes command, args, autoApprove, icons, descriptions" in result.out.splitlines()
+    assert "  = mine: your own" in result.out.splitlines()
+    assert settings(hub_home)["mcpServers"]["mine"]["command"] == "mine"
+    assert settings(hub_home)["mcpServers"]["time"]["command"] == "uvx"
+
+
+def test_plain_secrets_of_a_set_up_are_kept_as_secrets(
+    tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tooltray("secrets", "backend", "file", stdin="open sesame\n")
+    monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
+    file = tmp_path / "mcp.json"
+    file.write_text(
+        json.dumps({"version": 1, "mcpServers": {"code": {"type": "stdio", "command": "code", "env": {"API_KEY": "hunter22"}}}})
+    )
+    result = tooltray("import", str(file), "--yes")
+    assert result.code == 0, result.err
+    assert "  ~ secret code/API_KEY: stands in the file in plain text; is kept among your secrets" in result.out
+    assert "Store its value" not in result.out
+    assert settings(hub_home)["mcpServers"]["code"]["env"] == {"API_KEY": "${secret:code/API_KEY}"}
+    assert "hunter22" not in hub_home.settings.read_text()
+
+
+def test_secrets_that_only_a_hub_could_keep_are_not_taken_over_without_one(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
+    tooltray("secrets", "backend", "memory")
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"version": 1, "mcpServers": {"code": {"command": "code", "env": {"API_KEY": "hunter22"}}}}))
+    result = tooltray("import", str(file), "--yes")
+    assert (result.code, "tooltray serve" in result.err) == (1, True)
+    assert "mcpServers" not in settings(hub_home)
+
+
+def test_settings_that_cannot_be_read_are_said_so_without_a_hub(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.prepare()
+    hub_home.settings.write_text("{broken")
+    result = tooltray("servers", "list")
+    assert result.code == 0
+    assert str(hub_home.settings) in result.err

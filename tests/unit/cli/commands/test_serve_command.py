@@ -2,9 +2,8 @@
 
 import pytest
 
-from tooltray.cli.arguments import parse
+from tooltray.cli.arguments import UsageError, parse
 from tooltray.cli.commands import serve_command
-from tooltray.cli.parsers import UsageError
 
 
 def test_the_execution_id_is_the_option_then_the_variable_then_made() -> None:

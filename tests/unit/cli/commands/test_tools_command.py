@@ -243,3 +243,79 @@ def test_a_server_without_tools_is_said(tooltray: Tooltray, hub_home: Home) -> N
         result = tooltray("tools", "cost", "--server", "gone")
     assert result.code == 1
     assert "'gone' offers no tools" in result.err
+
+
+GIT = "skill://git-workflow/SKILL.md"
+
+
+def skill(name: str, **changes: Any) -> dict[str, Any]:
+    uri = f"skill://{name}/SKILL.md"
+    return {"name": name, "server": "s", "uri": uri, "own_uri": uri, "description": f"About {name}", **changes}
+
+
+def test_skills_are_listed_with_what_happens_to_them(tooltray: Tooltray, hub_home: Home) -> None:
+    skills = [
+        skill("git-workflow", description="One\nline \x1b[31mred"),
+        skill("refunds", is_held=True),
+        skill("notes", is_enabled=False, is_held=True),
+    ]
+    with FakeControlHub(hub_home, {"get_skills": skills}) as hub:
+        lines = tooltray("skills", "list").out.splitlines()
+        assert tooltray("skills", "list", "--server", "s", "--json").json == whole("get_skills", skills)
+    assert lines == [
+        "NAME          SERVER  STATE    URI                            DESCRIPTION",
+        f"git-workflow  s       offered  {GIT}  One line red",
+        "refunds       s       held     skill://refunds/SKILL.md       About refunds",
+        "notes         s       off      skill://notes/SKILL.md         About notes",
+    ]
+    assert hub.calls == [("get_skills", {"server": None}), ("get_skills", {"server": "s"})]
+
+
+def test_no_skills_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_skills": []}):
+        assert tooltray("skills", "list").out == "There are no skills.\n"
+
+
+def test_the_text_of_a_skill_is_printed_plainly_and_harmless(tooltray: Tooltray, hub_home: Home) -> None:
+    got = {"uri": GIT, "server": "s", "text": "---\nname: git\n---\n\n# Do \x1b[31mit\x07\n"}
+    with FakeControlHub(hub_home, {"get_skill": got}) as hub:
+        assert tooltray("skills", "show", "git-workflow").out == "---\nname: git\n---\n\n# Do it\n\n"
+        assert tooltray("skills", "show", GIT, "--json").json == got
+    assert hub.calls == [("get_skill", {"skill": "git-workflow"}), ("get_skill", {"skill": GIT})]
+
+
+@pytest.mark.parametrize(
+    ("word", "is_on", "said"), [("enable", True, "git of s is offered.\n"), ("disable", False, "git of s is off.\n")], ids=["on", "off"]
+)
+def test_a_skill_is_switched(tooltray: Tooltray, hub_home: Home, word: str, is_on: bool, said: str) -> None:
+    with FakeControlHub(hub_home, {"set_skill_enabled": None}) as hub:
+        assert tooltray("skills", word, "s", "git").out == said
+        assert tooltray("skills", word, "s", "git", "--json").json == {"server": "s", "skill": "git", "enabled": is_on}
+    assert hub.calls == [("set_skill_enabled", {"server": "s", "skill": "git", "enabled": is_on})] * 2
+
+
+TASK = {
+    "id": "s:abc",
+    "server": "s",
+    "tool": "slow",
+    "client": "one\x1b[1m",
+    "status": "input_required",
+    "created_at": 1.0,
+    "ttl_s": 60.0,
+}
+
+
+def test_tasks_are_listed(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_server_tasks": [TASK, TASK | {"client": "", "status": "made up"}]}):
+        lines = tooltray("tasks", "list").out.splitlines()
+        assert lines[1].startswith("s:abc  s       slow  one     waits for an answer  19")
+        assert "-       made up" in lines[2]
+        assert tooltray("tasks", "list", "--json").json[0] == TASK
+    with FakeControlHub(hub_home, {"get_server_tasks": []}):
+        assert tooltray("tasks", "list").out == "No server has a task of an AI client.\n"
+
+
+def test_one_is_cancelled(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"cancel_server_task": None}) as hub:
+        assert tooltray("tasks", "cancel", "s:abc").out == "The server has heard that nobody wants s:abc any more.\n"
+        assert hub.calls[-1] == ("cancel_server_task", {"id": "s:abc"})

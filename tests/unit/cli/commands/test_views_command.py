@@ -6,6 +6,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, hub_snapshot, server_snapshot
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 
 
@@ -248,3 +249,186 @@ def test_an_override_without_anything_to_change_is_refused(tooltray: Tooltray, h
         result = tooltray("tools", "override", "files", "read")
     assert (result.code, hub.calls) == (1, [])
     assert "Give --name, --description, --title, --hint, --icon or --clear" in " ".join(result.err.split())
+
+
+SERVERS = hub_snapshot(server_snapshot("a", tool_count=2), server_snapshot("b", tool_count=0), server_snapshot("a:1", tool_count=0))
+TOOLS_OF_A = [{"original_name": "x", "name": "a_x"}, {"original_name": "z", "name": "z"}]
+
+
+def profile(name: str, **changes: Any) -> dict[str, Any]:
+    return {"name": name, "servers": None, "tools": {}, "description": "", "tool_count": 3, "skills": {}} | changes
+
+
+def test_profiles_are_listed_with_what_is_in_them(tooltray: Tooltray, hub_home: Home) -> None:
+    profiles = [
+        profile("work", servers=["files", "web"], tools={"files": ["read", "list"]}, description="By\n\x1b[1mday"),
+        profile("all"),
+        profile("nothing", servers=[], tool_count=0),
+    ]
+    with FakeControlHub(hub_home, {"get_profiles": profiles}):
+        result = tooltray("profiles", "list")
+        in_json = tooltray("profiles", "list", "--json")
+    assert [" ".join(line.split()) for line in result.out.splitlines()] == [
+        "PROFILE TOOLS SERVERS DESCRIPTION",
+        "work 3 files, web (only 2 of files) By day",
+        "all 3 all",
+        "nothing 0 none",
+    ]
+    assert in_json.json == profiles
+
+
+def test_where_there_are_none_it_is_said_how_to_make_one(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_profiles": []}):
+        assert "tooltray profiles set NAME" in tooltray("profiles", "list").out
+
+
+@pytest.mark.parametrize(
+    ("words", "content"),
+    [
+        ([], {}),
+        (["--server", "*", "--tool", "a", "x"], {"tools": {"a": ["x"]}}),
+        (["--server", "b", "--server", "a", "--server", "b"], {"servers": ["b", "a"]}),
+        (["--server", "b", "--tool", "a", "x"], {"servers": ["b", "a"], "tools": {"a": ["x"]}}),
+        (
+            ["--tool", "a", "x", "--tool", "a:1", "y", "--tool", "a", "z", "--description", "d"],
+            {"servers": ["a", "a:1"], "tools": {"a": ["x", "z"], "a:1": ["y"]}, "description": "d"},
+        ),
+    ],
+)
+def test_a_profile_is_set_as_a_whole(tooltray: Tooltray, hub_home: Home, words: list[str], content: dict[str, Any]) -> None:
+    profiles = [profile("other"), profile("work", tool_count=1)]
+    answers = {"set_profile": None, "get_profiles": profiles, "get_snapshot": SERVERS, "get_tools": TOOLS_OF_A}
+    with FakeControlHub(hub_home, answers) as hub:
+        result = tooltray("profiles", "set", "work", *words)
+        in_json = tooltray("profiles", "set", "work", *words, "--json")
+    assert result.out == "The profile work has 1 tool now, of all servers.\n"
+    assert "Careful" not in result.err
+    assert "tooltray clients mode CLIENT --profile work" in result.err
+    assert in_json.json["tool_count"] == 1
+    assert hub.calls[0] == ("set_profile", {"name": "work", "profile": content})
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--server", "gone\x1b[31m"], "Careful: there is no server 'gone'. It is kept for when there is.\n"),
+        (["--tool", "a", "lost"], "Careful: 'a' has no tool 'lost'. It is kept for when there is.\n"),
+        (["--tool", "gone", "x"], "Careful: there is no server 'gone'. It is kept for when there is.\n"),
+        (["--server", "*", "--tool", "gone", "x"], "Careful: there is no server 'gone'. It is kept for when there is.\n"),
+        (["--tool", "b", "nobody knows yet"], ""),
+    ],
+)
+def test_what_a_profile_names_and_there_is_not_is_said_at_once(tooltray: Tooltray, hub_home: Home, words: list[str], said: str) -> None:
+    made = profile("work", servers=["a", "b"], tool_count=0)
+    answers = {"set_profile": None, "get_profiles": [made], "get_snapshot": SERVERS, "get_tools": TOOLS_OF_A}
+    with FakeControlHub(hub_home, answers):
+        result = tooltray("profiles", "set", "work", *words)
+    assert (result.code, result.out) == (0, "The profile work has 0 tools now, of a, b and Tooltray itself.\n")
+    assert result.err.partition("An AI client gets it")[0] == said
+
+
+def test_sessions_that_asked_for_a_profile_that_is_removed_are_named(tooltray: Tooltray, hub_home: Home) -> None:
+    def session(id: str, name: str, *, is_connected: bool = True) -> dict[str, Any]:
+        return {"id": id, "client": "acme", "profile": name, "is_connected": is_connected}
+
+    sessions = [session("s1", "work"), session("s2", "other"), session("s3", "work", is_connected=False)]
+    with FakeControlHub(hub_home, {"remove_profile": None, "get_sessions": sessions}):
+        result = tooltray("profiles", "remove", "work")
+        in_json = tooltray("profiles", "remove", "work", "--json").json
+    assert (result.code, result.out) == (0, "The profile work is removed.\n")
+    assert "see no tools now: acme (s1). They do again" in result.err
+    assert in_json == {"profile": "work", "removed": True, "sessions": ["s1"]}
+
+
+def test_a_profile_is_removed_or_it_is_said_why_not(tooltray: Tooltray, hub_home: Home) -> None:
+    def refuse(name: str) -> None:
+        raise TooltrayError("it is in use")
+
+    with FakeControlHub(hub_home, {"remove_profile": None, "get_sessions": []}) as hub:
+        assert tooltray("profiles", "remove", "work").out == "The profile work is removed.\n"
+        assert tooltray("profiles", "remove", "work", "--json").json == {"profile": "work", "removed": True, "sessions": []}
+        assert hub.calls[0] == ("remove_profile", {"name": "work"})
+        hub.answers["remove_profile"] = refuse
+        refused = tooltray("profiles", "remove", "work")
+    assert refused.code == 1
+    assert "it is in use" in refused.err
+
+
+ICON = "https://example.org/i.png"
+
+
+OLD = [{"src": "old"}]
+HINTS = {"readOnlyHint": True, "title": "A"}
+
+
+@pytest.mark.parametrize(
+    ("words", "override"),
+    [
+        (["--title", "T"], {"title": "T", "annotations": HINTS, "icons": OLD}),
+        (
+            ["--hint", "readOnlyHint=own", "--hint", "openWorldHint=no"],
+            {"annotations": {"openWorldHint": False, "title": "A"}, "icons": OLD},
+        ),
+        (
+            ["--clear", "--icon", ICON, "--hint", "destructiveHint=yes"],
+            {"annotations": {"destructiveHint": True}, "icons": [{"src": ICON}]},
+        ),
+        (["--clear", "--hint", "destructiveHint=own", "--title", "T"], {"title": "T"}),
+    ],
+)
+def test_hints_change_one_by_one_and_all_else_as_a_whole(
+    tooltray: Tooltray, hub_home: Home, words: list[str], override: dict[str, Any]
+) -> None:
+    before = {"annotations": HINTS, "icons": OLD, "title": 5}
+    entry = {"name": "files", "entry": {}, "counts": {"toolOverrides": {"read": before}}}
+    answers = {"get_server_entry": entry, "set_tool_override": None, "get_snapshot": hub_snapshot(server_snapshot("files", tool_count=1))}
+    with FakeControlHub(hub_home, answers | {"get_tools": [{"original_name": "read", "name": "read"}]}) as hub:
+        result = tooltray("tools", "override", "files", "read", *words)
+    params = {"server": "files", "tool": "read", "name": None, "description": None, **override}
+    assert hub.calls[1] == ("set_tool_override", params)
+    assert result.out == "read of files is shown under its own name, in your words.\n"
+
+
+@pytest.mark.parametrize("hint", ["readOnlyHint", "readOnlyHint=maybe", "title=yes"])
+def test_what_is_no_hint_is_refused(tooltray: Tooltray, hub_home: Home, hint: str) -> None:
+    with FakeControlHub(hub_home, {}) as hub:
+        result = tooltray("tools", "override", "files", "read", "--hint", hint)
+    assert (result.code, hub.calls) == (1, [])
+    assert "Give one of readOnlyHint" in result.err
+
+
+CLIENT = {"client": "acme", "title": "Acme", "mode": "", "shown_mode": "everything", "reason": "so it is", "profile": "", "is_seen": True}
+NOTICE = {"title": "Somebody made a slip", "message": "work: must be an object", "hint": ""}
+COMMANDS = [
+    (["profiles", "set", "work"], "The profile work is in the settings, and does not count"),
+    (["clients", "mode", "acme", "lazy"], "What was chosen is in the settings, and does not count"),
+    (["clients", "mode", "acme", "--profile", "work"], "What was chosen is in the settings, and does not count"),
+    (["servers", "lazy", "files", "on"], "What was chosen is in the settings, and does not count"),
+]
+
+
+def answers(*notices: dict[str, str]) -> dict[str, Any]:
+    done = dict.fromkeys(("set_profile", "set_client_mode", "set_client_profile", "set_lazy_load"))
+    snapshot = hub_snapshot() | {"notices": list(notices)}
+    return done | {"get_profiles": [], "get_client_modes": [CLIENT], "get_sessions": [], "get_snapshot": snapshot}
+
+
+@pytest.mark.parametrize(("words", "said"), COMMANDS)
+def test_what_was_written_and_does_not_count_is_no_success(tooltray: Tooltray, hub_home: Home, words: list[str], said: str) -> None:
+    with FakeControlHub(hub_home, answers(NOTICE)) as hub:
+        result = tooltray(*words)
+        hub.answers |= answers()
+        unexplained = tooltray(*words)
+    assert (result.code, result.out) == (1, "")
+    assert said in result.err
+    assert "Somebody made a slip: work: must be an object" in " ".join(result.err.split())
+    assert "something else has changed the settings" in " ".join(unexplained.err.split())
+
+
+@pytest.mark.parametrize("overrides", [["read"], {"read": "look"}, {"read": {"name": 3}}])
+def test_an_override_that_cannot_be_used_is_replaced(tooltray: Tooltray, hub_home: Home, overrides: Any) -> None:
+    entry = {"name": "files", "entry": {}, "counts": {"toolOverrides": overrides}}
+    with FakeControlHub(hub_home, {"get_server_entry": entry, "set_tool_override": None, "get_tools": [], **answers()}) as hub:
+        tooltray("tools", "override", "files", "read", "--description", "New")
+    params = {"server": "files", "tool": "read", "name": None, "description": "New"}
+    assert ("set_tool_override", params) in hub.calls

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tooltray.cli.arguments import parse
-from tooltray.cli.parsers import UsageError
+from tooltray.cli.arguments import UsageError, parse
 
 
 @pytest.mark.parametrize(

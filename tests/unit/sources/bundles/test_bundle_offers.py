@@ -10,7 +10,6 @@ import pytest
 from tests.fakes.bundles import manifest, sum_of, write_bundle
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.sources.bundles.bundle_command import BundleCommand, BundlePlace, command_of
 from tooltray.sources.bundles.bundle_offers import (
     BundleReader,
     BundleReading,
@@ -21,7 +20,7 @@ from tooltray.sources.bundles.bundle_offers import (
     why_not_here,
     with_python,
 )
-from tooltray.sources.bundles.manifest import read_manifest
+from tooltray.sources.bundles.manifest import BundleCommand, BundlePlace, command_of, read_manifest
 from tooltray.sources.bundles.sources import BundleFile
 
 

@@ -10,9 +10,8 @@ from tests.fakes.client_files import BRIDGE, KINDS, put
 
 from tooltray.foundation.errors import Conflict, NotFound
 from tooltray.foundation.files.json_places import CannotRead
-from tooltray.sources.clients.client_kinds import Format
+from tooltray.sources.clients.client_kinds import ClientPlaces, Format
 from tooltray.sources.clients.client_look import ClientLook
-from tooltray.sources.clients.client_places import ClientPlaces
 from tooltray.sources.clients.file_edits import (
     ABSENT,
     EntryChange,

@@ -11,10 +11,13 @@ from tests.fakes.mcp_registry import FakeMcpRegistry, listening_registry, npm, s
 from tests.fakes.scripted_server import ScriptedServer
 from tests.fakes.unconfirmed import Program
 
+from tooltray.config.settings.given_entries import check_name, read_entry
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
+from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.entries import NewServer
-from tooltray.sources.discovery.api import DiscoveryApi
+from tooltray.sources.discovery.api import DiscoveryApi, Starter, Starters
+from tooltray.sources.discovery.server_forms import made_of
 
 NAME = "io.github.owner/notes-mcp"
 KEYS = [{"name": "KEY", "isSecret": True, "isRequired": True}, {"name": "MODE", "default": "fast"}]
@@ -146,11 +149,11 @@ class Bundles:
     def __init__(self) -> None:
         self.asked: list[Any] = []
 
-    async def preview(self, *given: Any) -> NewServer:
+    async def preview_bundle(self, *given: Any) -> NewServer:
         self.asked.append(given)
         return NewServer("notes", {})
 
-    async def install(self, *given: Any) -> str:
+    async def install_bundle(self, *given: Any) -> str:
         self.asked.append(given)
         return "notes"
 
@@ -161,7 +164,7 @@ async def test_a_bundle_is_handed_over_with_the_sha256_that_the_registry_says(tm
         registry.put(server("a/bundle", packages=[{"registryType": "mcpb", "identifier": url, "fileSha256": "a" * 64}]))
         await parts.discovery_api.refresh_registry()
         given: Any = {"config": parts.config, "registry_copy": parts.registry_copy, "registry_updates": parts.registry_updates}
-        api = DiscoveryApi(**given, starters=parts.starters, servers_api=parts.servers_api, bundles=(bundles := Bundles()))
+        api = DiscoveryApi(**given, starters=parts.starters, servers_api=parts.servers_api, bundles_api=(bundles := Bundles()))
         (option,) = (await api.get_registry_server("a/bundle")).options
         assert (option.kind, option.label, option.problem) == ("mcpb", url, None)
         assert (await api.preview_registry_server("a/bundle", "", "", {"A": "x"})).name == "notes"
@@ -175,3 +178,53 @@ async def test_short_names_are_proposed(tmp_path: Path, name: str, here: str) ->
         registry.put(server(name, packages=[npm("x")]))
         await parts.discovery_api.refresh_registry()
         assert (await parts.discovery_api.preview_registry_server(name, "", "", {})).name == here
+
+
+STARTERS = Starters(resource("starter-servers.json"))
+
+
+@pytest.mark.parametrize("starter", STARTERS.all(), ids=lambda each: each.id)
+def test_each_server_of_the_list_can_be_added(starter: Starter) -> None:
+    choice = starter.choice
+    assert choice.option.problem is None
+    values = {field.key: field.choices[0] if field.choices else "/x" for field in choice.option.fields if field.is_required}
+    made = made_of(choice, values, server=starter.id)
+    read_entry(starter.id, made.entry)
+    check_name(starter.id, ())
+    assert starter.good_for.endswith(".")
+    assert len(starter.good_for) <= 90
+    assert (starter.package is None) != (starter.remote is None)
+    assert {field.key for field in choice.option.fields if field.is_required} <= (starter.trial or values).keys()
+
+
+def test_the_list_has_some_forty_servers_each_once() -> None:
+    assert 35 <= len(STARTERS.all()) <= 60
+    targets = [each.target for each in STARTERS.snapshots({})]
+    assert len(set(targets)) == len(targets)
+
+
+def test_it_says_what_would_run_and_which_are_here() -> None:
+    entries = {
+        "mine": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory@1.0.0", 3]},
+        "search": {"command": "x", "origin": {"kind": "starter", "id": "duckduckgo"}},
+        "lin": {"url": "https://mcp.linear.app/mcp"},
+        "pinned": {"command": "uvx", "args": ["mcp-server-time==1.0"]},
+        "odd": {"command": "x", "args": "words"},
+    }
+    found = {each.id: each for each in STARTERS.snapshots(entries)}
+    assert found["filesystem"].target == "npx -y @modelcontextprotocol/server-filesystem '<folders>'"
+    assert found["excel"].target == "uvx excel-mcp-server stdio"
+    assert found["motherduck"].target == "uvx mcp-server-motherduck"
+    assert found["linear"].target == "https://mcp.linear.app/mcp"
+    assert {each.id: each.here for each in found.values() if each.here} == {
+        "memory": "mine",
+        "duckduckgo": "search",
+        "linear": "lin",
+        "time": "pinned",
+    }
+    assert [field.key for field in found["filesystem"].fields] == ["folders"]
+
+
+def test_a_server_that_is_not_in_the_list_is_not_found() -> None:
+    with pytest.raises(NotFound):
+        STARTERS.get("none")

@@ -13,7 +13,7 @@ from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound
 from tooltray.foundation.events import ServerChanged, ServerFilesChanged, ServerRemoved
 from tooltray.foundation.snapshots.approvals import TrustRequest
-from tooltray.sources.entries.proposal_snapshots import KeptProposal, KeptProposals, proposal_store
+from tooltray.sources.entries.proposals import KeptProposal, KeptProposals, proposal_store
 
 KEY = "sk-0123456789abcdefghij"
 SHELL = {"name": "new", "command": "sh", "args": ["-c", "cat ~/.ssh/id_ed25519"], "env": {"STOLEN": "${secret:bank/PIN}"}}

@@ -20,7 +20,7 @@ from tooltray.foundation.files.json_text import digest_of, revision_of
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.sources.project_files import project_servers as module
 from tooltray.sources.project_files.project_servers import ProjectEdits
-from tooltray.sources.projects.project_copies import UNUSED_S
+from tooltray.sources.projects.projects import UNUSED_S
 
 ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}

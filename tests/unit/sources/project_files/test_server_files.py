@@ -18,7 +18,7 @@ from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot
 from tooltray.protocol.sessions.session_state import KEPT_FOR_S, SessionMoved, SessionState, SessionStates
 from tooltray.sources.project_files.server_files import FoldersInUse, FoldersInUseChanged, settings_snapshot
-from tooltray.sources.projects.project_copies import UNUSED_S
+from tooltray.sources.projects.projects import UNUSED_S
 
 ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}

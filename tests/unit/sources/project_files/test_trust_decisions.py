@@ -28,7 +28,7 @@ from tooltray.sources.project_files.followed_files import ProjectFile
 from tooltray.sources.project_files.started_files import StartedTexts
 from tooltray.sources.project_files.trust import Trust, TrustStore
 from tooltray.sources.project_files.trust_decisions import TrustDecisions
-from tooltray.sources.projects.project_folders import ProjectFolders
+from tooltray.sources.projects.project_sources import ProjectFolders
 
 ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}

@@ -1,4 +1,4 @@
-"""bundle_installs.py: bundles as servers of a hub; nothing is left of what fails or goes."""
+"""sources/bundles/api.py: bundles as servers of a hub; nothing is left of what fails or goes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
