@@ -1,4 +1,4 @@
-"""tool_manager.py and server_lists.py as one: what is listed when, what is kept, what becomes of a list that changes."""
+"""tool_manager.py, server_lists.py, tool_routes.py: what is listed when, what is kept, what becomes of a list that changes."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""tool_manager.py: under which names tools are offered, which of them, and to whom."""
+"""tool_manager.py, tool_routes.py: under which names tools are offered, which of them, and to whom."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where a request comes from: its process and those above it, harmless and bounded, and the AI client among them."""
+"""ancestry.py: where a request comes from: its process and those above it, harmless and bounded, and the AI client among them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What waits in the window: shown harmlessly, joined where it is the same, bounded, and gone with who asked."""
+"""confirmations.py, api.py: what waits in the window: shown harmlessly, joined where it is the same, bounded, and gone with who asked."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping

@@ -1,4 +1,4 @@
-"""The passphrase: a slow hash in one file, few tries, and waits that a restart does not shorten."""
+"""passphrase.py: a slow hash in one file, few tries, and waits that a restart does not shorten."""
 
 import json
 import os

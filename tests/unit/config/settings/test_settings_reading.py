@@ -1,4 +1,4 @@
-"""Settings read as far as they can be used."""
+"""settings_reading.py, settings.py: settings read as far as they can be used."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""A tool call that the rules do not allow waits for the person, who sees what is called and why, and whose answer counts for that call."""
+"""approvals.py: a call that the rules do not allow waits for the person, who sees what is called; the answer counts for that call."""
 
 import asyncio
 import json

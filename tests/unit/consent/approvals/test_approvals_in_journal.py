@@ -1,4 +1,4 @@
-"""What the journal hears of approvals: who asked for what, how it was answered and by whom; and by what each call was let through."""
+"""approvals.py: who asked for what, how it was answered and by whom, and what let each call through, as the journal has it."""
 
 from pathlib import Path
 from typing import Any

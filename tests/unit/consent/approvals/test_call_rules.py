@@ -1,4 +1,4 @@
-"""call_rules.py: rules on arguments let the like of a call through and nothing else, wherever they stand."""
+"""standing_grants.py, asked_call.py: rules on arguments let the like of a call through and nothing else, wherever they stand."""
 
 import os
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
+"""grant_book.py: what a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
 
 import asyncio
 import json

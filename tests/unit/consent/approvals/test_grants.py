@@ -1,4 +1,4 @@
-"""Grants are there again after a restart, and end by the clock or when the screen locks; the pages hear of each end once."""
+"""grants.py, grant_book.py: grants survive a restart, and end by the clock or when the screen locks; each end is heard of once."""
 
 import asyncio
 import json

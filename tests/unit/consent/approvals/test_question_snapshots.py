@@ -1,4 +1,4 @@
-"""question_snapshots.py and approval_form.py"""
+"""question_snapshots.py"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rules on arguments in words, and the rules that are offered for a call, from narrow to wide."""
+"""rule_words.py: rules on arguments in words, and the rules that are offered for a call, from narrow to wide."""
 
 import json
 from typing import Any

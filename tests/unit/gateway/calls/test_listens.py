@@ -1,4 +1,4 @@
-"""extension_listens.py: what modern AI clients want to hear of extensions."""
+"""listens.py: what modern AI clients want to hear of extensions."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""notifications.py, shared_state.py, client_listens.py: state that legacy clients share, what sessions get, and what they send."""
+"""notifications.py, offer_requests.py, listens.py: state that legacy clients share, what sessions get, and what they send."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""tool_call.py and what carries a call, as one: its way to the server and back, why it cannot be made, the record of it."""
+"""tool_call.py, stages.py, tool_resolver.py: a call's way to the server and back, why it cannot be made, the record of it."""
 
 import asyncio
 import time

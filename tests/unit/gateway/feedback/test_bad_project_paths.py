@@ -1,4 +1,4 @@
-"""What models write as `project_path` of `collect_feedback`: the person's answer comes all the same, and no server starts for it."""
+"""feedback_tool.py: whatever models write as `project_path`, the person's answer comes, and no server starts for it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

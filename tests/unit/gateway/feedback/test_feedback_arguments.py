@@ -1,4 +1,4 @@
-"""A model's arguments are read with patience, and it hears what was changed."""
+"""feedback_tool.py: a model's arguments are read with patience, and it hears what was changed."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""completion.py"""
+"""offer_requests.py: completion"""
 
 import json
 from pathlib import Path

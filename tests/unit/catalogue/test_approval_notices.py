@@ -1,4 +1,4 @@
-"""tool_manager.py and mcp_presenter.py: entries of `autoApprove` that mean nothing are told where a person looks."""
+"""approval.py, tool_manager.py: entries of `autoApprove` that mean nothing are told where a person looks."""
 
 from pathlib import Path
 
