@@ -6,7 +6,8 @@ A fault is a comparison turned, a condition dropped or negated, `and` in the pla
 changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py` and those beside it that name
 `NAME.py` in their first line; what these do not notice, and what has none, is left to all tests of the room. The same seed gives the same
 faults while the source stays as it is. A fault that survives is a missing test, or no fault: that is for a person to judge. Calls of
-`logger`, types, the options of classes, what is for one system, and `return False`, in the place of which None would do, are left alone.
+`logger`, types, the options of classes, what is for one system, the numbers of limits that have a name, by which tests know them, and
+`return False`, in the place of which None would do, are left alone.
 """
 
 import argparse
@@ -128,7 +129,7 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Change]]:
 
 
 def unmeant(tree: ast.AST) -> set[int]:
-    """Nodes that only speak of types, of classes or of another system, by identity."""
+    """Nodes that only speak of types, of classes or of another system, and the numbers of limits with a name, by identity."""
     roots: list[ast.AST | None] = []
     for node in ast.walk(tree):
         match node:
@@ -138,6 +139,8 @@ def unmeant(tree: ast.AST) -> set[int]:
                 roots.append(node.annotation)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 roots += [node.returns, *node.decorator_list]
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name.isupper() and not isinstance(value, ast.Call):
+                roots += [number for number in ast.walk(value) if isinstance(number, ast.Constant) and not isinstance(number.value, bool)]
             case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.If(test=ast.Compare(left=ast.Attribute(attr="platform"))):
                 roots.append(node)
     return {id(inner) for root in roots if root for inner in ast.walk(root)}

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server
-from tests.fakes.lazy_hub import answered, lazy, names_of, ready
+from tests.fakes.lazy_hub import answered, lazy, names_of, ready, ready_parts
 from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import ScriptedServer, tool
 
@@ -47,8 +47,7 @@ async def test_of_clients_that_show_views_too_and_names_stay_told_apart(tmp_path
     shown = tool("show", _meta={"ui": {"resourceUri": "ui://s/view"}})
     program = in_both_eras(legacy=[tool("both"), shown, tool("search")], modern=[tool("both")])
     other = ScriptedServer(tool("search"))
-    async with hub_parts(tmp_path, **lazy(s=program, other=other)) as parts:
-        await ready(parts, "other")
+    async with ready_parts(tmp_path, "other", **lazy(s=program, other=other)) as parts:
         await opened_for_legacy(parts)
         entries = await parts.tools.entries(terms=ListTerms(with_views=True), era=Era.LEGACY)
         assert {(entry.name, entry.route.server) for entry in entries if entry.route.definition.name != "both"} == {

@@ -69,9 +69,7 @@ async def window() -> AsyncIterator[Window]:
 async def test_a_command_waits_until_the_person_has_answered(is_yes: bool, answer: str) -> None:
     async with window() as here:
         command = here.command(
-            about={"server": "files"},
-            arguments={"server": "files", "tool": "write", "client": "", "n": [1]},
-            shown={"commands": "one: x"},
+            about={"server": "files"}, arguments={"server": "files", "tool": "write", "client": "", "n": [1]}, shown={"commands": "one: x"}
         )
         await asyncio.sleep(0)
         [question] = here.waiting

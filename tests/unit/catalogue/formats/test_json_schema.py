@@ -47,11 +47,7 @@ A, B = {"type": "string"}, {"type": "integer"}
         ({"anyOf": [A] * 10}, {"anyOf": [B] * 10}, {"anyOf": [A] * 10}),
         ({"allOf": [A]}, {"allOf": [B]}, {"allOf": [A, B]}),
         ({"pattern": "a"}, {"pattern": "b"}, {"pattern": "a"}),
-        (
-            {"properties": {"a": A}, "additionalProperties": False},
-            {"properties": {"b": B}},
-            {"properties": {"a": A, "b": B}},
-        ),
+        ({"properties": {"a": A}, "additionalProperties": False}, {"properties": {"b": B}}, {"properties": {"a": A, "b": B}}),
         ({"additionalProperties": False}, {"title": "x"}, {"additionalProperties": False, "title": "x"}),
     ],
 )

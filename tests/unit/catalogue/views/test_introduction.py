@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
-from tests.fakes.lazy_hub import lazy, names_of, ready, rich, six
+from tests.fakes.lazy_hub import lazy, names_of, ready_parts, rich, six
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.protocol.sessions.session_state import SessionState
@@ -81,8 +81,7 @@ async def test_where_a_client_is_shown_search_alone_it_is_told_so(tmp_path: Path
 
 async def test_the_hubs_tools_are_called_as_they_are_listed(tmp_path: Path) -> None:
     program = ScriptedServer(tool("find_tools"), tool("activate_serena"))
-    async with hub_parts(tmp_path, **lazy(open=program, serena=rich(tool("a")))) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **lazy(open=program, serena=rich(tool("a")))) as parts:
         names = await names_of(parts, parts.client())
         assert "hub_find_tools" in names
         assert any("serena (hub_activate_serena)" in line for line in told(parts))

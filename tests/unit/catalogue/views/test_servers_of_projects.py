@@ -8,18 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.file_servers import SHOP, TOOLS_FOLDER, file_server, project
 from tests.fakes.hub_parts import Client, HubParts, counted_words, entry, hub_parts
-from tests.fakes.lazy_hub import (
-    PROMPTS,
-    RESOURCES,
-    TOOLS,
-    Follower,
-    answered,
-    called,
-    names_of,
-    ready,
-    rich,
-    said,
-)
+from tests.fakes.lazy_hub import PROMPTS, RESOURCES, TOOLS, Follower, answered, called, names_of, ready, rich, said
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views.tool_costs import ToolCosting
@@ -38,11 +27,7 @@ async def nothing_read(session: Client) -> None:
 
 @contextlib.asynccontextmanager
 async def shop(
-    root: Path,
-    *,
-    settings: dict[str, Any] | None = None,
-    look: Callable[[Client], Awaitable[None]] = nothing_read,
-    **db: Any,
+    root: Path, *, settings: dict[str, Any] | None = None, look: Callable[[Client], Awaitable[None]] = nothing_read, **db: Any
 ) -> AsyncIterator[HubParts]:
     """`db` is of the shop, `lint` of the tools, `open` of the settings; all have been listed."""
     programs = {

@@ -40,10 +40,7 @@ async def test_a_tool_that_is_not_listed_can_be_called_and_activates_its_server(
         assert await names_of(parts, follower.client) == ["activate_x", *(f"t{number}" for number in range(6))]
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [("prompts/get", {"name": "p"}), ("resources/read", {"uri": "x://1"})],
-)
+@pytest.mark.parametrize(("method", "params"), [("prompts/get", {"name": "p"}), ("resources/read", {"uri": "x://1"})])
 @pytest.mark.parametrize("server", [None, "x"])
 async def test_so_does_a_prompt_or_a_resource(tmp_path: Path, method: str, params: Any, server: str | None) -> None:
     async with hub_parts(tmp_path, **lazy(x=rich(tool("a")))) as parts:

@@ -27,8 +27,7 @@ STATUS = rule(command={"command": ["git", "status"]}, cwd={"inside": ["/code"], 
 
 
 @pytest.mark.parametrize(
-    "command",
-    ["git status", "git  status", " git status ", "git status src/a.py", ["git", "status"], ["git", "status", "a"]],
+    "command", ["git status", "git  status", " git status ", "git status src/a.py", ["git", "status"], ["git", "status", "a"]]
 )
 def test_a_command_and_further_words(command: object) -> None:
     assert is_covered(STATUS, {"command": command, "cwd": "/code/p"})

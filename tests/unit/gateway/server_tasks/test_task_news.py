@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.everything_server import answered
-from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started, two_servers
+from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started, started_parts, two_servers
 from tests.fakes.modern_subscriptions import LISTENED, acknowledging, wanted
 from tests.fakes.scripted_server import Copy, error
 from tests.fakes.task_server import EXTENSION, KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
@@ -60,8 +60,7 @@ async def test_news_and_questions_of_a_task_link_to_what_the_client_knows(tmp_pa
         each.capabilities = LEGACY | {"resources": {}}
         each.handlers["resources/list"] = lambda copy, params: {"resources": [link]}
     client, alone = TaskClient("A", capabilities={"sampling": {}}, answer=success({})), TaskClient("A", server="a")
-    async with hub_parts(tmp_path, **two_servers(*programs), waits={"connected": lambda: [client, alone]}) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(*programs), waits={"connected": lambda: [client, alone]}) as parts:
         await parts.listed()
         await parts.resources.listing()
         id = await begun(parts, client, "a_slow")
@@ -142,8 +141,7 @@ async def test_a_task_of_an_earlier_hub_is_heard_of_again(tmp_path: Path) -> Non
     program, client = TaskServer(), TaskClient("A")
     async with with_clients(tmp_path, program, [client]) as parts:
         id = await begun(parts, client)
-    async with hub_parts(tmp_path, programs={"program": program}, waits={"connected": lambda: [client]}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, programs={"program": program}, waits={"connected": lambda: [client]}) as parts:
         program.copy.notify(STATUS, program.state("task-1"))
         await client.told.wait(lambda told: told[1]["taskId"] == id)
 
@@ -188,8 +186,7 @@ async def test_where_its_client_is_away_the_person_is_asked_and_never_another_cl
         return success(YES)
 
     waits = {"connected": lambda: clients, "ask_person": ask_person}
-    async with hub_parts(tmp_path, **one_server(program), waits=waits) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program), waits=waits) as parts:
         await begun(parts, clients.pop())
         other = TaskClient("B", capabilities=ASKS, answer=success({}))
         clients.append(other)
