@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, started_parts
 from tests.fakes.lazy_hub import lazy, names_of, ready_parts, rich, six
 from tests.fakes.scripted_server import ScriptedServer, tool
 
@@ -31,8 +31,7 @@ def two(**fields: Any) -> dict[str, Any]:
 
 
 async def test_servers_are_told_by_name_with_what_they_say_of_themselves(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **two()) as parts:
-        await parts.servers.start("git")
+    async with started_parts(tmp_path, "git", **two()) as parts:
         await parts.servers.start("fs")
         blocks = ["", "What fs says of itself:", "  Reads files.", "", "What git says of itself:", "  Commits."]
         assert told(parts) == [HEAD, "Servers: fs, git.", ABOUT, *blocks]

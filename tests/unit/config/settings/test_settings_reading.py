@@ -251,10 +251,6 @@ def test_http_is_off_and_asks_for_a_token_until_somebody_says_otherwise() -> Non
     assert (http.enabled, http.host, http.port, http.require_token) == (True, "::1", 0, False)
 
 
-def test_a_hub_is_not_paused_until_somebody_pauses_it() -> None:
-    assert [read_settings(document).settings.mcp_enabled for document in ({}, {"mcpEnabled": False})] == [True, False]
-
-
 @pytest.mark.parametrize("registry", [None, True, False, "", "https://r.example"])
 def test_a_registry_of_servers_is_chosen_or_switched_off(registry: object) -> None:
     reading = read_settings({"discovery": {"registry": registry}})
