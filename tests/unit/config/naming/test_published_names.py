@@ -38,6 +38,8 @@ def test_a_tool_nobody_else_has_keeps_its_name(path: Path) -> None:
     assert names.publish([("fs", "read_file"), ("git", "git-log")]) == {("fs", "read_file"): "read_file", ("git", "git-log"): "git-log"}
     assert names.target("read_file") == ("fs", "read_file")
     assert names.target("unknown") is None
+    assert names.holder("read_file", kind="tools") == ("fs", "read_file")
+    assert names.holder("git_log", kind="tools") is None
 
 
 def test_two_newcomers_with_one_name_both_get_their_servers_before_it(path: Path) -> None:

@@ -310,15 +310,17 @@ def test_the_person_at_the_window_and_what_comes_with_tooltray_are_not_guarded(t
     assert of.sends(route("mail_send"))
 
 
-def test_what_is_known_of_tools_is_bounded_and_forgotten_when_settings_change() -> None:
+def test_what_is_known_of_tools_is_bounded_and_forgotten_when_settings_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow_guard, "MOST_KNOWN", 2)
     of, bus = guard()
     one = route("mail_send")
     assert of.sends(one)
     assert of.sends(one)
-    flow_guard_limit = flow_guard.MOST_KNOWN
-    for n in range(flow_guard_limit):
-        of.sends(route(f"get_{n}"))
+    of.sends(route("get_1"))
+    of.sends(route("get_2"))
+    assert len(of._known) == 1
     bus.publish(ConfigChanged({}, (), True))
+    assert not of._known
     assert of.sends(one)
 
 

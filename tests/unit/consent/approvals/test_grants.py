@@ -1,4 +1,4 @@
-"""grants.py, grant_book.py: grants survive a restart, and end by the clock or when the screen locks; each end is heard of once."""
+"""grants.py, grant_book.py, api.py: grants survive a restart; they end by the clock or as the screen locks, and each end is heard of."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""permissions.py, through McpPresenter's verbs"""
+"""permissions.py and api.py, through McpPresenter's verbs"""
 
 from pathlib import Path
 

@@ -129,11 +129,6 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_server_too(parts: HubP
     assert parts.heard.of(ToolCallResult)[-1].response.outcome == "cancelled"
 
 
-async def test_call_tool_still_raises_what_a_program_should_handle(parts: HubParts) -> None:
-    with pytest.raises(TooltrayError, match=r"There is no tool 'gone'\. See which there are: tooltray tools list"):
-        await parts.presenter.call_tool("gone", {})
-
-
 FORM = {
     "message": "Who?\x07",
     "requestedSchema": {"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]},

@@ -137,12 +137,15 @@ async def test_a_call_goes_by_the_list_of_its_server_as_it_is_now(tmp_path: Path
         assert "result" not in await parts.call("t")
 
 
-async def test_of_many_tools_not_all_ways_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_ways_of_the_last_tools_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tooltray.gateway.calls.tool_call.MOST_WAYS", 2)
     async with started_parts(tmp_path, **one_server(ScriptedServer(*map(tool, "abc")))) as parts:
         await parts.listed()
-        for name in "abcabc":
+        kept = []
+        for name in "abbca":
             assert "result" in await parts.call(name)
+            kept.append([key[0] for key in parts.calls._ways])
+        assert kept == [["a"], ["a", "b"], ["a", "b"], ["c"], ["c", "a"]]
 
 
 # calls that cannot be made

@@ -212,7 +212,10 @@ async def test_a_question_that_names_no_task_of_anybody_goes_the_way_of_all_ques
         assert (await parts.call("slow", client))["result"] == YES
 
 
-async def test_progress_goes_on_under_the_calls_token_until_as_many_others_have_come(tmp_path: Path) -> None:
+async def test_progress_goes_on_under_the_calls_token_until_as_many_others_have_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tooltray.servers.upstream.mcp_client.MOST_TASK_TOKENS", 3)
     program, client = TaskServer(), TaskClient("A")
     async with with_clients(tmp_path, program, [client]) as parts:
         await begun(parts, client, _meta={"progressToken": 7})
@@ -224,11 +227,11 @@ async def test_progress_goes_on_under_the_calls_token_until_as_many_others_have_
         await client.told.wait(lambda told: True, count=2)
         assert client.told.all == [("notifications/progress", {"progressToken": 7, "progress": 1})] * 2
         assert client.abouts == [None, None]  # its request is answered
-        for number in range(1000):
+        for number in range(3):
             await parts.call("slow", client, task={}, _meta={"progressToken": f"n{number}"})
         program.copy.notify("notifications/progress", {"progressToken": 7, "progress": 2})
-        program.copy.notify("notifications/progress", {"progressToken": "n999", "progress": 2})
-        await client.told.wait(lambda told: told[1]["progressToken"] == "n999")
+        program.copy.notify("notifications/progress", {"progressToken": "n2", "progress": 2})
+        await client.told.wait(lambda told: told[1]["progressToken"] == "n2")
         assert len(client.told.all) == 3
 
 
