@@ -1,4 +1,4 @@
-"""list_times.py"""
+"""list_times.py, server_lists.py: how long first lists are waited for, and how often lists that change are read."""
 
 import asyncio
 import math

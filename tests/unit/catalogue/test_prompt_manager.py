@@ -31,6 +31,7 @@ async def test_the_prompts_of_all_servers_are_one_page_sorted_by_name_and_verbat
             ]
         }
         assert await parts.prompts.listing() is await parts.prompts.listing()
+        assert [parts.prompts.count(name) for name in ("one", "two", "none")] == [2, 2, 0]
 
 
 async def test_a_prompt_is_got_from_its_server_under_its_own_name(tmp_path: Path) -> None:

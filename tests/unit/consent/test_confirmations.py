@@ -27,6 +27,7 @@ class Window:
         self.bus, self.wheel, self.keeper = EventBus(), ManualWheel(), TaskKeeper()
         self.asked: Record[ConfirmationAsked] = Record()
         self.ended: Record[ConfirmationEnded] = Record()
+        self.waits = list[float]()
         self.bus.subscribe(ConfirmationAsked, self.asked.add)
         self.bus.subscribe(ConfirmationEnded, self.ended.add)
         self.all = Confirmations(
@@ -48,7 +49,7 @@ class Window:
         origin: Origin = FROM,
         shown: Mapping[str, str] = {},
     ) -> str:
-        return await self.all.ask(Wish(what, about, "add_grant", arguments, shown), origin, lambda seconds: None)
+        return await self.all.ask(Wish(what, about, "add_grant", arguments, shown), origin, self.waits.append)
 
     @property
     def waiting(self) -> list[ConfirmationSnapshot]:
@@ -74,6 +75,7 @@ async def test_a_command_waits_until_the_person_has_answered(here: Window, is_ye
     assert (question.what, question.verb, question.origin) == ("A yes", "add_grant", ("bash (7)", "claude (5)"))
     assert question.facts == (("server", "files"), ("commands", "one: x"), ("tool", "write"), ("n", "[1]"))
     assert question.ai_client == "Claude Code"
+    assert [0 < seconds <= WAIT_S for seconds in here.waits] == [True]
     here.all.answer(question.id, is_yes)
     assert await command == answer
     assert here.waiting == []
