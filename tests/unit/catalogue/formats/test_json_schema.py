@@ -91,17 +91,8 @@ def test_a_reference_into_the_schema_is_followed(reference: str, schema: Any) ->
 @pytest.mark.parametrize(
     "reference",
     [
-        "#/$defs/gone",
-        "#/$defs/a/type/deeper",
-        "#/$defs/no schema",
-        "#/properties/list/prefixItems/2",
-        "#/properties/list/prefixItems/x",
-        "#gone",
-        "#/$defs/round",
-        "https://example.org/schema.json",
-        "other.json#/a",
-        5,
-        None,
+        *("#/$defs/gone", "#/$defs/a/type/deeper", "#/$defs/no schema", "#/properties/list/prefixItems/2"),
+        *("#/properties/list/prefixItems/x", "#gone", "#/$defs/round", "https://example.org/schema.json", "other.json#/a", 5, None),
     ],
 )
 def test_other_references_lead_nowhere(reference: Any) -> None:

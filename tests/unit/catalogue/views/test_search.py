@@ -53,15 +53,8 @@ def test_the_tool_that_is_meant_comes_first(query: str, first: str) -> None:
 @pytest.mark.parametrize(
     ("query", "name"),
     [
-        ("directories", "list_directory"),
-        ("merging", "merge_branch"),
-        ("merged", "merge_branch"),
-        ("dragging", "drag_mouse"),
-        ("pressing", "press_key"),
-        ("searches boxes", "search_box"),
-        ("queries", "run_query"),
-        ("is", "is"),
-        ("classes", "class"),
+        *(("directories", "list_directory"), ("merging", "merge_branch"), ("merged", "merge_branch"), ("dragging", "drag_mouse")),
+        *(("pressing", "press_key"), ("searches boxes", "search_box"), ("queries", "run_query"), ("is", "is"), ("classes", "class")),
     ],
 )
 def test_endings_of_words_make_no_difference(query: str, name: str) -> None:

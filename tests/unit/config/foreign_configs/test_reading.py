@@ -104,35 +104,11 @@ WORDS = st.sampled_from(
 TEXTS = st.lists(WORDS, max_size=4).map("".join)
 KEYS = TEXTS | st.sampled_from(
     [
-        *(
-            "mcpProxy",
-            "mcpServers",
-            "servers",
-            "server",
-            "clients",
-            "options",
-            "config",
-            "command",
-            "args",
-            "env",
-            "url",
-            "headers",
-            "type",
-        ),
+        *("mcpProxy", "mcpServers", "servers", "server", "clients", "options", "config", "command", "args", "env", "url"),
+        *("headers", "type"),
         *("transportType", "timeout", "authTokens", "toolFilter", "mode", "list", "addr", "baseURL", "panicIfInvalid", "lazyLoad", "tools"),
-        *(
-            "disabled",
-            "autoApprove",
-            "disabled_tools",
-            "dev",
-            "toolOverrides",
-            "globalAuthTokens",
-            "cwd",
-            "oauth",
-            "name",
-            "enabled",
-            "type",
-        ),
+        *("disabled", "autoApprove", "disabled_tools", "dev", "toolOverrides", "globalAuthTokens", "cwd", "oauth", "name"),
+        *("enabled", "type"),
     ]
 )
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -347,6 +347,7 @@ def test_while_a_removed_server_may_come_back_its_names_are_its_own(path: Path) 
     names.keep(["b"])  # which never left
     assert names.is_retired("a")
     names.keep(["a", "b"])
+    assert not PublishedNames(path, now=clock).is_retired("a")
     clock.now += 100 * RETURNS_WITHIN_S
     assert one(names, "a", "read") == "read"
     assert not names.is_retired("a")

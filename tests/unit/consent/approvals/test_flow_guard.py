@@ -50,22 +50,9 @@ def test_what_stays_on_this_computer_neither_brings_nor_sends_anything(name: str
 @pytest.mark.parametrize(
     "name",
     [
-        "send_mail",
-        "mail_send",
-        "post_message",
-        "publish_package",
-        "git_push",
-        "upload_file",
-        "create_issue",
-        "add_comment",
-        "updateIssue",
-        "create_pull_request",
-        "create_gist",
-        "merge_pull_request",
-        "browser_type",
-        "browser_fill_form",
-        "page_evaluate_url",
-        "share_document",
+        *("send_mail", "mail_send", "post_message", "publish_package", "git_push", "upload_file", "create_issue", "add_comment"),
+        *("updateIssue", "create_pull_request", "create_gist", "merge_pull_request", "browser_type", "browser_fill_form"),
+        *("page_evaluate_url", "share_document"),
     ],
 )
 def test_a_tool_that_sends_or_publishes_does_whatever_its_hints_say(name: str) -> None:

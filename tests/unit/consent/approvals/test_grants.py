@@ -173,15 +173,8 @@ def test_a_lock_is_awaited_only_while_somebody_tells_of_an_open_screen() -> None
         screen.tell(told)
         seen.append((screen.is_awaited, screen.is_locked, screen.number))
     assert seen == [
-        (False, False, 1),
-        (False, False, 1),
-        (True, False, 1),
-        (True, False, 1),
-        (False, True, 2),
-        (False, True, 3),
-        (True, False, 3),
-        (False, False, 4),
-        (False, False, 4),
+        *((False, False, 1), (False, False, 1), (True, False, 1), (True, False, 1), (False, True, 2), (False, True, 3)),
+        *((True, False, 3), (False, False, 4), (False, False, 4)),
     ]
     assert len(locks) == 3
 

@@ -1,4 +1,4 @@
-"""own_calls.py, through the verb `run_tool_call`"""
+"""own_calls.py and api.py: calls through the verb `run_tool_call`, and questions of servers to the user."""
 
 import asyncio
 import logging

@@ -296,11 +296,8 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
         await asyncio.wait({hanging})
         records = [event.response for event in parts.heard.of(ToolCallResult)]
         assert [(each.tool, each.server, each.client, each.outcome) for each in records] == [
-            ("t", "s", "test", "ok"),
-            ("bad", "s", "test", "error"),
-            ("broken", "s", "test", "error"),
-            ("delete", "s", "test", "refused"),
-            ("hang", "s", "test", "cancelled"),
+            *(("t", "s", "test", "ok"), ("bad", "s", "test", "error"), ("broken", "s", "test", "error")),
+            *(("delete", "s", "test", "refused"), ("hang", "s", "test", "cancelled")),
         ]
         assert records[0].argument_bytes == len(b'{"name":"t","arguments":{}}')
         assert records[0].result_bytes == len(dump(text("")))

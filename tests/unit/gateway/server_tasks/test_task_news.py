@@ -1,4 +1,4 @@
-"""task_news.py: news and questions of servers about tasks reach the task's own client, wherever it is now."""
+"""task_news.py, task_book.py: news and questions of servers about tasks reach the task's own client, wherever it is now."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
