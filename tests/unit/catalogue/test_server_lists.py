@@ -20,8 +20,21 @@ from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S, READ_AT_ONCE
 from tooltray.foundation.events import ConfigChanged, ProblemReported, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.managed_server import ServerStateChanged
 
 # listing
+
+
+async def test_what_is_held_back_of_a_list_shows_on_the_servers_card(tmp_path: Path) -> None:
+    program = OfferingServer(prompts=[prompt("a")])
+    async with started_offers(tmp_path, {"s": program}) as parts:
+        shown: list[ServerStateChanged] = []
+        parts.parts.bus.subscribe(ServerStateChanged, shown.append)
+        for prompts, is_shown in (([prompt("a"), {"name": 5}], True), ([prompt("b"), {"name": 5}], False), ([prompt("b")], True)):
+            shown.clear()
+            program.prompts = prompts
+            await parts.parts.other_lists.look(parts.servers.get("s"), [PROMPTS])
+            assert bool(shown) is is_shown
 
 
 async def test_a_change_during_a_listing_is_never_overwritten_by_what_was_asked_before(tmp_path: Path) -> None:

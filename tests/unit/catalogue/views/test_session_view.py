@@ -22,6 +22,8 @@ from tests.fakes.lazy_hub import (
 )
 from tests.fakes.scripted_server import tool
 
+from tooltray.protocol.sessions.session_state import SessionState
+
 
 async def test_by_search_alone_the_hubs_own_tools_are_listed(tmp_path: Path) -> None:
     options = {**lazy(open=rich(tool("a"))), "settings": {"publish": {"mode": "search"}}}
@@ -41,6 +43,7 @@ async def test_a_client_that_is_known_to_list_again_needs_no_search(tmp_path: Pa
         client = parts.client()
         client.state.obeys_changes = True
         assert await names_of(parts, client) == ["activate_x"]
+        assert [parts.modes.view(SessionState("s", server=name)).lazy for name in ("x", "another")] == [("x",), ()]
         assert "tools" in (await called(parts, client, "find_tools", query="t1"))["structuredContent"]
 
 
