@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.hub_parts import HubParts, hub_parts, one_server
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, settled
 from tests.fakes.lazy_hub import answered, lazy, names_of, ready, ready_parts
 from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import ScriptedServer, tool
@@ -41,6 +41,17 @@ async def test_each_era_sees_the_tools_that_it_can_call(tmp_path: Path) -> None:
         assert await names(parts) == ["both", "old", "t" * 45]
         assert await names(parts, is_modern=True) == ["both", "new"]
         assert "result" in await parts.call("old")
+
+
+async def test_a_copy_that_announces_other_tools_is_listed_again(tmp_path: Path) -> None:
+    program = in_both_eras(legacy=[tool("both"), tool("old")], modern=[tool("both")])
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await opened_for_legacy(parts)
+        assert await names(parts) == ["both", "old"]
+        program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("later")]}
+        program.copies.all[-1].notify("notifications/tools/list_changed")
+        await settled()
+        assert await names(parts) == ["later"]
 
 
 async def test_of_clients_that_show_views_too_and_names_stay_told_apart(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""published_names.py"""
+"""published_names.py, name_space.py"""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""flow_guard.py: which tools read what strangers wrote and which send, and that the latter ask after the former."""
+"""flow_guard.py, grant_book.py: which tools read what strangers wrote and which send, and that the latter ask after the former."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""grants.py, grant_book.py, api.py: what a grant would allow is shown, and nothing else is granted."""
+"""grants.py, grant_book.py, permissions.py, api.py: what a grant would allow is shown, and nothing else is granted."""
 
 from pathlib import Path
 from typing import Any
