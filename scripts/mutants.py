@@ -3,9 +3,10 @@
     .venv/bin/python scripts/mutants.py [NUMBER] [--seed SEED] [--rooms ROOM ...]
 
 A fault is a comparison turned, a condition dropped or negated, `and` in the place of `or`, a call left out, a number or truth value
-changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py`; what these do not notice,
-and what has no such file, is left to all tests of the room. The same seed gives the same faults while the source stays as it is. A fault
-that survives is a missing test, or no fault: that is for a person to judge. Calls of `logger`, types, the options of classes, and
+changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py` and those beside it that name
+`NAME.py` in their first line; what these do not notice, and what has none, is left to all tests of the room. The same seed gives the same
+faults while the source stays as it is. A fault that survives is a missing test, or no fault: that is for a person to judge. Calls of
+`logger`, types, the options of classes, what is for one system, the numbers of limits that have a name, by which tests know them, and
 `return False`, in the place of which None would do, are left alone.
 """
 
@@ -14,6 +15,7 @@ import ast
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -24,23 +26,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-ROOMS = (
-    "gateway/calls",
-    "protocol/sessions",
-    "servers/upstream",
-    "servers/relay",
-    "consent/approvals",
-    "config/settings",
-    "sources/project_files",
-    "sources/entries",
-    "config/foreign_configs",
-    "config/secrets",
-    "sources/clients",
-    "sources/foreign_entries",
-    "sources/bundles",
-    "sources/discovery",
-    "records/journal",
-)
+SOURCE, TESTS = Path("desktop", "tooltray"), Path("tests", "unit")
+ROOMS = ("catalogue", "config", "consent", "gateway", "protocol", "records", "servers", "sources")
+ELSEWHERE = "*_windows.py"  # run by tests/windows
 COPIED = ("desktop", "tests", "scripts", "docs", "resources", "pyproject.toml", "Makefile", "README.md")
 PRELOADED = (
     "aiohttp",
@@ -59,6 +47,7 @@ PAIRS = ((ast.Eq, ast.NotEq), (ast.Lt, ast.GtE), (ast.Gt, ast.LtE), (ast.Is, ast
 TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
 
 Change = Callable[[ast.AST], ast.AST]
+Tests = tuple[Path, ...]
 
 
 class Fault(NamedTuple):
@@ -140,7 +129,7 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Change]]:
 
 
 def unmeant(tree: ast.AST) -> set[int]:
-    """Nodes that only speak of types or of classes, by identity."""
+    """Nodes that only speak of types, of classes or of another system, and the numbers of limits with a name, by identity."""
     roots: list[ast.AST | None] = []
     for node in ast.walk(tree):
         match node:
@@ -150,7 +139,9 @@ def unmeant(tree: ast.AST) -> set[int]:
                 roots.append(node.annotation)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 roots += [node.returns, *node.decorator_list]
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name.isupper() and not isinstance(value, ast.Call):
+                roots += [number for number in ast.walk(value) if isinstance(number, ast.Constant) and not isinstance(number.value, bool)]
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.If(test=ast.Compare(left=ast.Attribute(attr="platform"))):
                 roots.append(node)
     return {id(inner) for root in roots if root for inner in ast.walk(root)}
 
@@ -165,21 +156,24 @@ def faults(root: Path, path: Path) -> Iterator[Fault]:
                 yield Fault(path, place, getattr(node, "lineno", 0) or node.iter.lineno, what, change)  # type: ignore[attr-defined]
 
 
-def tests_of(root: Path, path: Path) -> list[Path]:
+def tests_of(root: Path, path: Path) -> list[Tests]:
     """Its own tests, if it has any, and those of its room."""
-    room = Path("tests", "unit", path.parent.name)
-    return [tests for tests in (room / f"test_{path.name}", room) if (root / tests).exists()]
+    room = TESTS / path.parent.relative_to(SOURCE)
+    named = re.compile(rf"(?<![\w/]){re.escape(path.name)}")
+    files = sorted(file.relative_to(root) for file in (root / room).glob("test_*.py"))
+    own = [file for file in files if file.name == f"test_{path.name}" or named.search((root / file).read_text().partition("\n")[0])]
+    return [tests for tests in (tuple(own), (room,)) if tests and (root / room).exists()]
 
 
 class Copy:
     """A copy of the tree, in which tests run in forks of this process: what they import from others is there already."""
 
-    def __init__(self, root: Path, run: Callable[[Path, Path], None]) -> None:
+    def __init__(self, root: Path, run: Callable[[Path, Tests], None]) -> None:
         self.root, self._run = root, run
-        self._limits: dict[Path, float] = {}
+        self._limits: dict[Tests, float] = {}
         self._next_change = time.time() + 10.0  # Python tells by the time of a change, in whole seconds, whether what it compiled is old
 
-    def noticed_by(self, fault: Fault) -> Path | None:
+    def noticed_by(self, fault: Fault) -> Tests | None:
         """The tests of which one fails; None: all pass.
 
         Raises:
@@ -187,7 +181,7 @@ class Copy:
         """
         return next((tests for tests in tests_of(self.root, fault.path) if self._is_noticed(fault, tests)), None)
 
-    def _is_noticed(self, fault: Fault, tests: Path) -> bool:
+    def _is_noticed(self, fault: Fault, tests: Tests) -> bool:
         file, limit_s = self.root / fault.path, self._limit_s(tests)
         before = file.read_text()
         try:
@@ -196,11 +190,11 @@ class Copy:
         finally:
             self._write(file, before)
 
-    def _limit_s(self, tests: Path) -> float:
+    def _limit_s(self, tests: Tests) -> float:
         if tests not in self._limits:
             begun = time.monotonic()
             if not self._passes(tests, None):
-                raise RuntimeError(f"{tests} fails without a fault")
+                raise RuntimeError(f"{' '.join(map(str, tests))} fails without a fault")
             self._limits[tests] = START_S + SLOWER * (time.monotonic() - begun)
         return self._limits[tests]
 
@@ -209,7 +203,7 @@ class Copy:
         self._next_change += 1.0
         os.utime(file, (self._next_change, self._next_change))
 
-    def _passes(self, tests: Path, limit_s: float | None) -> bool:
+    def _passes(self, tests: Tests, limit_s: float | None) -> bool:
         process = multiprocessing.get_context("fork").Process(target=self._run, args=(self.root, tests))
         process.start()
         process.join(limit_s)
@@ -219,7 +213,7 @@ class Copy:
         return process.exitcode == 0
 
 
-def run_tests(root: Path, tests: Path) -> None:
+def run_tests(root: Path, tests: Tests) -> None:
     """In a fork: ends it with pytest's exit code."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -229,12 +223,13 @@ def run_tests(root: Path, tests: Path) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "desktop"), str(root)])  # for programs that tests start
     import pytest
 
-    code = pytest.main(["-x", "-p", "no:cacheprovider", "--rootdir", str(root), "-c", str(root / "pyproject.toml"), str(tests)])
+    code = pytest.main(["-x", "-p", "no:cacheprovider", "--rootdir", str(root), "-c", str(root / "pyproject.toml"), *map(str, tests)])
     os._exit(code)
 
 
 def chosen(root: Path, rooms: Sequence[str], number: int, seed: int) -> list[Fault]:
-    paths = sorted(path.relative_to(root) for room in rooms for path in (root / "desktop" / "tooltray" / room).glob("*.py"))
+    modules = {path for room in rooms for path in (root / SOURCE / room).rglob("*.py") if not path.match(ELSEWHERE)}
+    paths = sorted(path.relative_to(root) for path in modules)
     found = [fault for path in paths for fault in faults(root, path)]
     return sorted(random.Random(seed).sample(found, min(number, len(found))), key=lambda fault: (fault.path, fault.line))
 
@@ -268,7 +263,7 @@ def look_at(todo: Sequence[Fault], copy: Copy) -> None:
     noticed = by_room = 0
     for fault in todo:
         tests = copy.noticed_by(fault)
-        if tests and tests.suffix:
+        if tests and tests[0].suffix:
             noticed += 1
             continue
         by_room += tests is not None

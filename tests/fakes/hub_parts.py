@@ -408,3 +408,11 @@ async def hub_parts(
         yield parts
     finally:
         await parts.close()
+
+
+@contextlib.asynccontextmanager
+async def started_parts(root: Path, *names: str, **options: Any) -> AsyncIterator[HubParts]:
+    """The same with servers that have been started; `s` if none is named."""
+    async with hub_parts(root, **options) as parts:
+        await started(parts, *names)
+        yield parts

@@ -1,11 +1,13 @@
 """Lazy servers that a test scripts, and clients that list, activate and call."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, opened
+from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, opened
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.protocol.envelope import Envelope, dump
@@ -62,6 +64,14 @@ async def ready(parts: HubParts, *names: str) -> None:
         await parts.servers.start(name)
         await parts.tools.listed(parts.servers.get(name)).wait()
         await parts.offers.listed(parts.servers.get(name)).wait()
+
+
+@contextlib.asynccontextmanager
+async def ready_parts(root: Path, *names: str, **options: Any) -> AsyncIterator[HubParts]:
+    """A hub whose servers of these names run and are listed; `s` if none is named."""
+    async with hub_parts(root, **options) as parts:
+        await ready(parts, *(names or ("s",)))
+        yield parts
 
 
 async def answered(

@@ -148,3 +148,11 @@ async def offer_parts(
     servers = None if programs is None else {name: entry(name) for name in programs}
     async with hub_parts(root, servers=servers, programs=programs or known, waits=options) as parts:
         yield OfferParts(parts)
+
+
+@contextlib.asynccontextmanager
+async def started_offers(root: Path, programs: Mapping[str, ScriptedServer], **options: Any) -> AsyncIterator[OfferParts]:
+    """The same with all servers started, and what they offer listed."""
+    async with offer_parts(root, programs, **options) as parts:
+        await parts.start(*programs)
+        yield parts

@@ -14,14 +14,14 @@ mutants = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(mutants)
 
 MODULE = Path("desktop/tooltray/room/thing.py")
-ROOM, OWN = Path("tests/unit/room"), Path("tests/unit/room/test_thing.py")
+ROOM, OWN = (Path("tests/unit/room"),), (Path("tests/unit/room/test_thing.py"),)
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A module of three functions."""
     (tmp_path / MODULE).parent.mkdir(parents=True)
-    (tmp_path / ROOM).mkdir(parents=True)
+    (tmp_path / ROOM[0]).mkdir(parents=True)
     (tmp_path / MODULE).write_text("def small(n):\n    return n < 7\n\n\ndef odd(n):\n    return n % 2\n\n\ndef even(n):\n    return n\n")
     return tmp_path
 
@@ -59,6 +59,8 @@ def test_a_fault_changes_one_thing(tmp_path: Path, source: str, what: str, fault
         "class A(B, frozen=True): ...",
         "def a(b: Literal[1]) -> Literal[2]: ...",
         "if TYPE_CHECKING:\n    import a",
+        "MOST_BYTES = 2**16",
+        "if sys.platform == 'win32':\n    a(1)",
         "'''Text.'''",
         "def a():\n    return None",
     ],
@@ -74,17 +76,20 @@ def test_a_result_that_is_false_is_not_left_out_since_nothing_is_as_false(tmp_pa
 
 def test_the_tests_of_a_module_are_its_own_and_those_of_its_room(tree: Path) -> None:
     assert mutants.tests_of(tree, MODULE) == [ROOM]
-    (tree / OWN).touch()
-    assert mutants.tests_of(tree, MODULE) == [OWN, ROOM]
+    (tree / OWN[0]).touch()
+    for name, first_line in (("test_a.py", '"""thing.py, and more."""'), ("test_b.py", '"""any/thing.py, something.py."""')):
+        (tree / ROOM[0] / name).write_text(first_line + "\n")
+    assert mutants.tests_of(tree, MODULE) == [(ROOM[0] / "test_a.py", *OWN), ROOM]
 
 
 def test_the_same_seed_gives_the_same_faults(tree: Path) -> None:
+    (tree / "desktop/tooltray/room/thing_windows.py").write_text("def more(n):\n    return n")
     first = mutants.chosen(tree, ["room"], 3, 5)
     assert [fault[:4] for fault in mutants.chosen(tree, ["room"], 3, 5)] == [fault[:4] for fault in first]
-    assert len(mutants.chosen(tree, ["room"], 100, 5)) == 6
+    assert len(mutants.chosen(tree, ["."], 100, 5)) == 6
 
 
-def passing(root: Path, tests: Path) -> None:
+def passing(root: Path, tests: tuple[Path, ...]) -> None:
     """In the place of pytest: the module's own tests know its first function, and those of the room both."""
     source = (root / MODULE).read_text()
     knows = ["n < 7"] if tests == OWN else ["n < 7", "n % 2"]
@@ -92,7 +97,7 @@ def passing(root: Path, tests: Path) -> None:
 
 
 def test_a_fault_is_noticed_where_a_test_fails_and_the_module_is_whole_afterwards(tree: Path) -> None:
-    (tree / OWN).touch()
+    (tree / OWN[0]).touch()
     before = (tree / MODULE).read_text()
     copy = mutants.Copy(tree, passing)
     noticed = {fault.line: copy.noticed_by(fault) for fault in mutants.chosen(tree, ["room"], 100, 1)}
@@ -101,7 +106,7 @@ def test_a_fault_is_noticed_where_a_test_fails_and_the_module_is_whole_afterward
 
 
 def test_what_a_modules_own_tests_do_not_notice_is_shown(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tree / OWN).touch()
+    (tree / OWN[0]).touch()
     mutants.look_at(
         [fault for fault in mutants.chosen(tree, ["room"], 100, 1) if fault.what == "result left out"], mutants.Copy(tree, passing)
     )

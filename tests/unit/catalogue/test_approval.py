@@ -29,17 +29,9 @@ NOT_HINTS = [None, "readOnlyHint", ["readOnlyHint"], 1, True, {}, {"title": "get
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("get_user", "read"),
-        ("listFiles", "read"),
-        ("HTTPGet", "read"),
-        ("search", "read"),
-        ("ｒead-file", "read"),
-        ("directory_tree", "read"),
-        ("read2", "read"),
-        ("delete_user", "write"),
-        ("sing_a_song", "write"),
-        ("", "write"),
-        ("读取文件", "write"),
+        *(("get_user", "read"), ("listFiles", "read"), ("HTTPGet", "read"), ("search", "read"), ("ｒead-file", "read")),
+        *(("directory_tree", "read"), ("read2", "read"), ("delete_user", "write"), ("sing_a_song", "write"), ("", "write")),
+        *(("读取文件", "write"),),
     ],
 )
 def test_without_usable_hints_the_name_decides_and_unknown_is_write(name: str, expected: str, annotations: Any) -> None:
@@ -54,15 +46,8 @@ def test_verbs_count_only_as_whole_words(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "get_and_delete",
-        "list_remove",
-        "budget_update_get",
-        "getOrCreate",
-        "read2write",
-        "list.RUN",
-        "fetchDELETEall",
-        "get_DELETEfile",
-        "Ｗrite_list",
+        *("get_and_delete", "list_remove", "budget_update_get", "getOrCreate", "read2write", "list.RUN", "fetchDELETEall"),
+        *("get_DELETEfile", "Ｗrite_list"),
     ],
 )
 @pytest.mark.parametrize("annotations", [None, {"readOnlyHint": True}])

@@ -67,12 +67,8 @@ def test_a_person_s_own_words_go_before_and_end_as_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("name", "title"),
     [
-        ("serena", "Serena"),
-        ("github", "GitHub"),
-        ("my-own_server", "My Own Server"),
-        ("iOS tools", "IOS Tools"),
-        ("天氣", "天氣"),
-        ("-", "-"),
+        *(("serena", "Serena"), ("github", "GitHub"), ("my-own_server", "My Own Server"), ("iOS tools", "IOS Tools"), ("天氣", "天氣")),
+        *(("-", "-"),),
     ],
 )
 def test_a_server_has_a_title_of_its_name(name: str, title: str) -> None:

@@ -1,4 +1,4 @@
-"""list_times.py"""
+"""list_times.py, server_lists.py: how long first lists are waited for, and how often lists that change are read."""
 
 import asyncio
 import math
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import BARELY, FOR_EVER, entry, hub_parts, one_server, settled, started, text_of, two_servers
+from tests.fakes.hub_parts import BARELY, FOR_EVER, entry, hub_parts, one_server, settled, started, started_parts, text_of, two_servers
 from tests.fakes.lazy_hub import names_of
 from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import ScriptedBuiltIn, ScriptedServer, never, tool
@@ -198,8 +198,7 @@ async def test_one_tool_of_any_server_is_enough_not_to_wait_longer(tmp_path: Pat
 
 
 async def test_a_call_by_name_finds_a_server_that_came_later_than_the_first_list(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         assert await parts.listed() == ["t"]
         await parts.ended()
     for file in (tmp_path / "catalogue").iterdir():

@@ -1,10 +1,10 @@
-"""What clients of all servers see of a server that offers different things in each era."""
+"""tool_copies.py: what clients of all servers see of a server that offers different things in each era."""
 
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.hub_parts import HubParts, hub_parts, one_server
-from tests.fakes.lazy_hub import answered, lazy, names_of, ready
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, settled
+from tests.fakes.lazy_hub import answered, lazy, names_of, ready, ready_parts
 from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import ScriptedServer, tool
 
@@ -43,12 +43,22 @@ async def test_each_era_sees_the_tools_that_it_can_call(tmp_path: Path) -> None:
         assert "result" in await parts.call("old")
 
 
+async def test_a_copy_that_announces_other_tools_is_listed_again(tmp_path: Path) -> None:
+    program = in_both_eras(legacy=[tool("both"), tool("old")], modern=[tool("both")])
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await opened_for_legacy(parts)
+        assert await names(parts) == ["both", "old"]
+        program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("later")]}
+        program.copies.all[-1].notify("notifications/tools/list_changed")
+        await settled()
+        assert await names(parts) == ["later"]
+
+
 async def test_of_clients_that_show_views_too_and_names_stay_told_apart(tmp_path: Path) -> None:
     shown = tool("show", _meta={"ui": {"resourceUri": "ui://s/view"}})
     program = in_both_eras(legacy=[tool("both"), shown, tool("search")], modern=[tool("both")])
     other = ScriptedServer(tool("search"))
-    async with hub_parts(tmp_path, **lazy(s=program, other=other)) as parts:
-        await ready(parts, "other")
+    async with ready_parts(tmp_path, "other", **lazy(s=program, other=other)) as parts:
         await opened_for_legacy(parts)
         entries = await parts.tools.entries(terms=ListTerms(with_views=True), era=Era.LEGACY)
         assert {(entry.name, entry.route.server) for entry in entries if entry.route.definition.name != "both"} == {

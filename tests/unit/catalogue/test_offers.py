@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.hub_parts import settled
-from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource
+from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource, started_offers
 
 from tooltray.catalogue.offer import PROMPTS, RESOURCES, TEMPLATES
 from tooltray.foundation.events import PromptListChanged, ResourceListChanged
@@ -39,16 +39,14 @@ async def test_all_pages_are_one_and_what_cannot_be_used_is_told(tmp_path: Path,
     program = OfferingServer(prompts=[])
     pages = {None: {"prompts": [prompt("a")], "nextCursor": "2"}, "2": {"prompts": [prompt("b"), prompt("a")]}}
     program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         assert keys(parts, PROMPTS) == ["a", "b"]
         assert "'s': prompts: number 3 of the list is left out: 'a' stands in it before" in caplog.text
 
 
 async def test_a_change_is_listed_anew_and_only_a_real_one_is_news(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         before = len(news(parts))
         program.copy.notify("notifications/prompts/list_changed")
         program.copy.notify("notifications/tools/list_changed")
@@ -84,8 +82,7 @@ async def test_what_a_removed_server_offered_is_gone_also_from_the_disk(tmp_path
 
 async def test_a_stopped_server_offers_nothing_and_a_restarted_one_is_listed_anew(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         await parts.servers.stop("s")
         assert of_all(parts) == [[], [], []]
         assert parts.offers.declaring(RESOURCES) == []
@@ -105,8 +102,7 @@ async def test_servers_that_run_are_asked_before_others(tmp_path: Path) -> None:
 
 async def test_what_the_copy_for_another_era_says_is_told_on_although_its_lists_are_not_kept(tmp_path: Path) -> None:
     program = all_kinds(eras=("legacy", "modern"))
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)
         before = len(news(parts))
         program.copy.notify("notifications/resources/list_changed")

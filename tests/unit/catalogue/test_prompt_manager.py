@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import PATIENCE_S
-from tests.fakes.offering import OfferingServer, offer_parts, prompt
+from tests.fakes.offering import OfferingServer, offer_parts, prompt, started_offers
 from tests.fakes.scripted_server import raw
 
 from tooltray.catalogue.prompt_manager import PromptManager
@@ -31,6 +31,7 @@ async def test_the_prompts_of_all_servers_are_one_page_sorted_by_name_and_verbat
             ]
         }
         assert await parts.prompts.listing() is await parts.prompts.listing()
+        assert [parts.prompts.count(name) for name in ("one", "two", "none")] == [2, 2, 0]
 
 
 async def test_a_prompt_is_got_from_its_server_under_its_own_name(tmp_path: Path) -> None:
@@ -45,8 +46,7 @@ async def test_a_prompt_is_got_from_its_server_under_its_own_name(tmp_path: Path
 
 async def test_a_name_that_stands_twice_means_the_prompt_that_was_looked_up(tmp_path: Path) -> None:
     program = OfferingServer(prompts=[prompt("a"), prompt("b")])
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         await parts.prompt_names()
         request = Envelope(method="prompts/get", params=Raw(b'{"name":"b","name":"a"}'))
         await parts.send(request)
@@ -56,8 +56,7 @@ async def test_a_name_that_stands_twice_means_the_prompt_that_was_looked_up(tmp_
 async def test_an_ordinary_request_and_its_reply_go_through_as_they_are(tmp_path: Path) -> None:
     program = OfferingServer(prompts=[prompt("a")])
     program.handlers["prompts/get"] = lambda copy, params: raw(b'{"messages":[],"n":1e400, "x" : 0.1000000000000000055}')
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         client = parts.parts.client()
         request = Envelope(method="prompts/get", params=Raw(b'{ "name":"a", "n":1180591620717411303424 }'))
         reply = await parts.prompts.get(exchange_of(request, client))
@@ -66,21 +65,18 @@ async def test_an_ordinary_request_and_its_reply_go_through_as_they_are(tmp_path
 
 
 async def test_a_client_that_knows_a_prompt_by_heart_need_not_list_first(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
         assert "result" in await parts.ask("prompts/get", name="a")
 
 
 async def test_a_prompt_that_nobody_has_is_told(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
         for _ in range(2):
             assert await parts.ask("prompts/get", name="no") == {"error": {"code": -32602, "message": "Unknown prompt: no"}}
 
 
 async def test_a_prompt_whose_server_is_gone_is_unknown(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
         await parts.prompt_names()
         await parts.parts.conf.remove_server("s")
         assert (await parts.ask("prompts/get", name="a"))["error"]["message"] == "Unknown prompt: a"
@@ -123,8 +119,7 @@ class SlowNames(PublishedNames):
 
 
 async def test_a_change_while_the_list_is_made_is_in_it_and_who_gives_up_leaves_no_old_list(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
         names, hub = SlowNames(tmp_path / "slow.json"), parts.parts
         prompts = PromptManager(
             servers=hub.servers, offers=parts.offers, names=names, looks=hub.looks, relay=hub.linking_relay, bus=hub.bus

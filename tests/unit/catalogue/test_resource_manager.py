@@ -10,7 +10,7 @@ from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client, HubParts, settled
 from tests.fakes.lazy_hub import answered, ready
-from tests.fakes.offering import OfferingServer, offer_parts, resource, template
+from tests.fakes.offering import OfferingServer, offer_parts, resource, started_offers, template
 from tests.fakes.scripted_server import Copy, error, raw, tool
 
 from tooltray.catalogue.resource_manager import read_uri
@@ -30,8 +30,7 @@ def clashing() -> dict[str, Any]:
 
 
 async def test_the_resources_of_all_servers_are_one_page_and_verbatim_where_no_other_server_lists_the_same(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, clashing()) as parts:
-        await parts.start("a", "b")
+    async with started_offers(tmp_path, clashing()) as parts:
         assert json.loads(bytes(await parts.resources.listing())) == {
             "resources": [resource(CLASH["a"], n=2**70), resource("x://a"), resource(CLASH["b"])]
         }
@@ -40,8 +39,7 @@ async def test_the_resources_of_all_servers_are_one_page_and_verbatim_where_no_o
 
 
 async def test_a_resource_is_read_from_its_server_and_comes_back_under_the_uri_that_was_asked_for(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, clashing()) as parts:
-        await parts.start("a", "b")
+    async with started_offers(tmp_path, clashing()) as parts:
         assert await parts.read(CLASH["b"]) == [{"uri": CLASH["b"], "text": "b: x://1"}]
         assert await parts.read("x://a") == [{"uri": "x://a", "text": "a: x://a"}]
         assert await parts.read("a://5") == [{"uri": "a://5", "text": "a: a://5"}]
@@ -97,8 +95,7 @@ async def test_servers_whose_template_matches_are_the_only_ones_asked(tmp_path: 
 
 @pytest.mark.parametrize(("is_modern", "code"), [(False, -32002), (True, -32602)])
 async def test_a_uri_that_no_server_could_have_is_told_in_the_words_of_the_era(tmp_path: Path, is_modern: bool, code: int) -> None:
-    async with offer_parts(tmp_path, {"s": OfferingServer(prompts=[])}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": OfferingServer(prompts=[])}) as parts:
         assert await parts.ask("resources/read", uri="z://1", is_modern=is_modern) == {
             "error": {"code": code, "message": "Resource not found", "data": {"uri": "z://1"}}
         }
@@ -140,8 +137,7 @@ async def test_a_client_that_knows_a_uri_by_heart_may_be_faster_than_the_servers
 
 
 async def test_a_resource_of_a_removed_server_is_not_there(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, clashing()) as parts:
-        await parts.start("a", "b")
+    async with started_offers(tmp_path, clashing()) as parts:
         await parts.parts.conf.remove_server("b")
         assert await parts.uris() == ["x://1", "x://a"]
         assert await parts.templates() == ["x://{i}", "a://{i}"]
@@ -150,16 +146,14 @@ async def test_a_resource_of_a_removed_server_is_not_there(tmp_path: Path) -> No
 
 
 async def test_while_everything_is_paused_lists_stay_and_reads_are_refused(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, clashing()) as parts:
-        await parts.start("a", "b")
+    async with started_offers(tmp_path, clashing()) as parts:
         await parts.parts.conf.set_enabled(False)
         assert "x://a" in await parts.uris()
         assert "paused" in (await parts.ask("resources/read", uri="x://a"))["error"]["message"]
 
 
 async def test_what_a_server_says_of_a_resource_can_be_told_to_clients_and_back(tmp_path: Path) -> None:
-    async with offer_parts(tmp_path, clashing()) as parts:
-        await parts.start("a", "b")
+    async with started_offers(tmp_path, clashing()) as parts:
         assert parts.resources.published_uri("b", "x://1") == CLASH["b"]
         assert parts.resources.target(CLASH["b"]) == ("b", "x://1")
         assert parts.resources.published_uri("a", "x://a") == "x://a"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server, refusal_of, settled, started, text_of, two_servers
-from tests.fakes.offering import OfferingServer, offer_parts, prompt, template
+from tests.fakes.offering import OfferingServer, offer_parts, prompt, started_offers, template
 from tests.fakes.scripted_server import Copy, ScriptedServer, never, tool
 
 from tooltray.catalogue.offer import TOOLS
@@ -265,8 +265,7 @@ async def test_the_hubs_own_server_is_never_listed_again(parts: HubParts) -> Non
 
 async def test_a_prompt_that_appears_unannounced_is_found(tmp_path: Path) -> None:
     program = OfferingServer(prompts=[prompt("p")])
-    async with offer_parts(tmp_path, {"s": program}, **AT_ONCE) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}, **AT_ONCE) as parts:
         assert await parts.prompt_names() == ["p"]
         assert program.prompts is not None
         program.prompts.append(prompt("late"))
@@ -276,8 +275,7 @@ async def test_a_prompt_that_appears_unannounced_is_found(tmp_path: Path) -> Non
 
 async def test_a_prompt_that_was_listed_since_the_last_list_that_a_client_saw_is_found(tmp_path: Path) -> None:
     program = OfferingServer(prompts=[prompt("p")])
-    async with offer_parts(tmp_path, {"s": program}, **RARELY) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}, **RARELY) as parts:
         assert await parts.prompt_names() == ["p"]
         assert program.prompts is not None
         program.prompts.append(prompt("new"))
@@ -312,8 +310,7 @@ async def test_a_template_that_appears_unannounced_is_completed(tmp_path: Path) 
         **copy.usual("initialize")(copy, params),  # type: ignore[dict-item]
         "capabilities": {"resources": {}},
     }
-    async with offer_parts(tmp_path, {"s": program}, **AT_ONCE) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}, **AT_ONCE) as parts:
         program.templates = [template("x://{i}")]
         ref = {"type": "ref/resource", "uri": "x://{i}"}
         reply = await parts.ask("completion/complete", ref=ref, argument={"name": "i", "value": ""})

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import BARELY, FOR_EVER, hub_parts, one_server, settled, two_servers
-from tests.fakes.lazy_hub import ready
-from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource, template
+from tests.fakes.lazy_hub import ready, ready_parts
+from tests.fakes.offering import OfferingServer, all_kinds, keys, news, of_all, offer_parts, prompt, resource, started_offers, template
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.catalogue.catalogue import CatalogueStore
@@ -20,8 +20,21 @@ from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S, READ_AT_ONCE
 from tooltray.foundation.events import ConfigChanged, ProblemReported, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.servers.upstream.managed_server import ServerStateChanged
 
 # listing
+
+
+async def test_what_is_held_back_of_a_list_shows_on_the_servers_card(tmp_path: Path) -> None:
+    program = OfferingServer(prompts=[prompt("a")])
+    async with started_offers(tmp_path, {"s": program}) as parts:
+        shown: list[ServerStateChanged] = []
+        parts.parts.bus.subscribe(ServerStateChanged, shown.append)
+        for prompts, is_shown in (([prompt("a"), {"name": 5}], True), ([prompt("b"), {"name": 5}], False), ([prompt("b")], True)):
+            shown.clear()
+            program.prompts = prompts
+            await parts.parts.other_lists.look(parts.servers.get("s"), [PROMPTS])
+            assert bool(shown) is is_shown
 
 
 async def test_a_change_during_a_listing_is_never_overwritten_by_what_was_asked_before(tmp_path: Path) -> None:
@@ -54,8 +67,7 @@ async def test_a_server_that_changes_its_lists_all_the_time_is_listed_less_and_l
     for pause in ("FIRST_PAUSE_S", "LONGEST_PAUSE_S", "CALM_AFTER_S"):
         monkeypatch.setattr(f"tooltray.catalogue.list_times.{pause}", 3600.0)
     program = OfferingServer(prompts=[prompt("p")])
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}):
 
         async def answer(copy: Any, params: Any) -> Any:
             program.copy.notify("notifications/prompts/list_changed")
@@ -82,8 +94,7 @@ async def test_a_copy_that_dies_while_it_lists_is_followed_by_the_next_one(tmp_p
 
 async def test_a_sudden_empty_list_is_believed_only_if_it_still_is_empty_after_a_while(tmp_path: Path) -> None:
     program = OfferingServer(prompts=[prompt("p")])
-    async with offer_parts(tmp_path, {"s": program}, empty_confirmed_after_s=0.01) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}, empty_confirmed_after_s=0.01) as parts:
         lists = iter([[], [prompt("q")]])
         program.handlers["prompts/list"] = lambda copy, params: {"prompts": next(lists, [])}
         program.copy.notify("notifications/prompts/list_changed")
@@ -97,8 +108,7 @@ async def test_a_sudden_empty_list_is_believed_only_if_it_still_is_empty_after_a
 async def test_a_long_list_is_read_whole_and_one_that_changes_while_it_is_read_is_listed_once_more(tmp_path: Path) -> None:
     names = [f"p{number}" for number in range(4 * READ_AT_ONCE)]
     program = OfferingServer(prompts=[prompt(name) for name in names])
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         assert keys(parts, PROMPTS) == names
         for turns in range(1, AT_ONCE // 2):  # two changes in each
             assert program.prompts is not None
@@ -116,8 +126,7 @@ async def test_a_long_list_is_read_whole_and_one_that_changes_while_it_is_read_i
 async def test_one_list_that_fails_costs_neither_the_others_nor_what_was_known(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         program.handlers["resources/list"] = lambda copy, params: error(-32603, "not ready")
         program.templates = [template("y://{i}")]
         program.copy.notify("notifications/resources/list_changed")
@@ -128,8 +137,7 @@ async def test_one_list_that_fails_costs_neither_the_others_nor_what_was_known(t
 
 async def test_what_else_changes_of_a_server_is_no_reason_to_list_it(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         await parts.parts.conf.set_server("s", {"command": "s", "autoApprove": []})
         await settled()
         assert [program.count(kind.method) for kind in KINDS] == [1, 1, 1]
@@ -266,8 +274,7 @@ async def test_the_last_known_lists_are_served_at_once_and_then_corrected(tmp_pa
 
 async def test_a_list_that_is_as_it_was_is_not_written_again(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         await parts.parts.ended()
     files = [path for path in (tmp_path / "catalogue").iterdir() if any(kind.name in path.name for kind in KINDS)]
     before = [file.stat().st_mtime_ns for file in files]
@@ -299,8 +306,7 @@ async def test_a_server_that_is_removed_while_it_lists_leaves_nothing_on_the_dis
 
 async def test_a_server_in_error_offers_what_it_did_for_a_while(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         program.handlers["initialize"] = lambda copy, params: copy.die()
         program.copy.die()
         await parts.heard.state("s", ServerState.ERROR)
@@ -315,8 +321,7 @@ async def test_a_server_in_error_offers_what_it_did_for_a_while(tmp_path: Path) 
 
 async def test_nothing_is_left_of_a_server_in_error_that_is_removed(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         program.handlers["initialize"] = lambda copy, params: copy.die()
         program.copy.die()
         await parts.heard.state("s", ServerState.ERROR)
@@ -326,8 +331,7 @@ async def test_nothing_is_left_of_a_server_in_error_that_is_removed(tmp_path: Pa
 
 async def test_a_server_with_other_settings_is_listed_anew_and_offers_the_old_until_then(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         program.prompts = [prompt("q")]
         go_on = program.hold("prompts/list")
         await parts.parts.conf.set_server("s", {"command": "s", "args": ["--new"], "autoApprove": ["all"]})
@@ -344,8 +348,7 @@ async def test_a_server_with_other_settings_is_listed_anew_and_offers_the_old_un
 
 async def test_what_a_replaced_server_lists_at_last_ends_no_wait_for_its_successor(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         program.hold("resources/templates/list")
         program.copy.notify("notifications/resources/list_changed")
         asked = await program.request("resources/templates/list", count=2)
@@ -395,8 +398,7 @@ async def test_a_server_that_was_never_listed_is_started_for_it_and_rests_when_a
 
 async def test_a_server_of_which_only_the_tools_are_known_is_started_to_list_the_rest(tmp_path: Path) -> None:
     program = all_kinds()
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         await parts.parts.ended()
     for file in (tmp_path / "catalogue").glob("*.prompts.jsonl"):
         file.unlink()
@@ -502,8 +504,7 @@ def offering(tools: list[dict[str, Any]], **offers: Any) -> OfferingServer:
 
 async def test_a_list_that_is_too_long_is_refused_with_words_and_all_else_lives_on(tmp_path: Path) -> None:
     program = offering([tool("a")], prompts=[prompt("p")])
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         assert await parts.listed() == ["a"]
         program.tools = too_many()
         program.copy.notify("notifications/tools/list_changed")
@@ -523,16 +524,14 @@ async def test_a_list_that_is_too_long_is_refused_with_words_and_all_else_lives_
 
 async def test_prompts_are_bounded_as_tools_are(tmp_path: Path) -> None:
     program = offering([tool("a")], prompts=[prompt(f"p{number}") for number in range(MAX_DEFINITIONS + 1)])
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         assert "it answers prompts/list with more than is taken" in str(parts.snapshots.of(parts.servers.get("s")).problem)
         assert await parts.listed() == ["a"]
         assert parts.offers.offered(PROMPTS)["s"] == ()
 
 
 async def test_the_same_refusal_is_reported_once_and_forgotten_with_the_configuration(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(offering(too_many()))) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(offering(too_many()))) as parts:
         await parts.servers.restart("s")
         await ready(parts, "s")
         assert len(parts.heard.of(ProblemReported)) == 1

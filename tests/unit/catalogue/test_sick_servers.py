@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.contract.odd_definitions import LEGACY, MODERN, check_is_read
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server, started, two_servers
-from tests.fakes.lazy_hub import answered, ready
+from tests.fakes.lazy_hub import answered, ready_parts
 from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
@@ -18,11 +18,7 @@ from tooltray.protocol.envelope import INTERNAL_ERROR, dump, failure
 KINDS = (TOOLS, PROMPTS, RESOURCES, TEMPLATES)
 ODD_TOOL = tool("odd", inputSchema={"properties": {"a": None}}, annotations={"title": None}, execution=None)
 ARRAY = {"type": "array", "items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}
-OF_ARRAY = {
-    "type": "object",
-    "properties": {"result": {**ARRAY, "items": {"$ref": "#/properties/result/$defs/n"}}},
-    "required": ["result"],
-}
+OF_ARRAY = {"type": "object", "properties": {"result": {**ARRAY, "items": {"$ref": "#/properties/result/$defs/n"}}}, "required": ["result"]}
 
 
 def sick() -> OfferingServer:
@@ -48,8 +44,7 @@ async def listed(parts: HubParts, kind: Any, *, is_modern: bool = False, server:
 
 @pytest.mark.parametrize("is_modern", [False, True])
 async def test_the_lists_of_a_healthy_server_are_whole_for_a_strict_client_beside_a_sick_one(tmp_path: Path, is_modern: bool) -> None:
-    async with hub_parts(tmp_path, **two_servers(healthy(), sick())) as parts:
-        await ready(parts, "a", "b")
+    async with ready_parts(tmp_path, "a", "b", **two_servers(healthy(), sick())) as parts:
         found = {kind.name: await listed(parts, kind, is_modern=is_modern) for kind in KINDS}
         for kind in KINDS:
             check_is_read(kind, [dump(each) for each in found[kind.name]], MODERN if is_modern else LEGACY)
@@ -59,15 +54,13 @@ async def test_the_lists_of_a_healthy_server_are_whole_for_a_strict_client_besid
 
 
 async def test_a_client_of_one_server_gets_the_bytes_of_the_server(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(sick())) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(sick())) as parts:
         assert (await listed(parts, TOOLS, server="s"))[0] == ODD_TOOL
         assert (await listed(parts, RESOURCES, server="s"))[0] == {"uri": "no uri", "name": "n"}
 
 
 async def test_the_card_the_doctor_and_the_tool_say_what_was_mended_and_what_is_held_back(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(sick())) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(sick())) as parts:
         [card] = [each for each in (await parts.presenter.get_snapshot()).servers if each.name == "s"]
         [diagnosis] = await parts.presenter.diagnose("s")
         assert card.flaws == diagnosis.flaws
@@ -89,8 +82,7 @@ async def test_the_card_the_doctor_and_the_tool_say_what_was_mended_and_what_is_
 
 
 async def test_what_was_mended_is_known_of_a_server_that_does_not_run(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(sick())) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(sick())) as parts:
         known = parts.tools.list_flaws("s")
     async with hub_parts(tmp_path, **one_server(sick(), lazyLoad=True)) as parts:
         assert parts.tools.list_flaws("s") == tuple(each for each in known if "tool 2 of the list" not in each)
@@ -119,8 +111,7 @@ async def schema_of(parts: HubParts, *, is_modern: bool = False, server: str | N
 
 @pytest.mark.parametrize("server", [None, "s"])
 async def test_a_legacy_client_of_a_modern_server_gets_an_object_for_what_is_none(tmp_path: Path, server: str | None) -> None:
-    async with hub_parts(tmp_path, **one_server(lists([1, 2], {"a": 1}, None, [1], outputSchema=ARRAY))) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(lists([1, 2], {"a": 1}, None, [1], outputSchema=ARRAY))) as parts:
         assert await schema_of(parts, server=server) == OF_ARRAY
         assert await schema_of(parts, server=server, is_modern=True) == ARRAY
         for content in ([1, 2], {"a": 1}, None):
@@ -131,8 +122,7 @@ async def test_a_legacy_client_of_a_modern_server_gets_an_object_for_what_is_non
 
 @pytest.mark.parametrize("members", [{}, {"outputSchema": {"type": "object"}}])
 async def test_of_other_tools_only_what_is_no_object_becomes_one(tmp_path: Path, members: Any) -> None:
-    async with hub_parts(tmp_path, **one_server(lists({"a": 1}, "text", None, **members))) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(lists({"a": 1}, "text", None, **members))) as parts:
         assert await schema_of(parts) == members.get("outputSchema")
         found = [(await parts.call("t"))["result"]["structuredContent"] for _ in range(3)]
         assert found == [{"a": 1}, {"result": "text"}, {"result": None}]
@@ -140,16 +130,14 @@ async def test_of_other_tools_only_what_is_no_object_becomes_one(tmp_path: Path,
 
 async def test_a_schema_of_objects_without_a_type_gets_one_and_its_results_stay(tmp_path: Path) -> None:
     either = {"anyOf": [{"$ref": "#/$defs/a"}, {"type": "object"}], "$defs": {"a": {"properties": {}}}}
-    async with hub_parts(tmp_path, **one_server(lists({"a": 1}, outputSchema=either))) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(lists({"a": 1}, outputSchema=either))) as parts:
         assert await schema_of(parts) == {**either, "type": "object"}
         assert await schema_of(parts, is_modern=True) == either
         assert (await parts.call("t"))["result"]["structuredContent"] == {"a": 1}
 
 
 async def test_a_legacy_server_promises_nothing_by_a_schema_that_no_legacy_client_reads(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(lists([1], {"a": 1}, [1], eras=("legacy",), outputSchema=ARRAY))) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(lists([1], {"a": 1}, [1], eras=("legacy",), outputSchema=ARRAY))) as parts:
         assert await schema_of(parts) is None
         assert await schema_of(parts, is_modern=True) == await schema_of(parts, server="s") == ARRAY
         assert [(await parts.call("t"))["result"]["structuredContent"] for _ in range(2)] == [{"result": [1]}, {"a": 1}]
@@ -160,14 +148,13 @@ async def test_an_error_in_the_place_of_a_result_stays_one(tmp_path: Path) -> No
     for eras in (("legacy",), ("modern",)):
         program = lists(eras=eras, outputSchema=ARRAY)
         program.calls["t"] = lambda copy, params: failure(INTERNAL_ERROR, "no luck")
-        async with hub_parts(tmp_path / eras[0], **one_server(program)) as parts:
-            await ready(parts, "s")
+        async with ready_parts(tmp_path / eras[0], "s", **one_server(program)) as parts:
             assert (await parts.call("t"))["error"]["message"] == "no luck"
 
 
 async def test_a_modern_server_that_is_first_known_from_the_disk_is_listed_anew_with_its_projection(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(lists(outputSchema=ARRAY))) as parts:
-        await ready(parts, "s")
+    async with ready_parts(tmp_path, **one_server(lists(outputSchema=ARRAY))):
+        pass
     async with hub_parts(tmp_path, **one_server(lists([1], outputSchema=ARRAY), lazyLoad=False)) as parts:
         assert await schema_of(parts) is None
         await parts.servers.start("s")

@@ -1,4 +1,4 @@
-"""tool_manager.py and server_lists.py as one: what is listed when, what is kept, what becomes of a list that changes."""
+"""tool_manager.py, server_lists.py, tool_routes.py: what is listed when, what is kept, what becomes of a list that changes."""
 
 import asyncio
 import json
@@ -10,16 +10,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.heard import PATIENCE_S
-from tests.fakes.hub_parts import (
-    HubParts,
-    entry,
-    hub_parts,
-    one_server,
-    settled,
-    started,
-    text_of,
-    two_servers,
-)
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, one_server, settled, started, started_parts, text_of, two_servers
 from tests.fakes.lazy_hub import answered
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
@@ -33,8 +24,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 
 async def test_the_tools_of_all_servers_are_one_page_sorted_by_name_and_keep_what_the_hub_does_not_know(tmp_path: Path) -> None:
     first, second = ScriptedServer(tool("m"), tool("z")), ScriptedServer(tool("b", vendor={"n": 2**70}))
-    async with hub_parts(tmp_path, **two_servers(first, second)) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(first, second)) as parts:
         listing = json.loads(bytes(await parts.tools.listing()))
         assert listing == {"tools": [tool("b", vendor={"n": 2**70}), tool("m"), tool("z")]}
         assert await parts.tools.listing() is await parts.tools.listing()
@@ -44,16 +34,14 @@ async def test_all_pages_of_a_server_are_one(tmp_path: Path) -> None:
     program = ScriptedServer()
     pages = {None: {"tools": [tool("a")], "nextCursor": "2"}, "2": {"tools": [tool("b")]}}
     program.handlers["tools/list"] = lambda copy, params: pages[params.get("cursor")]
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         assert await parts.listed() == ["a", "b"]
 
 
 async def test_tools_that_cannot_be_used_are_left_out_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     program = ScriptedServer(tool("a"), {"no": "name"}, {"name": 5}, tool("a", second=True), {"name": "b", "inputSchema": {}})
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         assert await parts.listed() == ["a", "b"]
         assert parts.tools.tool_count("s") == 2
         assert "'s': tool 4 of the list is left out: the name 'a' stands in it before" in caplog.text
@@ -61,8 +49,7 @@ async def test_tools_that_cannot_be_used_are_left_out_and_told(tmp_path: Path, c
 
 async def test_a_server_for_itself_is_listed_under_its_own_names(tmp_path: Path) -> None:
     first, second = ScriptedServer(tool("read.file"), tool("x")), ScriptedServer(tool("x"))
-    async with hub_parts(tmp_path, **two_servers(first, second)) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(first, second)) as parts:
         assert await parts.listed("a") == ["read.file", "x"]
         assert await parts.listed("b") == ["x"]
         assert await parts.listed("c") == []
@@ -71,8 +58,7 @@ async def test_a_server_for_itself_is_listed_under_its_own_names(tmp_path: Path)
 
 async def test_tools_that_run_as_tasks_alone_are_listed_and_are_in_no_format_of_a_provider(tmp_path: Path) -> None:
     tools = [tool("at_once"), tool("long", execution={"taskSupport": "required"}), tool("both", execution={"taskSupport": "optional"})]
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(*tools))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(*tools))) as parts:
         assert await parts.listed("s") == ["at_once", "long", "both"]
         assert await parts.listed() == ["at_once", "both", "long"]
         assert [each["name"] for each in await parts.presenter.get_all_tool_definitions()] == ["at_once", "both", "long"]
@@ -85,8 +71,7 @@ async def test_a_client_that_has_a_server_alone_calls_its_tools_as_tasks(tmp_pat
     program = ScriptedServer(tool("long", execution={"taskSupport": "required"}))
     program.calls["long"] = lambda copy, params: {"task": {"taskId": "t1", "status": "working", "ttl": params["task"]["ttl"]}}
     program.handlers["tasks/result"] = lambda copy, params: text(f"the result of {params['taskId']}")
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = parts.client()
         client.state.server = "s"
         made = await parts.call("long", client, server="s", task={"ttl": 60})
@@ -97,16 +82,14 @@ async def test_a_client_that_has_a_server_alone_calls_its_tools_as_tasks(tmp_pat
 
 async def test_five_thousand_tools_are_listed_and_called(tmp_path: Path) -> None:
     program = ScriptedServer(*(tool(f"tool_{number}") for number in range(5000)))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         names = await parts.listed()
         assert names == sorted(f"tool_{number}" for number in range(5000))
         assert await text_of(parts, "tool_4999", arguments={"text": "hi"}) == "hi"
 
 
 async def test_who_gives_up_while_the_list_is_made_leaves_no_empty_list_to_others(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         await parts.heard.event(ToolListChanged)
         for turns in range(1, 12):
             await parts.tools.forget_names()
@@ -130,8 +113,7 @@ class SlowNames(PublishedNames):
 
 
 async def test_a_change_while_the_list_is_made_is_in_it(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t"))), names_type=SlowNames) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t"))), names_type=SlowNames) as parts:
         await parts.heard.event(ToolListChanged)
         listing = asyncio.create_task(parts.listed())
         await asyncio.to_thread(SlowNames.asked.wait, PATIENCE_S)
@@ -144,8 +126,7 @@ async def test_a_change_while_the_list_is_made_is_in_it(tmp_path: Path) -> None:
 
 
 async def test_what_another_command_line_listed_is_not_served_after_a_restart_of_the_hub(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("old")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("old")))) as parts:
         assert await parts.listed() == ["old"]
         await parts.ended()
     async with hub_parts(tmp_path, **one_server(ScriptedServer(), args=["other"])) as parts:
@@ -168,8 +149,7 @@ async def test_the_same_tools_under_another_command_line_are_kept_for_that_one(t
 
 
 async def test_what_is_known_of_a_removed_server_is_forgotten(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         await text_of(parts, "t")
         assert parts.stats.p95_ms("s") > 0
         await parts.conf.remove_server("s")
@@ -191,8 +171,7 @@ async def changed(parts: HubParts, program: ScriptedServer, *tools: Any) -> None
 
 async def test_a_server_that_says_so_is_listed_anew(tmp_path: Path) -> None:
     program = ScriptedServer(tool("a"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         assert await parts.listed() == ["a"]
         await changed(parts, program, tool("b"), tool("a"))
         assert await parts.listed() == ["a", "b"]
@@ -215,8 +194,7 @@ async def test_a_list_of_a_server_that_was_removed_meanwhile_counts_for_nothing(
 
 async def test_what_a_server_lists_in_the_moment_it_is_replaced_counts_for_nothing(tmp_path: Path) -> None:
     program = ScriptedServer(tool("a"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         assert await parts.listed() == ["a"]
         go_on = program.hold("tools/list")
         program.copy.notify("notifications/tools/list_changed")

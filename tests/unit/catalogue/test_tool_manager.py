@@ -1,4 +1,4 @@
-"""tool_manager.py: under which names tools are offered, which of them, and to whom."""
+"""tool_manager.py, tool_routes.py: under which names tools are offered, which of them, and to whom."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, started, text_of, two_servers
+from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, started, started_parts, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 
 from tooltray.foundation.events import ToolListChanged
@@ -18,8 +18,7 @@ from tooltray.protocol.eras import Era
 
 
 async def test_tools_that_come_together_with_one_name_are_named_together(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **two_servers(ScriptedServer(tool("t"), tool("u")), ScriptedServer(tool("t")))) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("t"), tool("u")), ScriptedServer(tool("t")))) as parts:
         assert await parts.listed() == ["a_t", "b_t", "u"]
         for name in ("a_t", "b_t", "u"):
             assert await text_of(parts, name, arguments={"text": name}) == name
@@ -27,8 +26,7 @@ async def test_tools_that_come_together_with_one_name_are_named_together(tmp_pat
 
 async def test_names_are_given_when_somebody_lists_and_kept(tmp_path: Path) -> None:
     first, second = ScriptedServer(tool("t")), ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **two_servers(first, second)) as parts:
-        await started(parts, "a")
+    async with started_parts(tmp_path, "a", **two_servers(first, second)) as parts:
         await parts.heard.event(ToolListChanged, server="a")
         assert not parts.home.names.exists()
         assert await parts.listed() == ["t"]
@@ -41,8 +39,7 @@ async def test_names_are_given_when_somebody_lists_and_kept(tmp_path: Path) -> N
 
 
 async def test_forgetting_the_names_tells_the_clients_of_servers_with_tools(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **two_servers(ScriptedServer(tool("t")), ScriptedServer())) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("t")), ScriptedServer())) as parts:
         await parts.listed()
         told = len(parts.heard.of(ToolListChanged))
         await parts.tools.forget_names()
@@ -51,8 +48,7 @@ async def test_forgetting_the_names_tells_the_clients_of_servers_with_tools(tmp_
 
 async def test_what_was_approved_is_what_the_server_gets_also_if_a_client_names_two_tools(tmp_path: Path) -> None:
     program = ScriptedServer(tool("read"), tool("wipe"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         await parts.listed()
         request = Envelope(method="tools/call", params=Raw(b'{"name":"wipe","arguments":{},"name":"read"}'))
         client = parts.client()
@@ -76,16 +72,14 @@ async def test_what_was_approved_is_what_the_server_gets_also_if_a_client_names_
 )
 async def test_a_server_offers_what_its_settings_let_through(tmp_path: Path, fields: dict[str, Any], offered: list[str]) -> None:
     program = ScriptedServer(tool("a"), tool("b"), tool("c"))
-    async with hub_parts(tmp_path, **one_server(program, **fields)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, **fields)) as parts:
         assert await parts.listed() == offered
         assert await parts.listed("s") == offered
         assert parts.tools.tool_count("s") == 3
 
 
 async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("a"), tool("b")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("a"), tool("b")))) as parts:
         assert await parts.listed() == ["a", "b"]
         await parts.conf.change_server("s", disabled_tools=["b"])
         assert await parts.listed() == ["a"]
@@ -97,8 +91,7 @@ async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: P
 
 async def test_what_is_not_approved_is_listed_and_refused_without_a_way_around_it(tmp_path: Path) -> None:
     program = ScriptedServer(tool("get_it"), tool("delete_it"))
-    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
         assert await parts.listed() == ["delete_it", "get_it"]
         assert await text_of(parts, "get_it", arguments={"text": "x"}) == "x"
         said = await refusal_of(parts, "delete_it")
@@ -111,8 +104,7 @@ async def test_what_is_not_approved_is_listed_and_refused_without_a_way_around_i
 
 async def test_a_paused_hub_lists_and_refuses(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         await parts.conf.set_enabled(False)
         assert await parts.listed() == ["t"]
         assert "Tooltray is paused" in await refusal_of(parts, "t")
@@ -124,8 +116,7 @@ async def test_a_paused_hub_lists_and_refuses(tmp_path: Path) -> None:
 
 async def test_the_tools_of_the_built_in_server_need_no_approval(tmp_path: Path) -> None:
     builtin = BuiltIn()
-    async with hub_parts(tmp_path, servers={}, builtins={"hub": builtin}) as parts:
-        await started(parts, "hub")
+    async with started_parts(tmp_path, "hub", servers={}, builtins={"hub": builtin}) as parts:
         assert await text_of(parts, "delete_everything") == "done"
         [snapshot] = await parts.tools.snapshots()
         assert (snapshot.is_approved, snapshot.category) == (True, "write")
@@ -143,8 +134,7 @@ class BuiltIn:
 
 async def test_every_tool_known_has_a_snapshot_also_those_that_are_switched_off(tmp_path: Path) -> None:
     program = ScriptedServer(tool("get.it", description="Gets it"), tool("drop"), tool("off"))
-    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"], disabledTools=["off"])) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, autoApprove=["read"], disabledTools=["off"])) as parts:
         found = {each.original_name: each for each in await parts.tools.snapshots()}
         assert (found["get.it"].name, found["get.it"].description, found["get.it"].server) == ("get_it", "Gets it", "s")
         assert [(each.category, each.is_enabled, each.is_approved) for each in found.values()] == [
@@ -158,8 +148,7 @@ async def test_every_tool_known_has_a_snapshot_also_those_that_are_switched_off(
 
 async def test_the_schema_of_a_tool_is_known_as_long_as_it_is_offered(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t", inputSchema=schema)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t", inputSchema=schema)))) as parts:
         await parts.tools.listing()
         assert json.loads(bytes(parts.tools.input_schema("s", "t") or b"null")) == schema
         assert parts.tools.input_schema("s", "other") is None

@@ -1,15 +1,15 @@
-"""tool_words.py, and config/settings/tool_override.py as what it reads"""
+"""tool_words.py"""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import hub_parts, one_server, started
+from tests.fakes.hub_parts import one_server, started_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue import tool_words
-from tooltray.config.settings.tool_override import LONGEST_IMAGE, LONGEST_TITLE, MOST_ICONS, ToolOverride
+from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.foundation.errors import TooltrayError
 
 ICON = {"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}
@@ -55,37 +55,16 @@ def test_rules_believe_the_server_and_of_an_override_what_is_more_careful() -> N
     }
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"title": 5},
-        {"title": "t" * (LONGEST_TITLE + 1)},
-        {"annotations": {"readOnlyHint": "yes"}},
-        {"annotations": ["readOnlyHint"]},
-        {"icons": {"src": "https://example.org"}},
-        {"icons": [{}]},
-        {"icons": [{"src": "http://example.org/i.png"}]},
-        {"icons": [{"src": "javascript:alert(1)"}]},
-        {"icons": [{"src": "data:text/html,<b>"}]},
-        {"icons": [{"src": "https://example.org/a b"}]},
-        {"icons": [{"src": "data:image/png;base64," + "A" * LONGEST_IMAGE}]},
-        {"icons": [{"src": "https://example.org/" + "a" * 2048}]},
-        {"icons": [DRAWN] * (MOST_ICONS + 1)},
-        {"icons": [{**DRAWN, "theme": "blue"}]},
-    ],
-)
-async def test_what_cannot_be_shown_is_refused_and_changes_nothing(tmp_path: Path, odd: dict[str, Any]) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("read")))) as parts:
-        await started(parts)
+async def test_what_cannot_be_shown_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("read")))) as parts:
         with pytest.raises(TooltrayError, match="'read' cannot be shown so"):
-            await parts.presenter.set_tool_override("s", "read", **odd)
+            await parts.presenter.set_tool_override("s", "read", icons=[{"src": "javascript:alert(1)"}])
         assert json.loads(bytes(await parts.tools.listing())) == {"tools": [tool("read")]}
 
 
 async def test_a_title_hints_and_icons_are_listed_and_taken_back(tmp_path: Path) -> None:
     program = ScriptedServer(tool("drop", annotations={"destructiveHint": True, "readOnlyHint": 5}, icons=7))
-    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read", "hint:non-destructive"])) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, autoApprove=["read", "hint:non-destructive"])) as parts:
         before = bytes(await parts.tools.listing())
         await parts.presenter.set_tool_override(
             "s", "drop", title="Drop", annotations={"readOnlyHint": True, "destructiveHint": False}, icons=[ICON]
@@ -102,8 +81,7 @@ async def test_a_title_hints_and_icons_are_listed_and_taken_back(tmp_path: Path)
 
 async def test_a_hint_that_is_more_careful_makes_a_tool_ask(tmp_path: Path) -> None:
     program = ScriptedServer(tool("read_it", annotations={"readOnlyHint": True}))
-    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
         await parts.tools.listing()
         assert next(parts.tools.all_routes("s")).decision.is_approved
         await parts.presenter.set_tool_override("s", "read_it", annotations={"readOnlyHint": False})

@@ -1,4 +1,4 @@
-"""Where a request comes from: its process and those above it, harmless and bounded, and the AI client among them."""
+"""ancestry.py: where a request comes from: its process and those above it, harmless and bounded, and the AI client among them."""
 
 import json
 import os
@@ -44,6 +44,9 @@ def test_a_script_is_named_instead_of_its_interpreter_and_known_by_its_path(tmp_
     [process] = origin_of(9, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).processes
     assert process.name == "main.js"
     assert origin_of(9, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).ai_client == "Codex"
+    proc(tmp_path, 10, 1, "vim", "/usr/bin/vim", "/lib/codex/main.js")
+    [process] = origin_of(10, KNOWN, lambda pid: look_in_proc(pid, str(tmp_path))).processes
+    assert (process.name, process.words) == ("vim", {"vim"})
 
 
 def test_names_are_harmless_and_bounded() -> None:

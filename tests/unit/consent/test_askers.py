@@ -1,4 +1,4 @@
-"""Who confirms what: the window for commands where a desktop runs, else a passphrase, else the terminal; and what is recorded of it."""
+"""askers.py, api.py: the window confirms where a desktop runs, else a passphrase, else the terminal; and what is recorded of it."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The passphrase: a slow hash in one file, few tries, and waits that a restart does not shorten."""
+"""passphrase.py: a slow hash in one file, few tries, and waits that a restart does not shorten."""
 
 import json
 import os
@@ -74,15 +74,10 @@ def test_one_that_is_too_short_or_too_long_is_not_set(tmp_path: Path, text: str)
 @pytest.mark.parametrize(
     "content",
     [
-        "",
-        "{}",
-        '{"salt": "zz", "hash": "00"}',
-        '{"salt": "00", "hash": "00", "cost": 3}',
-        '{"salt": "00", "hash": "00", "cost": 1073741824}',
-        '{"salt": "00", "hash": "\\ud800", "cost": 4}',
-        '{"salt": "00", "hash": "00", "cost": 4, "wrong": -1000}',
-        '{"salt": "00", "hash": "00", "cost": 4, "notBefore": NaN}',
-        '{"salt": "00", "hash": "00", "cost": 4, "version": 2}',
+        *("", "{}", '{"salt": "zz", "hash": "00"}', '{"salt": "00", "hash": "00", "cost": 3}'),
+        *('{"salt": "00", "hash": "00", "cost": 1073741824}', '{"salt": "00", "hash": "\\ud800", "cost": 4}'),
+        *('{"salt": "00", "hash": "00", "cost": 4, "wrong": -1000}', '{"salt": "00", "hash": "00", "cost": 4, "notBefore": NaN}'),
+        *('{"salt": "00", "hash": "00", "cost": 4, "version": 2}',),
     ],
 )
 def test_a_damaged_file_opens_nothing_and_is_no_missing_one(tmp_path: Path, content: str) -> None:

@@ -123,12 +123,7 @@ def test_all_of_becomes_one_object() -> None:
 
 def test_a_reference_at_the_top_is_followed() -> None:
     schema = {"$ref": "#/definitions/Args", "definitions": {"Args": {"properties": {"a": TEXT}, "required": ["a"]}}}
-    assert object_schema(schema) == {
-        "definitions": schema["definitions"],
-        "properties": {"a": TEXT},
-        "required": ["a"],
-        "type": "object",
-    }
+    assert object_schema(schema) == {"definitions": schema["definitions"], "properties": {"a": TEXT}, "required": ["a"], "type": "object"}
 
 
 def test_alternatives_become_one_object_that_takes_them_all_and_says_what_belongs_together() -> None:

@@ -47,11 +47,7 @@ A, B = {"type": "string"}, {"type": "integer"}
         ({"anyOf": [A] * 10}, {"anyOf": [B] * 10}, {"anyOf": [A] * 10}),
         ({"allOf": [A]}, {"allOf": [B]}, {"allOf": [A, B]}),
         ({"pattern": "a"}, {"pattern": "b"}, {"pattern": "a"}),
-        (
-            {"properties": {"a": A}, "additionalProperties": False},
-            {"properties": {"b": B}},
-            {"properties": {"a": A, "b": B}},
-        ),
+        ({"properties": {"a": A}, "additionalProperties": False}, {"properties": {"b": B}}, {"properties": {"a": A, "b": B}}),
         ({"additionalProperties": False}, {"title": "x"}, {"additionalProperties": False, "title": "x"}),
     ],
 )
@@ -95,17 +91,8 @@ def test_a_reference_into_the_schema_is_followed(reference: str, schema: Any) ->
 @pytest.mark.parametrize(
     "reference",
     [
-        "#/$defs/gone",
-        "#/$defs/a/type/deeper",
-        "#/$defs/no schema",
-        "#/properties/list/prefixItems/2",
-        "#/properties/list/prefixItems/x",
-        "#gone",
-        "#/$defs/round",
-        "https://example.org/schema.json",
-        "other.json#/a",
-        5,
-        None,
+        *("#/$defs/gone", "#/$defs/a/type/deeper", "#/$defs/no schema", "#/properties/list/prefixItems/2"),
+        *("#/properties/list/prefixItems/x", "#gone", "#/$defs/round", "https://example.org/schema.json", "other.json#/a", 5, None),
     ],
 )
 def test_other_references_lead_nowhere(reference: Any) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.everything_server import server_with
 from tests.fakes.fake_channel import FakeChannel, line
-from tests.fakes.hub_parts import MODERN_META, HubParts, entry, hub_parts, one_server, settled, two_servers
+from tests.fakes.hub_parts import MODERN_META, HubParts, entry, hub_parts, one_server, settled, started_parts, two_servers
 from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.fakes.skill_server import EXTENSION, SkillServer
 
@@ -141,19 +141,16 @@ async def test_a_hub_that_has_just_started_knows_what_a_server_said_in_an_earlie
 
 @pytest.mark.parametrize("nothing", [None, 5, "", " \n"])
 async def test_a_server_that_says_nothing_any_more_is_believed(tmp_path: Path, nothing: Any) -> None:
-    async with hub_parts(tmp_path, **one_server(saying("Reads files."))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(saying("Reads files."))) as parts:
         await parts.ended()
-    async with hub_parts(tmp_path, programs={"program": saying(nothing)}) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, "s", programs={"program": saying(nothing)}) as parts:
         assert await said_of(parts) == ""
     async with hub_parts(tmp_path, programs={"program": ScriptedServer()}) as parts:
         assert await said_of(parts) == ""
 
 
 async def test_what_another_program_said_under_the_name_does_not_count(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(saying("Reads files."))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(saying("Reads files."))) as parts:
         await parts.ended()
     async with hub_parts(tmp_path, **one_server(ScriptedServer(), args=["--other"])) as parts:
         assert await said_of(parts) == ""
@@ -161,8 +158,7 @@ async def test_what_another_program_said_under_the_name_does_not_count(tmp_path:
 
 async def test_with_a_server_goes_what_it_said(tmp_path: Path) -> None:
     programs = {"program": saying("Reads files.")}
-    async with hub_parts(tmp_path, servers={"s": entry("program")}, programs=programs) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, "s", servers={"s": entry("program")}, programs=programs) as parts:
         await parts.conf.remove_server("s")
         await parts.ended()
         await parts.conf.set_server("s", MCPServerConfig(command="program"))
@@ -174,8 +170,7 @@ async def test_with_a_server_goes_what_it_said(tmp_path: Path) -> None:
 
 
 async def test_a_secret_in_it_is_masked_before_it_is_kept(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(saying("Log in with hunter2."))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(saying("Log in with hunter2."))) as parts:
         assert await said_of(parts) == "Log in with ***."
     kept = b"".join(path.read_bytes() for path in (tmp_path / "catalogue").iterdir())
     assert b"Log in with" in kept
@@ -183,15 +178,13 @@ async def test_a_secret_in_it_is_masked_before_it_is_kept(tmp_path: Path) -> Non
 
 
 async def test_a_text_without_measure_is_cut(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(saying("word " * 200_000))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(saying("word " * 200_000))) as parts:
         assert len((await said_of(parts)).encode()) <= 8192
 
 
 async def test_a_copy_for_one_session_does_not_speak_for_all(tmp_path: Path) -> None:
     program = saying("For all.")
-    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(program, isolation="session")) as parts:
         program.handlers["initialize"] = saying("For one.").handlers["initialize"]
         await parts.call("a", parts.client())
         assert len(program.copies.all) == 2
@@ -233,8 +226,7 @@ async def test_what_servers_declare_is_joined_and_what_is_of_one_era_alone_stays
 
 
 async def test_it_is_known_of_servers_that_do_not_run_also_after_a_restart_of_the_hub(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with(FOO))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(server_with(FOO))) as parts:
         await parts.ended()
     async with hub_parts(tmp_path, programs={"program": server_with({})}) as parts:
         assert of_session(parts) == FOO
@@ -247,16 +239,14 @@ async def test_it_is_known_of_servers_that_do_not_run_also_after_a_restart_of_th
 
 async def test_what_cannot_run_and_what_a_profile_leaves_out_is_not_declared(tmp_path: Path) -> None:
     settings = {"profiles": {"none": {"servers": []}}}
-    async with hub_parts(tmp_path, **one_server(server_with(FOO)), settings=settings) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(server_with(FOO)), settings=settings) as parts:
         assert of_session(parts, profile="none") == {}
         await parts.servers.stop("s")
         assert of_session(parts) == {}
 
 
 async def test_another_configuration_is_another_program(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with(FOO))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(server_with(FOO))) as parts:
         await parts.servers.stop("s")
         assert parts.server_declarations.of(parts.servers.get("s"), Era.LEGACY) == FOO
         await parts.conf.change_server("s", args=["--other"])
@@ -270,8 +260,7 @@ async def test_another_configuration_is_another_program(tmp_path: Path) -> None:
 async def test_a_server_of_both_eras_may_declare_another_thing_in_each(tmp_path: Path) -> None:
     program = server_with(FOO, eras=("legacy", "modern"))
     program.handlers["initialize"] = lambda copy, params: {"protocolVersion": "2025-11-25", "capabilities": {"experimental": {"x": {}}}}
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         managed = parts.servers.get("s")
         assert of_session(parts, Era.LEGACY) == FOO  # as far as is known
         await managed.running(Era.LEGACY, timeout_s=10)
@@ -283,15 +272,13 @@ async def test_a_server_of_both_eras_may_declare_another_thing_in_each(tmp_path:
     "capabilities", [[], "x", None, {"extensions": []}, {"tasks": [1]}, {"experimental": {"a": 5}}, {"extensions": "x"}]
 )
 async def test_capabilities_of_another_type_are_none(tmp_path: Path, capabilities: Any) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with(capabilities))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(server_with(capabilities))) as parts:
         assert of_session(parts) == {}
 
 
 async def test_members_of_tasks_that_are_no_objects_are_left_out_on_each_level(tmp_path: Path) -> None:
     tasks = {"cancel": {}, "list": True, "requests": {"tools": {"call": 1, "later": {}}, "x": None}}
-    async with hub_parts(tmp_path, **one_server(server_with({"tasks": tasks}))) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **one_server(server_with({"tasks": tasks}))) as parts:
         assert of_session(parts) == {"tasks": {"cancel": {}, "requests": {"tools": {"later": {}}}}}
 
 

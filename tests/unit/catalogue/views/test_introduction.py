@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.hub_parts import HubParts, entry, hub_parts
-from tests.fakes.lazy_hub import lazy, names_of, ready, rich, six
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, started_parts
+from tests.fakes.lazy_hub import lazy, names_of, ready_parts, rich, six
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.protocol.sessions.session_state import SessionState
@@ -31,8 +31,7 @@ def two(**fields: Any) -> dict[str, Any]:
 
 
 async def test_servers_are_told_by_name_with_what_they_say_of_themselves(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **two()) as parts:
-        await parts.servers.start("git")
+    async with started_parts(tmp_path, "git", **two()) as parts:
         await parts.servers.start("fs")
         blocks = ["", "What fs says of itself:", "  Reads files.", "", "What git says of itself:", "  Commits."]
         assert told(parts) == [HEAD, "Servers: fs, git.", ABOUT, *blocks]
@@ -81,8 +80,7 @@ async def test_where_a_client_is_shown_search_alone_it_is_told_so(tmp_path: Path
 
 async def test_the_hubs_tools_are_called_as_they_are_listed(tmp_path: Path) -> None:
     program = ScriptedServer(tool("find_tools"), tool("activate_serena"))
-    async with hub_parts(tmp_path, **lazy(open=program, serena=rich(tool("a")))) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **lazy(open=program, serena=rich(tool("a")))) as parts:
         names = await names_of(parts, parts.client())
         assert "hub_find_tools" in names
         assert any("serena (hub_activate_serena)" in line for line in told(parts))

@@ -22,7 +22,7 @@ from tests.fakes.lazy_hub import (
     described,
     lazy,
     names_of,
-    ready,
+    ready_parts,
     rich,
     said,
     six,
@@ -31,8 +31,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 
 async def test_an_activation_answers_with_everything_and_the_lists_follow(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(serena=rich(tool("a", description="A"), tool("b")))) as parts:
-        await ready(parts, "serena")
+    async with ready_parts(tmp_path, "serena", **lazy(serena=rich(tool("a", description="A"), tool("b")))) as parts:
         follower, other = Follower(parts), Follower(parts)
         client = follower.client
         result = await called(parts, client, "activate_serena")
@@ -77,8 +76,7 @@ async def test_a_modern_client_gets_a_modern_result(tmp_path: Path) -> None:
 
 
 async def test_five_hundred_sessions_activate_at_once_and_each_for_itself(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six(), y=six("u"))) as parts:
-        await ready(parts, "x", "y")
+    async with ready_parts(tmp_path, "x", "y", **lazy(x=six(), y=six("u"))) as parts:
         followers = []
         for number in range(500):
             follower = Follower(parts, name=f"client {number}")
@@ -92,16 +90,11 @@ async def test_five_hundred_sessions_activate_at_once_and_each_for_itself(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"),
-    [
-        ({"disable": True}, "server 'x' is switched off"),
-        ({"command": "absent"}, "server 'x' is not running"),
-    ],
+    ("settings", "reason"), [({"disable": True}, "server 'x' is switched off"), ({"command": "absent"}, "server 'x' is not running")]
 )
 @pytest.mark.expected_warnings("")
 async def test_a_server_that_cannot_run_is_not_activated_and_says_why(tmp_path: Path, settings: dict[str, Any], reason: str) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         follower = Follower(parts)
         await names_of(parts, follower.client)
         await parts.conf.change_server("x", **settings)
@@ -112,8 +105,7 @@ async def test_a_server_that_cannot_run_is_not_activated_and_says_why(tmp_path: 
 
 
 async def test_stopped_removed_and_paused_servers_are_not_activated(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six(), y=six("u"))) as parts:
-        await ready(parts, "x", "y")
+    async with ready_parts(tmp_path, "x", "y", **lazy(x=six(), y=six("u"))) as parts:
         client = parts.client()
         await names_of(parts, client)
         await parts.servers.stop("x")
@@ -186,8 +178,7 @@ async def test_a_session_with_a_copy_of_its_own_is_answered_by_that(tmp_path: Pa
     program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("of_all" if copy is program.copies.all[0] else "own")]}
     options = lazy(x=program)
     options["servers"]["x"]["isolation"] = "session"
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **options) as parts:
         client = parts.client()
         client.state.server = "x"
         assert "Available: of_all." in await described(parts, client, "activate_x")
@@ -197,8 +188,7 @@ async def test_a_session_with_a_copy_of_its_own_is_answered_by_that(tmp_path: Pa
 
 
 async def test_where_no_session_lasts_the_answer_says_that_nothing_will_be_listed(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         client = parts.client()
         assert "note" not in await activated(parts, client, "x")
         client.state.is_passing = True

@@ -1,10 +1,11 @@
 """modes.py and known_clients.py"""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, started_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views.known_clients import MOST_SEEN
@@ -18,6 +19,12 @@ from tooltray.servers.builtin.hub_server import HubServer
 
 def one(**publish: Any) -> dict[str, Any]:
     return {"servers": {"s": entry("x"), "t": entry("x", lazyLoad=False)}, "settings": {"publish": publish}}
+
+
+@pytest.fixture
+async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
+    async with hub_parts(tmp_path, **one()) as parts:
+        yield parts
 
 
 def large(count: int, size_bytes: int = 10) -> dict[str, Any]:
@@ -37,12 +44,11 @@ def lazy(parts: HubParts, state: SessionState) -> list[str]:
 # what counts
 
 
-async def test_nothing_is_hidden_unasked(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        shown = parts.modes.shown(session("claude-code"))
+async def test_nothing_is_hidden_unasked(parts: HubParts) -> None:
+    shown = parts.modes.shown(session("claude-code"))
 
-        assert shown.mode == "everything"
-        assert lazy(parts, session()) == []
+    assert shown.mode == "everything"
+    assert lazy(parts, session()) == []
 
 
 @pytest.mark.parametrize("where", [{"lazyLoad": True}, {"options": {"lazyLoad": True}}])
@@ -95,8 +101,7 @@ async def test_what_a_client_may_do_unasked_is_its_own_or_the_servers(tmp_path: 
 
 
 async def test_automatically_everything_is_shown_that_fits(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **large(3)) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **large(3)) as parts:
         await parts.tools.listing()
         shown = parts.modes.shown(session("codex-mcp-client"))
 
@@ -120,8 +125,7 @@ async def test_automatically_everything_is_shown_that_fits(tmp_path: Path) -> No
 async def test_a_client_that_searches_itself_gets_all_tools_and_others_search_beyond_the_limit(
     tmp_path: Path, client: str, mode: str, publish: dict[str, Any]
 ) -> None:
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5) | {"settings": {"publish": publish}}) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5) | {"settings": {"publish": publish}}) as parts:
         await parts.tools.listing()
         shown = parts.modes.shown(session(client))
 
@@ -131,8 +135,7 @@ async def test_a_client_that_searches_itself_gets_all_tools_and_others_search_be
 
 @pytest.mark.parametrize("publish", [{"mode": "everything"}, {"lazyLoad": False}])
 async def test_a_home_that_chose_keeps_it_whatever_the_tools_cost(tmp_path: Path, publish: dict[str, Any]) -> None:
-    async with hub_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5) | {"settings": {"publish": publish}}) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **large(2, AUTOMATIC_TOKENS * 5) | {"settings": {"publish": publish}}) as parts:
         await parts.tools.listing()
         assert parts.modes.shown(session()).mode == "everything"
         assert not parts.modes.may_hide()
@@ -176,8 +179,7 @@ async def test_a_first_list_without_any_servers_tools_decides_nothing(tmp_path: 
 async def test_the_hubs_own_tools_alone_decide_nothing(tmp_path: Path) -> None:
     bus = EventBus()
     own = HubServer(get_snapshot=lambda: parts.presenter.snapshot(), takes_reports=lambda: False, bus=bus)
-    async with hub_parts(tmp_path, **large(1), builtins={"hub": own}) as parts:
-        await parts.servers.start("hub")
+    async with started_parts(tmp_path, "hub", **large(1), builtins={"hub": own}) as parts:
         await parts.tools.listing()
         state = parts.states.connect("key")
         parts.modes.keep(state)
@@ -209,15 +211,13 @@ async def test_what_clients_get_is_described(tmp_path: Path, size_bytes: int, pu
 
 
 async def test_the_description_is_of_one_kind_of_client(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **large(2, 50_000)) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **large(2, 50_000)) as parts:
         await parts.tools.listing()
         assert (await summary(parts, "claude-code")).startswith("AI clients get all tools")
 
 
 async def test_automatically_more_tools_than_a_client_shows_are_hidden(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **large(41)) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **large(41)) as parts:
         await parts.tools.listing()
 
         assert parts.modes.shown(session("cursor-vscode")).reason.startswith("Cursor shows at most 40 tools, there are 41,")
@@ -229,8 +229,7 @@ async def test_automatically_only_the_tools_of_a_session_s_profile_and_server_co
     options["settings"]["profiles"] = {"none": {"servers": []}, "half": {"servers": ["s"], "tools": {"s": ["t0"]}}}
     options["settings"]["publish"]["clients"] = {"b": {"profile": "none"}}
     options["servers"]["t"] = entry("y")
-    async with hub_parts(tmp_path, **options) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **options) as parts:
         await parts.tools.listing("s")
 
         modes = [parts.modes.shown(each).mode for each in (session("a"), session("b"), session(profile="none"), session(server="t"))]
@@ -243,8 +242,7 @@ async def test_automatically_nothing_counts_that_models_do_not_get_and_what_the_
     options = large(1)
     huge = "x" * AUTOMATIC_TOKENS * 5
     options["programs"]["x"] = ScriptedServer(tool("t", title=huge, outputSchema={"type": "object", "description": huge}))
-    async with hub_parts(tmp_path, **options) as parts:
-        await parts.servers.start("s")
+    async with started_parts(tmp_path, **options) as parts:
         await parts.tools.listing()
         assert parts.modes.shown(session()).mode == "everything"
 
@@ -253,11 +251,10 @@ async def test_automatically_nothing_counts_that_models_do_not_get_and_what_the_
         assert parts.modes.shown(session()).mode == "search"
 
 
-async def test_what_was_seen_of_a_client_goes_before_what_is_known(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        known = [parts.modes.obeys_changes(session(name)) for name in ("claude-code", "codex-mcp-client", "cursor-vscode", "x")]
-        assert known == [True, False, None, None]
-        assert parts.modes.obeys_changes(session("claude-code", obeys_changes=False)) is False
+async def test_what_was_seen_of_a_client_goes_before_what_is_known(parts: HubParts) -> None:
+    known = [parts.modes.obeys_changes(session(name)) for name in ("claude-code", "codex-mcp-client", "cursor-vscode", "x")]
+    assert known == [True, False, None, None]
+    assert parts.modes.obeys_changes(session("claude-code", obeys_changes=False)) is False
 
 
 async def test_automatically_more_tools_are_news_to_those_whom_it_concerns(tmp_path: Path) -> None:
@@ -277,28 +274,26 @@ async def test_automatically_more_tools_are_news_to_those_whom_it_concerns(tmp_p
 # sessions and clients
 
 
-async def test_a_client_that_says_who_it_is_is_seen(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        state = parts.states.connect("key", folder="f", profile="p")
-        parts.modes.named(state, ClientInfo("acme", "1"))
-        parts.modes.named(state, ClientInfo("acme", "1"))
-        state.activated |= {"b", "a"}
+async def test_a_client_that_says_who_it_is_is_seen(parts: HubParts) -> None:
+    state = parts.states.connect("key", folder="f", profile="p")
+    parts.modes.named(state, ClientInfo("acme", "1"))
+    parts.modes.named(state, ClientInfo("acme", "1"))
+    state.activated |= {"b", "a"}
 
-        (found,) = await parts.views_api.get_sessions()
-        assert (found.client, found.version, found.profile, found.mode, found.activated) == ("acme", "1", "p", "everything", ("a", "b"))
-        assert found.is_connected
-        assert [each.is_seen for each in await parts.views_api.get_client_modes() if each.client == "acme"] == [True]
-        parts.states.disconnect("key")
-        assert not (await parts.views_api.get_sessions())[0].is_connected
+    (found,) = await parts.views_api.get_sessions()
+    assert (found.client, found.version, found.profile, found.mode, found.activated) == ("acme", "1", "p", "everything", ("a", "b"))
+    assert found.is_connected
+    assert [each.is_seen for each in await parts.views_api.get_client_modes() if each.client == "acme"] == [True]
+    parts.states.disconnect("key")
+    assert not (await parts.views_api.get_sessions())[0].is_connected
 
 
-async def test_another_client_in_the_same_session_is_judged_anew(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        state = session("a", obeys_changes=True, version="1")
-        parts.modes.named(state, ClientInfo("a", "2"))
-        assert state.obeys_changes is True
-        parts.modes.named(state, ClientInfo("b", "2"))
-        assert (state.client, state.obeys_changes) == ("b", None)
+async def test_another_client_in_the_same_session_is_judged_anew(parts: HubParts) -> None:
+    state = session("a", obeys_changes=True, version="1")
+    parts.modes.named(state, ClientInfo("a", "2"))
+    assert state.obeys_changes is True
+    parts.modes.named(state, ClientInfo("b", "2"))
+    assert (state.client, state.obeys_changes) == ("b", None)
 
 
 async def test_a_client_s_rules_on_arguments_are_told_in_words_and_so_is_its_flow_guard(tmp_path: Path) -> None:
@@ -343,51 +338,47 @@ async def test_every_other_client_has_an_entry_which_says_what_is_chosen_for_all
         assert (others.mode, others.shown_mode, others.reason) == ("lazy", "lazy", "chosen for all AI clients")
 
 
-async def test_a_request_that_nobody_can_tie_to_another_is_no_session_that_people_see(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        passing = parts.states.connect(1, is_lasting=False, is_passing=True)
-        parts.modes.named(passing, ClientInfo("acme"))
-        parts.states.disconnect(1, is_lasting=False)
-        assert await parts.views_api.get_sessions() == []
-        assert not any(isinstance(event, SessionListChanged) for event in parts.heard.all)
-        parts.states.connect(2)
-        assert len(await parts.views_api.get_sessions()) == 1
+async def test_a_request_that_nobody_can_tie_to_another_is_no_session_that_people_see(parts: HubParts) -> None:
+    passing = parts.states.connect(1, is_lasting=False, is_passing=True)
+    parts.modes.named(passing, ClientInfo("acme"))
+    parts.states.disconnect(1, is_lasting=False)
+    assert await parts.views_api.get_sessions() == []
+    assert not any(isinstance(event, SessionListChanged) for event in parts.heard.all)
+    parts.states.connect(2)
+    assert len(await parts.views_api.get_sessions()) == 1
 
 
-async def test_clients_that_always_name_themselves_anew_fill_no_list(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        few = len(await parts.views_api.get_client_modes())
-        for number in range(max(MOST_SEEN, MOST_VIEWS) + 1):
-            parts.modes.named(state := session(), ClientInfo(f"c{number}"))
-            assert parts.modes.shown(state).mode == "everything"
-        assert len(await parts.views_api.get_client_modes()) == few + MOST_SEEN
+async def test_clients_that_always_name_themselves_anew_fill_no_list(parts: HubParts) -> None:
+    few = len(await parts.views_api.get_client_modes())
+    for number in range(max(MOST_SEEN, MOST_VIEWS) + 1):
+        parts.modes.named(state := session(), ClientInfo(f"c{number}"))
+        assert parts.modes.shown(state).mode == "everything"
+    assert len(await parts.views_api.get_client_modes()) == few + MOST_SEEN
 
 
 # changes
 
 
-async def test_a_mode_that_is_chosen_counts_at_once_and_is_news(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        assert parts.modes.shown(session("a")).mode == "everything"
-        news = len(parts.heard.of(SessionListChanged))
-        await parts.views_api.set_client_mode("a", "search")
-        assert parts.modes.shown(session("a")).mode == "search"
-        assert len(parts.heard.of(SessionListChanged)) == news + 1
-        await parts.views_api.set_client_mode("b", "lazy")
-        assert len(parts.heard.of(SessionListChanged)) == news + 1  # nobody asked what b sees
-        await parts.views_api.set_client_mode("", "lazy")
-        await parts.views_api.set_client_mode("a", "")
-        assert parts.modes.shown(session("a")).mode == "lazy"
+async def test_a_mode_that_is_chosen_counts_at_once_and_is_news(parts: HubParts) -> None:
+    assert parts.modes.shown(session("a")).mode == "everything"
+    news = len(parts.heard.of(SessionListChanged))
+    await parts.views_api.set_client_mode("a", "search")
+    assert parts.modes.shown(session("a")).mode == "search"
+    assert len(parts.heard.of(SessionListChanged)) == news + 1
+    await parts.views_api.set_client_mode("b", "lazy")
+    assert len(parts.heard.of(SessionListChanged)) == news + 1  # nobody asked what b sees
+    await parts.views_api.set_client_mode("", "lazy")
+    await parts.views_api.set_client_mode("a", "")
+    assert parts.modes.shown(session("a")).mode == "lazy"
 
 
-async def test_servers_are_made_lazy(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        await parts.views_api.set_lazy_load(True, "s")
-        assert lazy(parts, session()) == ["s"]
-        await parts.views_api.set_lazy_load(None, "s")
-        assert lazy(parts, session()) == []
-        await parts.views_api.set_lazy_load(True, None)
-        assert lazy(parts, session()) == ["s"]
+async def test_servers_are_made_lazy(parts: HubParts) -> None:
+    await parts.views_api.set_lazy_load(True, "s")
+    assert lazy(parts, session()) == ["s"]
+    await parts.views_api.set_lazy_load(None, "s")
+    assert lazy(parts, session()) == []
+    await parts.views_api.set_lazy_load(True, None)
+    assert lazy(parts, session()) == ["s"]
 
 
 async def test_profiles_and_approvals_of_a_client_are_chosen(tmp_path: Path) -> None:
@@ -414,7 +405,6 @@ async def test_the_reason_speaks_of_the_profile_where_there_is_one(tmp_path: Pat
         assert parts.modes.shown(session("c")).reason == "its settings cannot be read, so nothing is shown"
 
 
-async def test_a_rule_that_means_nothing_is_refused(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one()) as parts:
-        with pytest.raises(TooltrayError, match="means nothing"):
-            await parts.views_api.set_client_auto_approve("a", ["hint:loud"])
+async def test_a_rule_that_means_nothing_is_refused(parts: HubParts) -> None:
+    with pytest.raises(TooltrayError, match="means nothing"):
+        await parts.views_api.set_client_auto_approve("a", ["hint:loud"])

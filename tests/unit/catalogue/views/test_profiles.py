@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.hub_parts import HubParts, entry, hub_parts, started_parts
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
 from tooltray.catalogue.skill import Skill
@@ -141,8 +141,7 @@ async def test_profiles_are_set_shown_with_their_tools_and_removed(tmp_path: Pat
 
 async def test_what_a_profile_names_and_there_is_not_is_told(tmp_path: Path) -> None:
     profiles = {"odd": {"servers": ["a", "gone"], "tools": {"a": ["red"], "b": ["whatever"], "lost": ["x"]}}, "work": WORK}
-    async with hub_parts(tmp_path, **world(profiles=profiles, clients={"c": {"profile": "work"}})) as parts:
-        await parts.servers.start("a")
+    async with started_parts(tmp_path, "a", **world(profiles=profiles, clients={"c": {"profile": "work"}})) as parts:
         await parts.tools.listing("a")
         (told,) = [notice for notice in notices(parts) if "profile" in notice]
         assert "there is no server 'gone'; there is no server 'lost'; 'a' has no tool 'red'" in told

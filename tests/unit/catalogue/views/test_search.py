@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import Raw
-from tests.fakes.hub_parts import hub_parts, started, two_servers
+from tests.fakes.hub_parts import started_parts, two_servers
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views import search
@@ -53,15 +53,8 @@ def test_the_tool_that_is_meant_comes_first(query: str, first: str) -> None:
 @pytest.mark.parametrize(
     ("query", "name"),
     [
-        ("directories", "list_directory"),
-        ("merging", "merge_branch"),
-        ("merged", "merge_branch"),
-        ("dragging", "drag_mouse"),
-        ("pressing", "press_key"),
-        ("searches boxes", "search_box"),
-        ("queries", "run_query"),
-        ("is", "is"),
-        ("classes", "class"),
+        *(("directories", "list_directory"), ("merging", "merge_branch"), ("merged", "merge_branch"), ("dragging", "drag_mouse")),
+        *(("pressing", "press_key"), ("searches boxes", "search_box"), ("queries", "run_query"), ("is", "is"), ("classes", "class")),
     ],
 )
 def test_endings_of_words_make_no_difference(query: str, name: str) -> None:
@@ -258,8 +251,7 @@ def test_no_word_stands_twice_in_the_table_that_comes_with_tooltray() -> None:
 
 async def test_of_too_many_indexes_the_oldest_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "MOST_INDEXES", 1)
-    async with hub_parts(tmp_path, **two_servers(ScriptedServer(tool("read_it")), ScriptedServer(tool("write_it")))) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(ScriptedServer(tool("read_it")), ScriptedServer(tool("write_it")))) as parts:
         for server, name in [("a", "read_it"), ("b", "write_it"), ("a", "read_it")]:
             entries = await parts.search.found(name, 1, SessionState("1", server=server), client=None)
             assert [entry.route.definition.name for entry in entries] == [name]

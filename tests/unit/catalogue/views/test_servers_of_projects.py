@@ -8,18 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.file_servers import SHOP, TOOLS_FOLDER, file_server, project
 from tests.fakes.hub_parts import Client, HubParts, counted_words, entry, hub_parts
-from tests.fakes.lazy_hub import (
-    PROMPTS,
-    RESOURCES,
-    TOOLS,
-    Follower,
-    answered,
-    called,
-    names_of,
-    ready,
-    rich,
-    said,
-)
+from tests.fakes.lazy_hub import PROMPTS, RESOURCES, TOOLS, Follower, answered, called, names_of, ready, rich, said
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views.tool_costs import ToolCosting
@@ -38,11 +27,7 @@ async def nothing_read(session: Client) -> None:
 
 @contextlib.asynccontextmanager
 async def shop(
-    root: Path,
-    *,
-    settings: dict[str, Any] | None = None,
-    look: Callable[[Client], Awaitable[None]] = nothing_read,
-    **db: Any,
+    root: Path, *, settings: dict[str, Any] | None = None, look: Callable[[Client], Awaitable[None]] = nothing_read, **db: Any
 ) -> AsyncIterator[HubParts]:
     """`db` is of the shop, `lint` of the tools, `open` of the settings; all have been listed."""
     programs = {
@@ -55,6 +40,12 @@ async def shop(
         files = {"db": file_server("db", folder=str(root), **db), "lint": file_server("lint", project=TOOLS_FOLDER, folder=str(root))}
         parts.conf.set_file_servers(files)
         await ready(parts, "open", "db", "lint")
+        yield parts
+
+
+@pytest.fixture
+async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
+    async with shop(tmp_path) as parts:
         yield parts
 
 
@@ -81,31 +72,28 @@ async def listed(parts: HubParts, client: Client, method: str) -> list[Any]:
 @pytest.mark.parametrize(
     ("folder", "tools"), [(SHOP, ["query", "read"]), (TOOLS_FOLDER, ["check", "read"]), ("/elsewhere", ["read"]), (None, ["read"])]
 )
-async def test_a_session_has_the_tools_of_its_own_project_and_of_the_settings(tmp_path: Path, folder: str | None, tools: list[str]) -> None:
-    async with shop(tmp_path) as parts:
-        assert await names_of(parts, works_on(parts.client(), folder)) == tools
+async def test_a_session_has_the_tools_of_its_project_and_of_the_settings(parts: HubParts, folder: str | None, tools: list[str]) -> None:
+    assert await names_of(parts, works_on(parts.client(), folder)) == tools
 
 
 @pytest.mark.parametrize("method", ["prompts/list", "resources/list", "resources/templates/list"])
 @pytest.mark.parametrize("server", [None, "db"])
-async def test_so_it_is_with_prompts_and_resources(tmp_path: Path, method: str, server: str | None) -> None:
-    async with shop(tmp_path) as parts:
-        own, other = works_on(parts.client(), SHOP), outsider(parts)
-        own.state.server = other.state.server = server
-        assert len(await listed(parts, own, method)) == 1
-        assert await listed(parts, other, method) == []
+async def test_so_it_is_with_prompts_and_resources(parts: HubParts, method: str, server: str | None) -> None:
+    own, other = works_on(parts.client(), SHOP), outsider(parts)
+    own.state.server = other.state.server = server
+    assert len(await listed(parts, own, method)) == 1
+    assert await listed(parts, other, method) == []
 
 
-async def test_a_session_that_has_one_server_alone_has_none_of_another_project(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        client = parts.client()
-        client.state.server = "db"
-        assert await names_of(parts, client) == []
-        assert await names_of(parts, works_on(client, SHOP)) == ["query"]
-        assert not parts.session_servers.has_server("db")
-        assert parts.session_servers.has_server("open")
-        nowhere = parts.client()
-        assert [await parts.session_servers.finds_server(nowhere, name) for name in ("open", "db", "gone")] == [True, False, False]
+async def test_a_session_that_has_one_server_alone_has_none_of_another_project(parts: HubParts) -> None:
+    client = parts.client()
+    client.state.server = "db"
+    assert await names_of(parts, client) == []
+    assert await names_of(parts, works_on(client, SHOP)) == ["query"]
+    assert not parts.session_servers.has_server("db")
+    assert parts.session_servers.has_server("open")
+    nowhere = parts.client()
+    assert [await parts.session_servers.finds_server(nowhere, name) for name in ("open", "db", "gone")] == [True, False, False]
 
 
 async def test_a_list_that_is_being_made_gets_nothing_of_a_project_that_comes_meanwhile(tmp_path: Path) -> None:
@@ -124,28 +112,26 @@ async def test_a_list_that_is_being_made_gets_nothing_of_a_project_that_comes_me
 # what is called
 
 
-async def test_what_is_of_another_project_is_unknown_to_a_session_that_calls_it_by_name(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        own, other = works_on(parts.client(), SHOP), outsider(parts)
-        assert said(await called(parts, own, "query", text="hi")) == "hi"
-        assert (await answered(parts, "tools/call", other, name="query", arguments={}))["error"]["message"] == UNKNOWN
-        for method, params in (
-            ("prompts/get", {"name": "p"}),
-            ("resources/read", {"uri": "x://1"}),
-            ("resources/subscribe", {"uri": "x://1"}),
-            ("completion/complete", {"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}}),
-        ):
-            assert "result" in await answered(parts, method, own, **params), method
-            assert "error" in await answered(parts, method, other, **params), method
+async def test_what_is_of_another_project_is_unknown_to_a_session_that_calls_it_by_name(parts: HubParts) -> None:
+    own, other = works_on(parts.client(), SHOP), outsider(parts)
+    assert said(await called(parts, own, "query", text="hi")) == "hi"
+    assert (await answered(parts, "tools/call", other, name="query", arguments={}))["error"]["message"] == UNKNOWN
+    for method, params in (
+        ("prompts/get", {"name": "p"}),
+        ("resources/read", {"uri": "x://1"}),
+        ("resources/subscribe", {"uri": "x://1"}),
+        ("completion/complete", {"ref": {"type": "ref/prompt", "name": "p"}, "argument": {"name": "a", "value": ""}}),
+    ):
+        assert "result" in await answered(parts, method, own, **params), method
+        assert "error" in await answered(parts, method, other, **params), method
 
 
-async def test_not_even_that_its_server_has_failed_is_told(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        own = works_on(parts.client(), SHOP)
-        await names_of(parts, own)
-        await parts.servers.stop("db")
-        assert "is stopped" in (await answered(parts, "tools/call", own, name="query"))["error"]["message"]
-        assert (await answered(parts, "tools/call", outsider(parts), name="query"))["error"]["message"] == UNKNOWN
+async def test_not_even_that_its_server_has_failed_is_told(parts: HubParts) -> None:
+    own = works_on(parts.client(), SHOP)
+    await names_of(parts, own)
+    await parts.servers.stop("db")
+    assert "is stopped" in (await answered(parts, "tools/call", own, name="query"))["error"]["message"]
+    assert (await answered(parts, "tools/call", outsider(parts), name="query"))["error"]["message"] == UNKNOWN
 
 
 async def test_tools_of_another_project_are_neither_found_nor_called_by_search(tmp_path: Path) -> None:
@@ -212,87 +198,80 @@ async def test_a_tool_that_a_client_knows_by_heart_is_found_when_its_projects_fi
 # the person
 
 
-async def test_the_person_has_the_servers_of_all_projects_or_of_the_one_that_they_name(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        assert (await parts.presenter.call_tool("query", {"text": "hi"}))["content"][0]["text"] == "hi"
-        assert {each.server for each in await parts.presenter.get_tools()} == {"open", "db", "lint"}
-        caller = OwnCaller().in_project(project(TOOLS_FOLDER))
-        seen = [name for name in ("open", "db", "lint") if parts.visibility.sees(caller.state, name)]
-        assert seen == ["open", "lint"]
+async def test_the_person_has_the_servers_of_all_projects_or_of_the_one_that_they_name(parts: HubParts) -> None:
+    assert (await parts.presenter.call_tool("query", {"text": "hi"}))["content"][0]["text"] == "hi"
+    assert {each.server for each in await parts.presenter.get_tools()} == {"open", "db", "lint"}
+    caller = OwnCaller().in_project(project(TOOLS_FOLDER))
+    seen = [name for name in ("open", "db", "lint") if parts.visibility.sees(caller.state, name)]
+    assert seen == ["open", "lint"]
 
 
 # news
 
 
-async def test_a_session_that_moves_to_another_project_is_told_of_each_list_that_is_another_one(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        moving, other = Follower(parts), Follower(parts)
-        for follower in (moving, other):
-            await names_of(parts, follower.client)
-        works_on(moving.client, SHOP)
-        parts.views.moved(moving.client.state)
-        assert sorted(moving.take()) == sorted([TOOLS, PROMPTS, RESOURCES])
-        works_on(moving.client, TOOLS_FOLDER)
-        parts.views.moved(moving.client.state)
-        assert sorted(moving.take()) == sorted([TOOLS, PROMPTS, RESOURCES])
-        works_on(moving.client, None)
-        parts.views.moved(moving.client.state)
-        assert moving.take() == [TOOLS]
-        assert other.take() == []
-
-
-async def test_a_session_that_has_not_listed_yet_is_told_nothing(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        follower = Follower(parts)
-        works_on(follower.client, SHOP)
-        parts.views.moved(follower.client.state)
-        assert follower.take() == []
-        assert await names_of(parts, follower.client) == ["query", "read"]
-        follower.end()
-        parts.views.moved(works_on(follower.client, None).state)
-        assert follower.take() == []
-
-
-async def test_a_session_whose_project_has_no_servers_of_its_own_is_not_told_that_it_moved(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        follower = Follower(parts)
+async def test_a_session_that_moves_to_another_project_is_told_of_each_list_that_is_another_one(parts: HubParts) -> None:
+    moving, other = Follower(parts), Follower(parts)
+    for follower in (moving, other):
         await names_of(parts, follower.client)
-        parts.views.moved(works_on(follower.client, "/elsewhere").state)
-        assert follower.take() == []
-        parts.views.invalidate()
-        assert follower.take() == []
+    works_on(moving.client, SHOP)
+    parts.views.moved(moving.client.state)
+    assert sorted(moving.take()) == sorted([TOOLS, PROMPTS, RESOURCES])
+    works_on(moving.client, TOOLS_FOLDER)
+    parts.views.moved(moving.client.state)
+    assert sorted(moving.take()) == sorted([TOOLS, PROMPTS, RESOURCES])
+    works_on(moving.client, None)
+    parts.views.moved(moving.client.state)
+    assert moving.take() == [TOOLS]
+    assert other.take() == []
 
 
-async def test_that_a_projects_server_comes_and_goes_concerns_its_own_sessions_alone(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        own, other = Follower(parts), Follower(parts)
-        works_on(own.client, SHOP)
-        for follower in (own, other):
-            await names_of(parts, follower.client)
-        assert [parts.notifications.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
-        parts.conf.set_file_servers({})
-        await parts.heard.event(ServerRemoved, name="db")
-        assert [parts.notifications.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
-        assert await names_of(parts, own.client) == ["read"]
-        parts.conf.set_file_servers({"db": file_server("db", folder=str(tmp_path))})
-        assert own.take() == other.take() == []  # when its tools are known they are told, as of any server
+async def test_a_session_that_has_not_listed_yet_is_told_nothing(parts: HubParts) -> None:
+    follower = Follower(parts)
+    works_on(follower.client, SHOP)
+    parts.views.moved(follower.client.state)
+    assert follower.take() == []
+    assert await names_of(parts, follower.client) == ["query", "read"]
+    follower.end()
+    parts.views.moved(works_on(follower.client, None).state)
+    assert follower.take() == []
 
 
-async def test_what_a_projects_server_says_is_for_its_own_sessions(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        connection = parts.servers.get("db").client_for(Era.LEGACY)
-        assert connection is not None
-        own, other = works_on(parts.client(), SHOP), outsider(parts)
-        assert [parts.session_servers.serves(connection, client) for client in (own, other)] == [True, False]
-        assert [client.name for client in parts.servers.clients_for(other)] == ["open", "lint"]
-        assert [parts.notifications.reaches(client, "db") for client in (own, other)] == [True, False]
+async def test_a_session_whose_project_has_no_servers_of_its_own_is_not_told_that_it_moved(parts: HubParts) -> None:
+    follower = Follower(parts)
+    await names_of(parts, follower.client)
+    parts.views.moved(works_on(follower.client, "/elsewhere").state)
+    assert follower.take() == []
+    parts.views.invalidate()
+    assert follower.take() == []
 
 
-async def test_only_while_there_are_servers_of_projects_is_a_call_looked_at_twice(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        assert not parts.views.is_plain(parts.client().state)
-        parts.conf.set_file_servers({"db": file_server("db", project="", folder=str(tmp_path))})
-        assert parts.views.is_plain(parts.client().state)
+async def test_that_a_projects_server_comes_and_goes_concerns_its_own_sessions_alone(parts: HubParts, tmp_path: Path) -> None:
+    own, other = Follower(parts), Follower(parts)
+    works_on(own.client, SHOP)
+    for follower in (own, other):
+        await names_of(parts, follower.client)
+    assert [parts.notifications.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
+    parts.conf.set_file_servers({})
+    await parts.heard.event(ServerRemoved, name="db")
+    assert [parts.notifications.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
+    assert await names_of(parts, own.client) == ["read"]
+    parts.conf.set_file_servers({"db": file_server("db", folder=str(tmp_path))})
+    assert own.take() == other.take() == []  # when its tools are known they are told, as of any server
+
+
+async def test_what_a_projects_server_says_is_for_its_own_sessions(parts: HubParts) -> None:
+    connection = parts.servers.get("db").client_for(Era.LEGACY)
+    assert connection is not None
+    own, other = works_on(parts.client(), SHOP), outsider(parts)
+    assert [parts.session_servers.serves(connection, client) for client in (own, other)] == [True, False]
+    assert [client.name for client in parts.servers.clients_for(other)] == ["open", "lint"]
+    assert [parts.notifications.reaches(client, "db") for client in (own, other)] == [True, False]
+
+
+async def test_only_while_there_are_servers_of_projects_is_a_call_looked_at_twice(parts: HubParts, tmp_path: Path) -> None:
+    assert not parts.views.is_plain(parts.client().state)
+    parts.conf.set_file_servers({"db": file_server("db", project="", folder=str(tmp_path))})
+    assert parts.views.is_plain(parts.client().state)
 
 
 # what a person chooses for it here
@@ -332,7 +311,6 @@ async def test_how_a_server_of_a_file_is_shown_is_kept_beside_its_entry(tmp_path
         assert parts.conf.document["mcpServers"].keys() == {"open"}
 
 
-async def test_what_only_its_file_can_say_is_refused_and_the_file_named(tmp_path: Path) -> None:
-    async with shop(tmp_path) as parts:
-        with pytest.raises(TooltrayError, match=r"its entry is in .*\.mcp\.json.*Change deferredStartup, .* there"):
-            await parts.presenter.set_deferred("db", True)
+async def test_what_only_its_file_can_say_is_refused_and_the_file_named(parts: HubParts) -> None:
+    with pytest.raises(TooltrayError, match=r"its entry is in .*\.mcp\.json.*Change deferredStartup, .* there"):
+        await parts.presenter.set_deferred("db", True)

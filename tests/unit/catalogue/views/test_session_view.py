@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from msgspec import Raw
-from tests.fakes.hub_parts import hub_parts
 from tests.fakes.lazy_hub import (
     PROMPT,
     PROMPTS,
@@ -16,18 +15,19 @@ from tests.fakes.lazy_hub import (
     described,
     lazy,
     names_of,
-    ready,
+    ready_parts,
     rich,
     said,
     six,
 )
 from tests.fakes.scripted_server import tool
 
+from tooltray.protocol.sessions.session_state import SessionState
+
 
 async def test_by_search_alone_the_hubs_own_tools_are_listed(tmp_path: Path) -> None:
     options = {**lazy(open=rich(tool("a"))), "settings": {"publish": {"mode": "search"}}}
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **options) as parts:
         follower = Follower(parts)
         assert await names_of(parts, follower.client) == SEARCH
         assert (await answered(parts, "prompts/list", follower.client))["result"] == {"prompts": [PROMPT]}
@@ -39,19 +39,18 @@ async def test_by_search_alone_the_hubs_own_tools_are_listed(tmp_path: Path) -> 
 
 
 async def test_a_client_that_is_known_to_list_again_needs_no_search(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         client = parts.client()
         client.state.obeys_changes = True
         assert await names_of(parts, client) == ["activate_x"]
+        assert [parts.modes.view(SessionState("s", server=name)).lazy for name in ("x", "another")] == [("x",), ()]
         assert "tools" in (await called(parts, client, "find_tools", query="t1"))["structuredContent"]
 
 
 async def test_a_profile_counts_for_everything(tmp_path: Path) -> None:
     profile = {"servers": ["x"], "tools": {"x": ["t1"]}}
     options = {**lazy(x=rich(tool("t1"), tool("t2")), open=rich(tool("b"))), "settings": {"profiles": {"p": profile}}}
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "x", "open")
+    async with ready_parts(tmp_path, "x", "open", **options) as parts:
         client = parts.client()
         client.state.profile = "p"
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
@@ -82,8 +81,7 @@ async def test_a_profile_counts_for_everything(tmp_path: Path) -> None:
 
 async def test_a_session_whose_profile_lacks_its_one_server_has_nothing(tmp_path: Path) -> None:
     options = {**lazy(open=rich(tool("b"))), "settings": {"profiles": {"p": {"servers": []}}}}
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **options) as parts:
         client = parts.client()
         client.state.profile, client.state.server = "p", "open"
         assert await names_of(parts, client) == []

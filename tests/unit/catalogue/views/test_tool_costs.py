@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views import tool_costs
@@ -143,7 +144,7 @@ async def test_without_a_tokenizer_costs_are_estimated(tmp_path: Path) -> None:
 
 
 async def test_a_definition_that_python_cannot_hold_is_counted_as_it_stands(tmp_path: Path) -> None:
-    deep = Raw(b'{"name":"deep","inputSchema":' + b"[" * 100_000 + b"]" * 100_000 + b"}")
+    deep = Raw(b'{"name":"deep","inputSchema":' + b"[" * TOO_DEEP + b"]" * TOO_DEEP + b"}")
     texts: list[str] = []
 
     async def listing(state: object) -> Raw:

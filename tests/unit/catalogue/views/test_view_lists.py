@@ -18,7 +18,7 @@ from tests.fakes.lazy_hub import (
     described,
     lazy,
     names_of,
-    ready,
+    ready_parts,
     rich,
     said,
     six,
@@ -36,8 +36,7 @@ ROOMY = "claude-code"  # has more room for names than a client that nothing is k
 
 
 async def test_a_lazy_server_shows_one_tool_that_says_what_it_will_load(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(serena=six())) as parts:
-        await ready(parts, "serena")
+    async with ready_parts(tmp_path, "serena", **lazy(serena=six())) as parts:
         client = parts.client()
         assert await names_of(parts, client) == ["activate_serena", *SEARCH]
         assert await described(parts, client, "activate_serena") == (
@@ -47,15 +46,13 @@ async def test_a_lazy_server_shows_one_tool_that_says_what_it_will_load(tmp_path
 
 
 async def test_nothing_is_hidden_unasked(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(open=six())) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **lazy(open=six())) as parts:
         assert await names_of(parts, parts.client()) == [f"t{number}" for number in range(6)]
         assert json.loads(parts.home.names.read_text())["names"].keys() == {"open"}
 
 
 async def test_what_else_a_server_has_is_counted_and_hidden_too(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=rich(tool("a")), open=rich(tool("b")))) as parts:
-        await ready(parts, "x", "open")
+    async with ready_parts(tmp_path, "x", "open", **lazy(x=rich(tool("a")), open=rich(tool("b")))) as parts:
         client = parts.client()
         description = await described(parts, client, "activate_x")
         assert description == ("Activate X MCP server. This will load 1 tool, 1 prompt, 1 resource and 1 resource template. Available: a.")
@@ -73,8 +70,7 @@ async def test_what_else_a_server_has_is_counted_and_hidden_too(tmp_path: Path) 
 async def test_counts_and_names_are_those_behind_the_filter(tmp_path: Path) -> None:
     options = lazy(serena=six())
     options["servers"]["serena"] |= {"disabledTools": ["t0", "t1"], "descriptions": "My words"}
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "serena")
+    async with ready_parts(tmp_path, "serena", **options) as parts:
         client = parts.client()
         description = await described(parts, client, "activate_serena")
         assert description == "Activate Serena MCP server. My words. This will load 4 tools. Available: t2, t3, t4, t5."
@@ -91,16 +87,14 @@ async def test_of_a_server_that_was_never_listed_nothing_is_made_up(tmp_path: Pa
 
 
 async def test_stopped_and_switched_off_servers_show_no_tool(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six(), y=six("u"))) as parts:
-        await ready(parts, "x", "y")
+    async with ready_parts(tmp_path, "x", "y", **lazy(x=six(), y=six("u"))) as parts:
         await parts.servers.stop("x")
         assert await names_of(parts, parts.client()) == ["activate_y", *SEARCH]
 
 
 async def test_equal_views_are_one_list_and_a_change_makes_another(tmp_path: Path) -> None:
     program = six()
-    async with hub_parts(tmp_path, **lazy(x=program)) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
         one, other = parts.client(), parts.client()
         first = await parts.views.listing(exchange_of(LIST, one))
         assert await parts.views.listing(exchange_of(LIST, other)) is first
@@ -115,8 +109,7 @@ async def test_equal_views_are_one_list_and_a_change_makes_another(tmp_path: Pat
 async def test_a_view_made_while_servers_start_is_not_kept(tmp_path: Path) -> None:
     slow = six()
     go_on = slow.hold("initialize")
-    async with hub_parts(tmp_path, **lazy(x=six(), open=slow), waits=BARELY) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six(), open=slow), waits=BARELY) as parts:
         parts.servers.get("open").start()
         client = parts.client()
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
@@ -128,8 +121,7 @@ async def test_a_view_made_while_servers_start_is_not_kept(tmp_path: Path) -> No
 async def test_views_that_were_not_listed_for_long_are_made_again(tmp_path: Path) -> None:
     profiles = {f"p{number}": {"servers": ["x"]} for number in range(MOST_KEPT + 1)}
     options = {**lazy(x=six()), "settings": {"profiles": profiles}}
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **options) as parts:
         client, made = parts.client(), []
         for name in [*profiles, "p0"]:
             client.state.profile = name
@@ -144,8 +136,7 @@ async def test_views_that_were_not_listed_for_long_are_made_again(tmp_path: Path
 
 async def test_tools_that_are_called_as_the_hubs_own_keep_apart_from_them(tmp_path: Path) -> None:
     program = ScriptedServer(tool("activate_x"), tool("find_tools"), tool("call_tool"))
-    async with hub_parts(tmp_path, **lazy(x=program)) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
         client = parts.client()
         own = await names_of(parts, client)
         assert own == ["hub_activate_x", "hub_find_tools", "hub_call_tool"]
@@ -157,8 +148,7 @@ async def test_tools_that_are_called_as_the_hubs_own_keep_apart_from_them(tmp_pa
 @pytest.mark.parametrize("is_listed_before", [True, False])
 async def test_also_for_a_session_that_has_this_server_alone(tmp_path: Path, is_listed_before: bool) -> None:
     program = ScriptedServer(tool("a"))
-    async with hub_parts(tmp_path, **lazy(x=program)) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
         client = parts.client()
         client.state.server = "x"
         if is_listed_before:
@@ -175,8 +165,7 @@ async def test_also_for_a_session_that_has_this_server_alone(tmp_path: Path, is_
 
 
 async def test_a_session_with_one_server_alone_is_lazy_too(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=rich(tool("read.file")), y=six("u"))) as parts:
-        await ready(parts, "x", "y")
+    async with ready_parts(tmp_path, "x", "y", **lazy(x=rich(tool("read.file")), y=six("u"))) as parts:
         client = parts.client()
         client.state.server = "x"
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
@@ -191,8 +180,7 @@ async def test_a_session_with_one_server_alone_is_lazy_too(tmp_path: Path) -> No
 
 
 async def test_names_that_were_forgotten_are_given_again(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         client = parts.client()
         await names_of(parts, client)
         await parts.presenter.reset_tool_names()
@@ -205,8 +193,7 @@ async def test_names_that_were_forgotten_are_given_again(tmp_path: Path) -> None
 
 async def test_a_client_sees_names_as_long_as_it_takes_and_may_call_by_both(tmp_path: Path) -> None:
     fits, long = "t" * SAFE_NAME, "u" * 60
-    async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool(fits), tool(long), tool("v")))) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **lazy(open=ScriptedServer(tool(fits), tool(long), tool("v")))) as parts:
         client, other = parts.client(), parts.client()
         other.state.client = ROOMY
         short = parts.names.publish([("open", fits), ("open", long)])
@@ -219,8 +206,7 @@ async def test_a_client_sees_names_as_long_as_it_takes_and_may_call_by_both(tmp_
 
 
 async def test_clients_with_room_for_the_same_names_share_a_list_and_so_does_who_has_room_for_none(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool("t" * 60)))) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **lazy(open=ScriptedServer(tool("t" * 60)))) as parts:
         assert await parts.tools.listing(terms=ListTerms(59)) is await parts.tools.listing()
         whole = await parts.tools.listing(terms=ListTerms(60))
         assert whole is await parts.tools.listing(terms=ListTerms(61))
@@ -229,8 +215,7 @@ async def test_clients_with_room_for_the_same_names_share_a_list_and_so_does_who
 
 async def test_what_is_found_or_activated_has_whole_names_too(tmp_path: Path) -> None:
     name = "t" * SAFE_NAME
-    async with hub_parts(tmp_path, **lazy(x=rich(tool(name)))) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=rich(tool(name)))) as parts:
         client = parts.client()
         found = await called(parts, client, "find_tools", query="")
         assert [each["name"] for each in found["structuredContent"]["tools"]] == [name]
@@ -240,8 +225,7 @@ async def test_what_is_found_or_activated_has_whole_names_too(tmp_path: Path) ->
 
 async def test_a_session_whose_client_calls_itself_something_else_is_told_and_lists_the_truth(tmp_path: Path) -> None:
     name = "t" * 60
-    async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool(name)))) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **lazy(open=ScriptedServer(tool(name)))) as parts:
         follower = Follower(parts)
         parts.session_clients.name_client(follower.client.state, ClientInfo("first"))
         assert await names_of(parts, follower.client) != [name]

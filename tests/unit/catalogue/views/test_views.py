@@ -19,6 +19,7 @@ from tests.fakes.lazy_hub import (
     lazy,
     names_of,
     ready,
+    ready_parts,
     rich,
     said,
     six,
@@ -32,22 +33,17 @@ from tooltray.foundation.events import ServerRemoved, SessionListChanged, ToolCa
 
 
 async def test_a_tool_that_is_not_listed_can_be_called_and_activates_its_server(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         follower = Follower(parts)
         assert said(await called(parts, follower.client, "t3", text="hi")) == "hi"
         assert follower.take() == [TOOLS]
         assert await names_of(parts, follower.client) == ["activate_x", *(f"t{number}" for number in range(6))]
 
 
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [("prompts/get", {"name": "p"}), ("resources/read", {"uri": "x://1"})],
-)
+@pytest.mark.parametrize(("method", "params"), [("prompts/get", {"name": "p"}), ("resources/read", {"uri": "x://1"})])
 @pytest.mark.parametrize("server", [None, "x"])
 async def test_so_does_a_prompt_or_a_resource(tmp_path: Path, method: str, params: Any, server: str | None) -> None:
-    async with hub_parts(tmp_path, **lazy(x=rich(tool("a")))) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=rich(tool("a")))) as parts:
         client = parts.client()
         client.state.server = server
         assert "result" in await answered(parts, method, client, **params)
@@ -55,8 +51,7 @@ async def test_so_does_a_prompt_or_a_resource(tmp_path: Path, method: str, param
 
 
 async def test_what_is_completed_or_subscribed_to_activates_nothing(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=rich(tool("a")))) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=rich(tool("a")))) as parts:
         client = parts.client()
         assert "result" in await answered(parts, "resources/subscribe", client, uri="x://1")
         ref = {"type": "ref/prompt", "name": "p"}
@@ -66,8 +61,7 @@ async def test_what_is_completed_or_subscribed_to_activates_nothing(tmp_path: Pa
 
 async def test_tools_are_found_by_what_they_do_and_come_with_their_schemas(tmp_path: Path) -> None:
     program = ScriptedServer(tool("take_screenshot", description="Takes a picture"), tool("write_file"), tool("no"))
-    async with hub_parts(tmp_path, **lazy(x=program, open=ScriptedServer(tool("read_file")))) as parts:
-        await ready(parts, "x", "open")
+    async with ready_parts(tmp_path, "x", "open", **lazy(x=program, open=ScriptedServer(tool("read_file")))) as parts:
         client = parts.client()
         result = await called(parts, client, "find_tools", query="picture")
         assert result["structuredContent"] == {"tools": [{**tool("take_screenshot", description="Takes a picture"), "server": "x"}]}
@@ -93,8 +87,7 @@ async def test_a_search_that_cannot_be_read_says_why(tmp_path: Path, arguments: 
 async def test_call_tool_does_what_a_call_of_the_tool_does(tmp_path: Path) -> None:
     program = six()
     program.calls["t1"] = lambda copy, params: {"content": [], "params": params}
-    async with hub_parts(tmp_path, **lazy(x=program)) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
         client = parts.client()
         arguments = {"name": "t1", "arguments": {"deep": {"n": 2**70}}}
         reply = await answered(parts, "tools/call", client, name="call_tool", arguments=arguments, _meta={"progressToken": 7})
@@ -111,8 +104,7 @@ async def test_call_tool_passes_errors_and_refusals_as_they_are(tmp_path: Path) 
     program.calls["t1"] = lambda copy, params: error(-5, "no")
     options = lazy(x=program)
     options["servers"]["x"]["autoApprove"] = ["t1"]
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **options) as parts:
         client = parts.client()
         call = {"method": "tools/call", "client": client, "name": "call_tool"}
         assert (await answered(parts, **call, arguments={"name": "t1"}))["error"] == {"code": -5, "message": "no"}
@@ -125,8 +117,7 @@ async def test_call_tool_passes_errors_and_refusals_as_they_are(tmp_path: Path) 
     "arguments", [{}, {"name": 5}, {"name": "t1", "arguments": 5}, {"name": "t1", "arguments": "{"}, {"name": "call_tool"}]
 )
 async def test_a_call_of_nothing_says_what_is_missing(tmp_path: Path, arguments: Any) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         result = await called(parts, parts.client(), "call_tool", **arguments)
         assert result["isError"]
         assert "call_tool" in said(result)
@@ -139,8 +130,7 @@ async def test_call_tool_asks_a_modern_client_and_goes_on_with_its_answer(tmp_pa
 
     program = six()
     program.calls["t1"] = asks
-    async with hub_parts(tmp_path, **lazy(x=program)) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=program)) as parts:
         client, call = parts.client(), {"name": "call_tool", "arguments": {"name": "t1", "arguments": {}}}
         asked = (await answered(parts, "tools/call", client, is_modern=True, **call))["result"]
         assert asked["resultType"] == "input_required"
@@ -159,8 +149,7 @@ async def test_a_name_that_no_text_can_be_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_change_of_the_settings_is_told_to_those_whose_view_is_another(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(open=rich(tool("a")))) as parts:
-        await ready(parts, "open")
+    async with ready_parts(tmp_path, "open", **lazy(open=rich(tool("a")))) as parts:
         follower, alone = Follower(parts), Follower(parts)
         alone.client.state.server = "other"
         for each in (follower, alone):
@@ -186,8 +175,7 @@ async def test_the_tool_of_a_server_that_was_never_listed_comes_and_goes_with_it
 
 
 async def test_who_has_activated_a_server_keeps_it_through_changes_until_it_is_removed(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six(), y=six("u"))) as parts:
-        await ready(parts, "x", "y")
+    async with ready_parts(tmp_path, "x", "y", **lazy(x=six(), y=six("u"))) as parts:
         client = parts.states.connect("key")
         state, caller = client, parts.client()
         caller.state = state
@@ -207,8 +195,7 @@ async def test_who_has_activated_a_server_keeps_it_through_changes_until_it_is_r
 
 
 async def test_a_session_that_comes_back_finds_what_it_activated(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         first = parts.client()
         first.state = parts.states.connect("bridge")
         await activated(parts, first, "x")
@@ -219,8 +206,7 @@ async def test_a_session_that_comes_back_finds_what_it_activated(tmp_path: Path)
 
 
 async def test_an_activation_is_news_for_people_too(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         before = sum(isinstance(event, SessionListChanged) for event in parts.heard.all)
         client = parts.client()
         await activated(parts, client, "x")
@@ -229,8 +215,7 @@ async def test_an_activation_is_news_for_people_too(tmp_path: Path) -> None:
 
 
 async def test_who_has_gone_is_told_nothing(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         follower = Follower(parts)
         twin: list[str] = []
         end_twin = parts.views.follow(follower.client.state, twin.append)
@@ -244,8 +229,7 @@ async def test_who_has_gone_is_told_nothing(tmp_path: Path) -> None:
 
 
 async def test_what_changes_while_a_list_is_made_is_in_it(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=rich(tool("a")), y=rich(tool("b")))) as parts:
-        await ready(parts, "x", "y")
+    async with ready_parts(tmp_path, "x", "y", **lazy(x=rich(tool("a")), y=rich(tool("b")))) as parts:
         follower = Follower(parts)
         listing = parts.keeper.spawn(names_of(parts, follower.client), name="a list")
         prompts = parts.keeper.spawn(answered(parts, "prompts/list", follower.client), name="another list")
@@ -257,8 +241,7 @@ async def test_what_changes_while_a_list_is_made_is_in_it(tmp_path: Path) -> Non
 
 
 async def test_a_list_that_one_connection_gets_leaves_the_others_of_its_session_their_news(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         follower, twin = Follower(parts), list[str]()
         end_twin = parts.notifications.follow_lists(follower.client, twin.append)
         await names_of(parts, follower.client)
@@ -276,8 +259,7 @@ async def test_a_list_does_not_become_a_search_when_tools_are_added(tmp_path: Pa
     options = lazy(x=six(), y=six("u")) | {"settings": {"publish": {"mode": "automatic"}}}
     for number in range(120):
         options["programs"]["y"].tools.append(tool(f"more{number}", description="d" * 400))
-    async with hub_parts(tmp_path, **options) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **options) as parts:
         client = parts.client()
         assert "t1" in await names_of(parts, client)
         await ready(parts, "y")
@@ -286,8 +268,7 @@ async def test_a_list_does_not_become_a_search_when_tools_are_added(tmp_path: Pa
 
 
 async def test_a_client_that_lists_when_it_was_told_obeys(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six())) as parts:
-        await ready(parts, "x")
+    async with ready_parts(tmp_path, "x", **lazy(x=six())) as parts:
         client = parts.client()
         await names_of(parts, client)
         assert client.state.obeys_changes is None
@@ -299,8 +280,7 @@ async def test_a_client_that_lists_when_it_was_told_obeys(tmp_path: Path) -> Non
 
 
 async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **lazy(x=six(), y=six("u"))) as parts:
-        await ready(parts, "x", "y")
+    async with ready_parts(tmp_path, "x", "y", **lazy(x=six(), y=six("u"))) as parts:
         client = parts.client()
         parts.notifications.told_of_tools(client)
         for _ in range(CALLS_WITHOUT_LISTING):

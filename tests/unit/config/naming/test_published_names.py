@@ -1,4 +1,4 @@
-"""published_names.py"""
+"""published_names.py, name_space.py"""
 
 import json
 import re
@@ -38,6 +38,8 @@ def test_a_tool_nobody_else_has_keeps_its_name(path: Path) -> None:
     assert names.publish([("fs", "read_file"), ("git", "git-log")]) == {("fs", "read_file"): "read_file", ("git", "git-log"): "git-log"}
     assert names.target("read_file") == ("fs", "read_file")
     assert names.target("unknown") is None
+    assert names.holder("read_file", kind="tools") == ("fs", "read_file")
+    assert names.holder("git_log", kind="tools") is None
 
 
 def test_two_newcomers_with_one_name_both_get_their_servers_before_it(path: Path) -> None:
@@ -345,6 +347,7 @@ def test_while_a_removed_server_may_come_back_its_names_are_its_own(path: Path) 
     names.keep(["b"])  # which never left
     assert names.is_retired("a")
     names.keep(["a", "b"])
+    assert not PublishedNames(path, now=clock).is_retired("a")
     clock.now += 100 * RETURNS_WITHIN_S
     assert one(names, "a", "read") == "read"
     assert not names.is_retired("a")

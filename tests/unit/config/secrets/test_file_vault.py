@@ -1,3 +1,5 @@
+"""file_vault.py, vaults.py"""
+
 import hashlib
 import json
 from pathlib import Path

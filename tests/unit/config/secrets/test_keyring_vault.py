@@ -1,3 +1,5 @@
+"""keyring_vault.py, vaults.py"""
+
 import json
 from pathlib import Path
 from types import SimpleNamespace

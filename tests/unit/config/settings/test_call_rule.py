@@ -116,11 +116,8 @@ def test_what_programs_could_read_in_two_ways_is_no_host(text: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        "https://example.org",
-        "HTTP://Example.ORG/",
-        "https://example.org:443/a/../b?c=d&e=%2e#f",
-        "wss://example.org/@x",
-        "https://example.org?q=1",
+        *("https://example.org", "HTTP://Example.ORG/", "https://example.org:443/a/../b?c=d&e=%2e#f", "wss://example.org/@x"),
+        *("https://example.org?q=1",),
     ],
 )
 def test_the_host_of_an_address(address: str) -> None:

@@ -1,4 +1,4 @@
-"""McpConfHelper and Settings with servers of other files: beside those of the settings, with what a person chose here."""
+"""file_server.py, mcp_conf_helper.py, settings.py: servers of other files beside those of the settings, with what a person chose here."""
 
 import json
 from collections.abc import Mapping

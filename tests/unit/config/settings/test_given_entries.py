@@ -14,6 +14,9 @@ def test_what_would_run_inside_tooltray_is_added_by_a_person_at_a_terminal_alone
     with pytest.raises(UnusableEntry, match="would run inside Tooltray") as caught:
         read_given_entry("s", {"type": "inmemory", "command": "artifacts"})
     assert caught.value.path == ("type",)
+    with pytest.raises(UnusableEntry) as caught:
+        read_given_entry("s", {"command": "x", "args": [1, {}]})
+    assert caught.value.path == ("args", 1)
 
 
 @pytest.mark.parametrize("name", ["a", "x" * 64, "File System 2", "檔案", "a.b-c_d", "Hub", "🔌"])

@@ -40,6 +40,16 @@ def pause(document: Document) -> None:
     document["mcpEnabled"] = False
 
 
+def opened(path: Path) -> tuple[SettingsFile, Loaded]:
+    file = SettingsFile(path, (), HASTY)
+    return file, file.load()
+
+
+def paused(path: Path) -> None:
+    file, loaded = opened(path)
+    file.change(loaded, pause)
+
+
 def titles(loaded: Loaded) -> list[str]:
     return [problem.title for problem in loaded.notices]
 
@@ -75,8 +85,7 @@ def test_a_byte_order_mark_is_accepted(path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b" \n"])
 def test_an_empty_file_is_told_and_written_over(path: Path, content: bytes) -> None:
     path.write_bytes(content)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     assert titles(loaded) == ["The settings are empty"]
     file.change(loaded, pause)
     assert json.loads(path.read_bytes()) == TODAY | {"mcpEnabled": False}
@@ -118,8 +127,7 @@ def test_a_broken_file_behind_a_link_is_set_aside_and_the_link_stays(tmp_path: P
     folder.mkdir()
     (folder / "tray.json").write_bytes(b"broken")
     path.symlink_to(folder / "tray.json")
-    file = SettingsFile(path, (), HASTY)
-    file.change(file.load(), pause)
+    paused(path)
     assert path.is_symlink()
     assert json.loads((folder / "tray.json").read_bytes()) == TODAY | {"mcpEnabled": False}
     assert any(entry.name.startswith("tray.json.broken-") for entry in folder.iterdir())
@@ -127,8 +135,7 @@ def test_a_broken_file_behind_a_link_is_set_aside_and_the_link_stays(tmp_path: P
 
 def test_a_folder_in_its_place_is_told_and_nothing_is_written(path: Path) -> None:
     path.mkdir()
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     assert [problem.message for problem in loaded.notices] == [f"{path}: it is a folder"]
     with pytest.raises(TooltrayError, match="it is a folder"):
         file.change(loaded, pause)
@@ -143,8 +150,7 @@ def test_a_pipe_in_its_place_does_not_block(path: Path) -> None:
 @pytest.mark.posix
 def test_a_file_that_cannot_be_read_is_not_overwritten(path: Path) -> None:
     path.symlink_to(path)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     assert titles(loaded) == ["The settings cannot be read"]
     with pytest.raises(TooltrayError, match="Too many levels of symbolic links"):
         file.change(loaded, pause)
@@ -200,8 +206,7 @@ def test_a_migration_that_cannot_be_written_is_used_and_told_and_made_up_for(pat
     content = put(path, {"mcpServers": {"a": {"command": "x"}}})
     obstacle = path.with_name("settings.json.v0.bak")
     obstacle.mkdir()
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     assert titles(loaded) == ["The settings could not be written"]
     assert (list(loaded.reading.settings.mcp_servers), path.read_bytes()) == (["a"], content)
     obstacle.rmdir()
@@ -212,8 +217,7 @@ def test_a_migration_that_cannot_be_written_is_used_and_told_and_made_up_for(pat
 
 def test_a_newer_file_is_used_and_never_written(path: Path) -> None:
     content = put(path, ONE_SERVER | {"version": CURRENT_VERSION + 1})
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     assert titles(loaded) == ["The settings come from a newer Tooltray"]
     assert list(loaded.reading.settings.mcp_servers) == ["a"]
     with pytest.raises(TooltrayError, match="this Tooltray knows versions up to 1"):
@@ -223,8 +227,7 @@ def test_a_newer_file_is_used_and_never_written(path: Path) -> None:
 
 def test_a_file_that_became_newer_meanwhile_is_not_written_either(path: Path) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     content = put(path, {"version": 99})
     with pytest.raises(TooltrayError, match="has version 99"):
         file.change(loaded, pause)
@@ -234,8 +237,7 @@ def test_a_file_that_became_newer_meanwhile_is_not_written_either(path: Path) ->
 def test_a_name_given_twice_is_told_and_kept_in_a_copy_before_the_first_change(path: Path) -> None:
     content = b'{"version": 1, "mcpServers": {"a": {"command": "lost"}, "a": {"command": "used"}}}'
     path.write_bytes(content)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     assert titles(loaded) == ["The settings give a name twice"]
     assert others(path) == []
     loaded = file.change(loaded, pause)
@@ -248,8 +250,7 @@ def test_a_name_given_twice_is_told_and_kept_in_a_copy_before_the_first_change(p
 def test_a_change_keeps_what_it_does_not_touch(path: Path) -> None:
     path.write_text('{"version": 1, "x": [1e400, {"\\ud800": null}], "mcpServers": {"bad": 3}, "big": 0.1000000000000000055}')
     before = path.read_text()
-    file = SettingsFile(path, (), HASTY)
-    file.change(file.load(), pause)
+    paused(path)
     after = path.read_text()
     assert json.loads(after) == json.loads(before) | {"mcpEnabled": False}
     assert "1E+400" in after
@@ -260,15 +261,13 @@ def test_a_change_keeps_what_it_does_not_touch(path: Path) -> None:
 def test_any_unknown_fields_survive_a_change(tmp_path_factory: pytest.TempPathFactory, fields: dict[str, Any]) -> None:
     path = tmp_path_factory.mktemp("home") / "settings.json"
     put(path, fields | ONE_SERVER)
-    file = SettingsFile(path, (), HASTY)
-    file.change(file.load(), pause)
+    paused(path)
     assert json.loads(path.read_bytes()) == fields | ONE_SERVER | {"mcpEnabled": False}
 
 
 def test_a_change_that_fails_leaves_everything(path: Path) -> None:
     content = put(path, ONE_SERVER)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
 
     def fail(document: Document) -> None:
         document.clear()
@@ -282,8 +281,7 @@ def test_a_change_that_fails_leaves_everything(path: Path) -> None:
 
 def test_an_edit_by_somebody_else_is_kept_under_the_change(path: Path) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     put(path, TODAY | {"mcpServers": {"b": {"command": "y"}}})
     loaded = file.change(loaded, pause)
     assert json.loads(path.read_bytes()) == TODAY | {"mcpServers": {"b": {"command": "y"}}, "mcpEnabled": False}
@@ -346,15 +344,13 @@ def test_a_program_that_saves_all_the_time_is_told(path: Path) -> None:
 def test_a_change_keeps_the_mode_of_the_file(path: Path) -> None:
     put(path, ONE_SERVER)
     path.chmod(0o640)
-    file = SettingsFile(path, (), HASTY)
-    file.change(file.load(), pause)
+    paused(path)
     assert has_mode(path, 0o640)
 
 
 def test_a_broken_edit_by_somebody_else_is_set_aside_and_what_was_known_goes_on(path: Path) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     path.write_bytes(b"{half")
     loaded = file.change(loaded, pause)
     assert broken_copy(path) == b"{half"
@@ -365,8 +361,7 @@ def test_a_broken_edit_by_somebody_else_is_set_aside_and_what_was_known_goes_on(
 @pytest.mark.parametrize("content", [None, b""])
 def test_a_file_that_vanished_or_was_emptied_is_written_again_from_memory(path: Path, content: bytes | None) -> None:
     put(path, ONE_SERVER)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     path.unlink() if content is None else path.write_bytes(content)
     file.change(loaded, pause)
     assert json.loads(path.read_bytes()) == ONE_SERVER | {"mcpEnabled": False}
@@ -376,8 +371,7 @@ def test_a_file_that_vanished_or_was_emptied_is_written_again_from_memory(path: 
 def test_a_broken_file_that_cannot_be_set_aside_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 250)  # one character more than leaves room for the suffix
     path.write_bytes(b"broken")
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     assert titles(loaded) == ["The settings are broken"]
     assert "could not be renamed: File name too long" in loaded.notices[0].message
     with pytest.raises(TooltrayError, match="could not be renamed"):
@@ -387,8 +381,7 @@ def test_a_broken_file_that_cannot_be_set_aside_is_not_overwritten(tmp_path: Pat
 
 def test_a_full_disk_is_told_and_the_old_content_stays(path: Path) -> None:
     content = put(path, ONE_SERVER)
-    file = SettingsFile(path, (), HASTY)
-    loaded = file.load()
+    file, loaded = opened(path)
     with full_disk(), pytest.raises(TooltrayError, match="The settings could not be written") as caught:
         file.change(loaded, lambda document: document.update(notes="x" * 10_000))
     assert caught.value.problem.hint == "Free some space on that disk; nothing was changed"

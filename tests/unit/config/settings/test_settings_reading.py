@@ -1,4 +1,4 @@
-"""Settings read as far as they can be used."""
+"""settings_reading.py, settings.py: settings read as far as they can be used."""
 
 import copy
 import json
@@ -249,10 +249,6 @@ def test_http_is_off_and_asks_for_a_token_until_somebody_says_otherwise() -> Non
     given = {"enabled": True, "host": "::1", "port": 0, "requireToken": False}
     http = read_settings({"publish": {"http": given}}).settings.publish.http
     assert (http.enabled, http.host, http.port, http.require_token) == (True, "::1", 0, False)
-
-
-def test_a_hub_is_not_paused_until_somebody_pauses_it() -> None:
-    assert [read_settings(document).settings.mcp_enabled for document in ({}, {"mcpEnabled": False})] == [True, False]
 
 
 @pytest.mark.parametrize("registry", [None, True, False, "", "https://r.example"])

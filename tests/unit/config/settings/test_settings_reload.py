@@ -1,4 +1,4 @@
-"""mcp_conf_helper.py: somebody edits settings.json by hand while Tooltray runs."""
+"""mcp_conf_helper.py, settings_file.py: somebody edits settings.json by hand while Tooltray runs."""
 
 import asyncio
 import json

@@ -40,13 +40,6 @@ async def test_a_call_that_waits_no_longer_is_not_answered_and_nobody_confirms_t
                 await parts.presenter.answer_approval("gone", answer)
 
 
-async def test_while_no_tool_has_changed_there_is_nothing_to_accept(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, servers={"s": entry("p")}) as parts:
-        assert await parts.presenter.get_tool_changes() == []
-        with pytest.raises(TooltrayError):
-            await parts.presenter.accept_tool_change("s", "gone")
-
-
 async def test_of_tools_that_change_while_a_person_is_asked_nothing_is_allowed(tmp_path: Path) -> None:
     async with desk(tmp_path, tool("t", description="0")) as here:
         hub, versions = here.parts.presenter, iter("123456")

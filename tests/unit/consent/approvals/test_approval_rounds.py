@@ -1,11 +1,11 @@
-"""approvals.py: a person is asked until there is an answer to the tool as it is."""
+"""approvals.py, question_snapshots.py: a person is asked until there is an answer to the tool as it is."""
 
 import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.approval_desk import FORM, READ, WRITE, desk
+from tests.fakes.approval_desk import FORM, READ, WRITE, Desk, desk
 from tests.fakes.scripted_server import raw, text, tool
 
 from tooltray.consent.approvals.approvals import MOST_ROUNDS
@@ -18,20 +18,19 @@ from tooltray.foundation.snapshots.clients import SessionProject
 # a tool that is another one by the time of the answer
 
 
-async def test_a_tool_that_changes_while_the_person_looks_is_asked_about_again(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        first = await here.asked()
-        await here.redefine(tool("write_it", description="Sends it"), READ)
-        second = await here.asked()
-        assert second.id != first.id
-        assert first.id in here.ended
-        assert {"-description: Writes it", "+description: Sends it"} <= set(second.definition_diff)
-        with pytest.raises(TooltrayError, match="waits no longer"):
-            await here.parts.presenter.answer_approval(first.id, "once")
-        assert here.calls == 0
-        await here.parts.presenter.answer_approval(second.id, "once")
-        assert "result" in await call
+async def test_a_tool_that_changes_while_the_person_looks_is_asked_about_again(here: Desk) -> None:
+    call = here.calling()
+    first = await here.asked()
+    await here.redefine(tool("write_it", description="Sends it"), READ)
+    second = await here.asked()
+    assert second.id != first.id
+    assert first.id in here.ended
+    assert {"-description: Writes it", "+description: Sends it"} <= set(second.definition_diff)
+    with pytest.raises(TooltrayError, match="waits no longer"):
+        await here.parts.presenter.answer_approval(first.id, "once")
+    assert here.calls == 0
+    await here.parts.presenter.answer_approval(second.id, "once")
+    assert "result" in await call
 
 
 class Told(Person):
@@ -52,21 +51,19 @@ async def test_who_makes_a_call_hears_that_a_person_is_asked(tmp_path: Path) -> 
     assert command.seconds == [WAIT_S]
 
 
-async def test_another_tools_change_leaves_a_question_alone(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        await here.redefine(WRITE, tool("read_it", description="Else"))
-        await here.answer("once")
-        assert "result" in await call
-        assert here.questions == 1
+async def test_another_tools_change_leaves_a_question_alone(here: Desk) -> None:
+    call = here.calling()
+    await here.redefine(WRITE, tool("read_it", description="Else"))
+    await here.answer("once")
+    assert "result" in await call
+    assert here.questions == 1
 
 
-async def test_a_tool_that_goes_while_the_person_looks_is_not_called(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        await here.asked()
-        await here.redefine(READ)
-        assert (await call)["error"]["message"] == "the tool 'write_it' is not offered any more"
+async def test_a_tool_that_goes_while_the_person_looks_is_not_called(here: Desk) -> None:
+    call = here.calling()
+    await here.asked()
+    await here.redefine(READ)
+    assert (await call)["error"]["message"] == "the tool 'write_it' is not offered any more"
 
 
 async def test_a_tool_that_the_rules_allow_after_a_change_is_called(tmp_path: Path) -> None:
@@ -77,116 +74,107 @@ async def test_a_tool_that_the_rules_allow_after_a_change_is_called(tmp_path: Pa
         assert "result" in await call
 
 
-async def test_a_tool_that_changes_each_time_somebody_looks_is_not_called(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        for n in range(MOST_ROUNDS):
-            await here.asked()
-            await here.redefine(tool("write_it", description=f"{n}"))
-        assert "changes while a person is asked" in (await call)["error"]["message"]
-        assert (here.calls, here.questions) == (0, MOST_ROUNDS)
+async def test_a_tool_that_changes_each_time_somebody_looks_is_not_called(here: Desk) -> None:
+    call = here.calling()
+    for n in range(MOST_ROUNDS):
+        await here.asked()
+        await here.redefine(tool("write_it", description=f"{n}"))
+    assert "changes while a person is asked" in (await call)["error"]["message"]
+    assert (here.calls, here.questions) == (0, MOST_ROUNDS)
 
 
 # a server or a session that is another one by the time of the yes
 
 
-async def test_a_yes_to_a_server_that_did_not_run_counts_for_what_it_is_when_it_does(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        here.program.tools = [tool("write_it", description="Sends it"), READ]
-        here.program.copy.die()
-        call = here.calling()
-        await here.answer("once")
-        again = await here.answer("refuse")
-        assert "+description: Sends it" in again.definition_diff
-        assert "refused" in (await call)["error"]["message"]
-        assert here.calls == 0
+async def test_a_yes_to_a_server_that_did_not_run_counts_for_what_it_is_when_it_does(here: Desk) -> None:
+    here.program.tools = [tool("write_it", description="Sends it"), READ]
+    here.program.copy.die()
+    call = here.calling()
+    await here.answer("once")
+    again = await here.answer("refuse")
+    assert "+description: Sends it" in again.definition_diff
+    assert "refused" in (await call)["error"]["message"]
+    assert here.calls == 0
 
 
-async def test_a_yes_is_not_carried_over_to_another_project(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
-        call = here.calling()
-        question = await here.asked()
-        here.client.state.projects["folder"] = SessionProject("/b", "b", "folder")
-        await here.parts.presenter.answer_approval(question.id, "once")
-        assert (await here.answer("refuse")).project == "/b"
-        assert "error" in await call
-        assert here.calls == 0
+async def test_a_yes_is_not_carried_over_to_another_project(here: Desk) -> None:
+    here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+    call = here.calling()
+    question = await here.asked()
+    here.client.state.projects["folder"] = SessionProject("/b", "b", "folder")
+    await here.parts.presenter.answer_approval(question.id, "once")
+    assert (await here.answer("refuse")).project == "/b"
+    assert "error" in await call
+    assert here.calls == 0
 
 
-async def test_a_yes_to_a_server_whose_settings_change_meanwhile_is_asked_for_again(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        question = await here.asked()
-        await here.parts.conf.change_server("s", env={"TARGET": "elsewhere"})
-        await here.parts.presenter.answer_approval(question.id, "once")
-        again = await here.answer("refuse")
-        assert "started or reached in another way" in again.why
-        assert "error" in await call
-        assert here.calls == 0
+async def test_a_yes_to_a_server_whose_settings_change_meanwhile_is_asked_for_again(here: Desk) -> None:
+    call = here.calling()
+    question = await here.asked()
+    await here.parts.conf.change_server("s", env={"TARGET": "elsewhere"})
+    await here.parts.presenter.answer_approval(question.id, "once")
+    again = await here.answer("refuse")
+    assert "started or reached in another way" in again.why
+    assert "error" in await call
+    assert here.calls == 0
 
 
-async def test_an_approved_call_of_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        question = await here.asked()
-        here.program.fails_to_open = TooltrayError("out of cheese")
-        here.program.copy.die()
-        await here.parts.presenter.answer_approval(question.id, "once")
-        assert "server 's' is not running: out of cheese" in (await call)["error"]["message"]
+async def test_an_approved_call_of_a_server_that_cannot_start_says_why(here: Desk) -> None:
+    call = here.calling()
+    question = await here.asked()
+    here.program.fails_to_open = TooltrayError("out of cheese")
+    here.program.copy.die()
+    await here.parts.presenter.answer_approval(question.id, "once")
+    assert "server 's' is not running: out of cheese" in (await call)["error"]["message"]
 
 
-async def test_a_session_that_two_clients_share_is_allowed_for_the_one_that_asked(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow(answer="session")
-        here.client.state.client = "Another"
-        call = here.calling()
-        await here.answer("refuse")
-        assert "error" in await call
-        here.client.state.client = "Cursor"
-        assert "result" in await here.call()
+async def test_a_session_that_two_clients_share_is_allowed_for_the_one_that_asked(here: Desk) -> None:
+    await here.allow(answer="session")
+    here.client.state.client = "Another"
+    call = here.calling()
+    await here.answer("refuse")
+    assert "error" in await call
+    here.client.state.client = "Cursor"
+    assert "result" in await here.call()
 
 
 # a disk that does not take the answer
 
 
-async def test_a_disk_that_is_full_lets_the_call_wait_on(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        question = await here.asked()
-        with here.unwritable(), pytest.raises(TooltrayError, match="cannot be saved"):
-            await here.parts.presenter.answer_approval(question.id, "always")
-        assert await here.parts.presenter.get_grants() == []
-        assert not call.done()
+async def test_a_disk_that_is_full_lets_the_call_wait_on(here: Desk) -> None:
+    call = here.calling()
+    question = await here.asked()
+    with here.unwritable(), pytest.raises(TooltrayError, match="cannot be saved"):
         await here.parts.presenter.answer_approval(question.id, "always")
-        assert "result" in await call
+    assert await here.parts.presenter.get_grants() == []
+    assert not call.done()
+    await here.parts.presenter.answer_approval(question.id, "always")
+    assert "result" in await call
 
 
-async def test_the_time_that_passes_while_the_disk_works_does_not_refuse_a_call(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        question = await here.asked()
-        answering = here.parts.keeper.spawn(with_current_asker(here.parts.presenter.answer_approval(question.id, "always")), name="answer")
+async def test_the_time_that_passes_while_the_disk_works_does_not_refuse_a_call(here: Desk) -> None:
+    call = here.calling()
+    question = await here.asked()
+    answering = here.parts.keeper.spawn(with_current_asker(here.parts.presenter.answer_approval(question.id, "always")), name="answer")
+    await asyncio.sleep(0)
+    with pytest.raises(TooltrayError, match="waits no longer"):
+        await here.parts.presenter.answer_approval(question.id, "refuse")
+    here.parts.wheel.expire(WAIT_S)
+    await answering
+    assert "result" in await call
+
+
+async def test_a_disk_that_fails_after_the_time_is_over_refuses_the_call(here: Desk) -> None:
+    call = here.calling()
+    question = await here.asked()
+    with here.unwritable():
+        answering = asyncio.gather(here.parts.presenter.answer_approval(question.id, "always"), return_exceptions=True)
         await asyncio.sleep(0)
-        with pytest.raises(TooltrayError, match="waits no longer"):
-            await here.parts.presenter.answer_approval(question.id, "refuse")
+        await asyncio.sleep(0)
         here.parts.wheel.expire(WAIT_S)
-        await answering
-        assert "result" in await call
-
-
-async def test_a_disk_that_fails_after_the_time_is_over_refuses_the_call(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        question = await here.asked()
-        with here.unwritable():
-            answering = asyncio.gather(here.parts.presenter.answer_approval(question.id, "always"), return_exceptions=True)
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            here.parts.wheel.expire(WAIT_S)
-            [error] = await answering
-        assert isinstance(error, TooltrayError)
-        assert "nobody answered" in (await call)["error"]["message"]
+        [error] = await answering
+    assert isinstance(error, TooltrayError)
+    assert "nobody answered" in (await call)["error"]["message"]
 
 
 # while a person is asked
@@ -212,64 +200,50 @@ def a_person_answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 # legacy clients
 
 
-async def test_a_legacy_client_is_asked_where_no_desktop_is(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "session"}})
-        assert "result" in await here.call(client=client, arguments={"a": 1})
-        [(method, params)] = client.asked.all
-        assert method == "elicitation/create"
-        assert "Own wants to call the tool 'write_it' of the server 's' (write)." in params["message"]
-        assert params["requestedSchema"]["properties"]["answer"]["enum"] == [
-            "refuse",
-            "once",
-            "session",
-            "hour",
-            "day",
-            "always",
-            "rule-1",
-        ]
-        assert "result" in await here.call(client=client)
-        assert len(client.asked.all) == 1
+async def test_a_legacy_client_is_asked_where_no_desktop_is(alone: Desk) -> None:
+    client = alone.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "session"}})
+    assert "result" in await alone.call(client=client, arguments={"a": 1})
+    [(method, params)] = client.asked.all
+    assert method == "elicitation/create"
+    assert "Own wants to call the tool 'write_it' of the server 's' (write)." in params["message"]
+    assert params["requestedSchema"]["properties"]["answer"]["enum"] == ["refuse", "once", "session", "hour", "day", "always", "rule-1"]
+    assert "result" in await alone.call(client=client)
+    assert len(client.asked.all) == 1
 
 
-async def test_a_no_in_a_form_refuses_the_call(tmp_path: Path, a_person_answers_at_once: None) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        client = here.session("Own", capabilities=FORM, answer={"action": "decline"})
-        assert await here.refusal(client=client) == "the person refused this call of 'write_it'"
-        assert (here.calls, await here.parts.presenter.get_approvals()) == (0, [])
+async def test_a_no_in_a_form_refuses_the_call(alone: Desk, a_person_answers_at_once: None) -> None:
+    client = alone.session("Own", capabilities=FORM, answer={"action": "decline"})
+    assert await alone.refusal(client=client) == "the person refused this call of 'write_it'"
+    assert (alone.calls, await alone.parts.presenter.get_approvals()) == (0, [])
 
 
-async def test_a_client_that_says_no_at_once_has_asked_nobody_and_the_call_can_still_be_allowed(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        client = here.session("Own", capabilities=FORM, answer={"action": "decline"})
-        refusal = await here.refusal(client=client)
-        assert "Its AI client was asked, and nobody answered there. Ask the user to look at it in Tooltray" in refusal
-        [waiting] = await here.parts.presenter.get_approvals()
-        assert f"waits as {waiting.id}." in refusal
-        await here.parts.presenter.answer_approval(waiting.id, "once")
-        assert "result" in await here.call(client=client)
-        assert len(client.asked.all) == 1
+async def test_a_client_that_says_no_at_once_has_asked_nobody_and_the_call_can_still_be_allowed(alone: Desk) -> None:
+    client = alone.session("Own", capabilities=FORM, answer={"action": "decline"})
+    refusal = await alone.refusal(client=client)
+    assert "Its AI client was asked, and nobody answered there. Ask the user to look at it in Tooltray" in refusal
+    [waiting] = await alone.parts.presenter.get_approvals()
+    assert f"waits as {waiting.id}." in refusal
+    await alone.parts.presenter.answer_approval(waiting.id, "once")
+    assert "result" in await alone.call(client=client)
+    assert len(client.asked.all) == 1
 
 
-async def test_a_clients_answer_that_cannot_be_written_is_asked_for_again_and_then_given_up(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
-        with here.unwritable():
-            assert "waits as" in await here.refusal(client=client)
-        assert len(client.asked.all) == 3
-        assert "cannot be saved" in client.asked.all[1][1]["message"]
+async def test_a_clients_answer_that_cannot_be_written_is_asked_for_again_and_then_given_up(alone: Desk) -> None:
+    client = alone.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
+    with alone.unwritable():
+        assert "waits as" in await alone.refusal(client=client)
+    assert len(client.asked.all) == 3
+    assert "cannot be saved" in client.asked.all[1][1]["message"]
 
 
-async def test_a_call_that_a_client_is_asked_about_can_be_answered_elsewhere(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
+async def test_a_call_that_a_client_is_asked_about_can_be_answered_elsewhere(alone: Desk) -> None:
+    async def wait(method: str) -> Any:
+        await asyncio.get_running_loop().create_future()
 
-        async def wait(method: str) -> Any:
-            await asyncio.get_running_loop().create_future()
-
-        client = here.session("Own", capabilities=FORM, answer=wait)
-        call = here.calling(client=client)
-        await here.answer("once")
-        assert "result" in await call
+    client = alone.session("Own", capabilities=FORM, answer=wait)
+    call = alone.calling(client=client)
+    await alone.answer("once")
+    assert "result" in await call
 
 
 # modern clients
@@ -280,33 +254,30 @@ async def modern(here: Any, client: Any, state: str = "", answer: Any = None, **
     return dict(await here.call(client=client, is_modern=True, **rounds, **params))
 
 
-async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        client = here.session("Own")
-        first = (await modern(here, client, arguments={"text": "x"}))["result"]
-        assert first["resultType"] == "input_required"
-        assert "write_it" in first["inputRequests"]["1"]["params"]["message"]
-        assert here.calls == 0
-        last = await modern(here, client, first["requestState"], YES, arguments={"text": "x"})
-        assert last["result"]["content"][0]["text"] == "x"
-        assert {"requestState", "inputResponses"}.isdisjoint(here.program.asked.all[-1].params)
-        assert (await modern(here, client, arguments={"text": "x"}))["result"]["resultType"] == "input_required"
+async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(alone: Desk) -> None:
+    client = alone.session("Own")
+    first = (await modern(alone, client, arguments={"text": "x"}))["result"]
+    assert first["resultType"] == "input_required"
+    assert "write_it" in first["inputRequests"]["1"]["params"]["message"]
+    assert alone.calls == 0
+    last = await modern(alone, client, first["requestState"], YES, arguments={"text": "x"})
+    assert last["result"]["content"][0]["text"] == "x"
+    assert {"requestState", "inputResponses"}.isdisjoint(alone.program.asked.all[-1].params)
+    assert (await modern(alone, client, arguments={"text": "x"}))["result"]["resultType"] == "input_required"
 
 
-async def test_an_old_yes_does_not_let_other_arguments_through(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        client = here.session("Own")
-        first = (await modern(here, client, arguments={"text": "good"}))["result"]
-        second = (await modern(here, client, first["requestState"], YES, arguments={"text": "bad"}))["result"]
-        assert second["resultType"] == "input_required"
-        assert second["requestState"] != first["requestState"]
-        assert here.calls == 0
+async def test_an_old_yes_does_not_let_other_arguments_through(alone: Desk) -> None:
+    client = alone.session("Own")
+    first = (await modern(alone, client, arguments={"text": "good"}))["result"]
+    second = (await modern(alone, client, first["requestState"], YES, arguments={"text": "bad"}))["result"]
+    assert second["resultType"] == "input_required"
+    assert second["requestState"] != first["requestState"]
+    assert alone.calls == 0
 
 
-async def test_a_modern_client_that_cannot_be_asked_gets_the_command(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        meta: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {}}
-        assert "waits as" in await here.refusal(client=here.session("Own"), is_modern=True, _meta=meta)
+async def test_a_modern_client_that_cannot_be_asked_gets_the_command(alone: Desk) -> None:
+    meta: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {}}
+    assert "waits as" in await alone.refusal(client=alone.session("Own"), is_modern=True, _meta=meta)
 
 
 @pytest.mark.parametrize("spoken", [("legacy",), ("modern",)])
@@ -350,11 +321,10 @@ async def test_a_modern_call_that_fails_leaves_no_yes_behind(tmp_path: Path) -> 
         assert not here.parts.wheel.of(KEPT_FOR_S)
 
 
-async def test_a_modern_call_that_is_given_up_withdraws_its_question(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        client = here.session("Own")
-        await modern(here, client)
-        [question] = await here.parts.presenter.get_approvals()
-        client.held.close()
-        await here.parts.heard.event(ApprovalEnded, id=question.id)
-        assert await here.parts.presenter.get_approvals() == []
+async def test_a_modern_call_that_is_given_up_withdraws_its_question(alone: Desk) -> None:
+    client = alone.session("Own")
+    await modern(alone, client)
+    [question] = await alone.parts.presenter.get_approvals()
+    client.held.close()
+    await alone.parts.heard.event(ApprovalEnded, id=question.id)
+    assert await alone.parts.presenter.get_approvals() == []

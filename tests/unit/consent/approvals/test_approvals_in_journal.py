@@ -1,4 +1,4 @@
-"""What the journal hears of approvals: who asked for what, how it was answered and by whom; and by what each call was let through."""
+"""approvals.py: who asked for what, how it was answered and by whom, and what let each call through, as the journal has it."""
 
 from pathlib import Path
 from typing import Any
@@ -27,35 +27,33 @@ def calls(found: list[JournalEvent]) -> list[tuple[str, str]]:
     return [(event.outcome, event.course.allowed_by) for event in found if event.kind == CALL and event.course]
 
 
-async def test_an_answer_is_kept_with_who_asked_and_who_answered(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        found = listening(here)
-        await here.allow(answer="once")
-        await here.allow(answer="always")
-        await here.call()
-        call = here.calling("read_it")
-        await here.answer("refuse")
-        await call
-        assert approvals(found) == [("once", "person"), ("always", "person"), ("refused", "person")]
-        assert calls(found) == [("ok", "person"), ("ok", "person"), ("ok", "grant"), ("refused", "")]
-        first = found[0]
-        assert (first.client, first.server, first.tool, first.session) == ("Cursor", "s", "write_it", here.client.state.id)
-        assert all(event.course.person_s is not None for event in found if event.course and event.course.allowed_by == "person")
+async def test_an_answer_is_kept_with_who_asked_and_who_answered(here: Desk) -> None:
+    found = listening(here)
+    await here.allow(answer="once")
+    await here.allow(answer="always")
+    await here.call()
+    call = here.calling("read_it")
+    await here.answer("refuse")
+    await call
+    assert approvals(found) == [("once", "person"), ("always", "person"), ("refused", "person")]
+    assert calls(found) == [("ok", "person"), ("ok", "person"), ("ok", "grant"), ("refused", "")]
+    first = found[0]
+    assert (first.client, first.server, first.tool, first.session) == ("Cursor", "s", "write_it", here.client.state.id)
+    assert all(event.course.person_s is not None for event in found if event.course and event.course.allowed_by == "person")
 
 
-async def test_a_question_without_an_answer_is_late_and_one_that_is_given_up_is_cancelled(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        found = listening(here)
-        call = here.calling()
-        await here.asked()
-        here.parts.wheel.expire(WAIT_S)
-        await call
-        call = here.calling()
-        await here.asked()
-        call.cancel()
-        await settled()
-        assert approvals(found) == [("late", "expired"), ("cancelled", "withdrawn")]
-        assert calls(found) == [("refused", ""), ("cancelled", "")]
+async def test_a_question_without_an_answer_is_late_and_one_that_is_given_up_is_cancelled(here: Desk) -> None:
+    found = listening(here)
+    call = here.calling()
+    await here.asked()
+    here.parts.wheel.expire(WAIT_S)
+    await call
+    call = here.calling()
+    await here.asked()
+    call.cancel()
+    await settled()
+    assert approvals(found) == [("late", "expired"), ("cancelled", "withdrawn")]
+    assert calls(found) == [("refused", ""), ("cancelled", "")]
 
 
 class Program(Person):
@@ -66,28 +64,26 @@ class Program(Person):
 
 
 @pytest.mark.parametrize("is_modern", [False, True])
-async def test_an_answer_at_the_client_and_one_of_a_program_are_told_apart(tmp_path: Path, is_modern: bool) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        found = listening(here)
-        client = here.session("Zed", capabilities=FORM, answer={"action": "accept", "content": {"answer": "once"}})
-        if not is_modern:
-            await here.call(client=client)
-            assert (approvals(found), calls(found)) == ([("once", "client")], [("ok", "person")])
-            return
-        reply: Any = await here.call(client=client, is_modern=True)  # it is asked in its result, and that is no call yet
-        assert (reply["result"]["resultType"], calls(found)) == ("input_required", [])
+async def test_an_answer_at_the_client_and_one_of_a_program_are_told_apart(alone: Desk, is_modern: bool) -> None:
+    found = listening(alone)
+    client = alone.session("Zed", capabilities=FORM, answer={"action": "accept", "content": {"answer": "once"}})
+    if not is_modern:
+        await alone.call(client=client)
+        assert (approvals(found), calls(found)) == ([("once", "client")], [("ok", "person")])
+        return
+    reply: Any = await alone.call(client=client, is_modern=True)  # it is asked in its result, and that is no call yet
+    assert (reply["result"]["resultType"], calls(found)) == ("input_required", [])
 
 
-async def test_a_yes_to_a_call_that_was_refused_already_is_kept_too(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        found = listening(here)
-        await here.refusal()
-        [question] = await here.parts.presenter.get_approvals()
-        with asked_by(Program()):  # type: ignore[arg-type]
-            await here.parts.presenter.answer_approval(question.id, "once")
-        await here.call()
-        assert approvals(found) == [("once", "panel")]
-        assert calls(found) == [("refused", ""), ("ok", "person")]
+async def test_a_yes_to_a_call_that_was_refused_already_is_kept_too(alone: Desk) -> None:
+    found = listening(alone)
+    await alone.refusal()
+    [question] = await alone.parts.presenter.get_approvals()
+    with asked_by(Program()):  # type: ignore[arg-type]
+        await alone.parts.presenter.answer_approval(question.id, "once")
+    await alone.call()
+    assert approvals(found) == [("once", "panel")]
+    assert calls(found) == [("refused", ""), ("ok", "person")]
 
 
 async def test_why_the_flow_guard_had_a_call_ask_is_kept_beside_the_answer(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""call_rules.py: rules on arguments let the like of a call through and nothing else, wherever they stand."""
+"""standing_grants.py, asked_call.py: rules on arguments let the like of a call through and nothing else, wherever they stand."""
 
 import os
 from collections.abc import AsyncIterator
@@ -152,15 +152,14 @@ async def test_a_rule_for_one_client_or_of_a_changed_tool_lets_nobody_else_throu
         assert await goes_through(here, {"command": "git status"})
 
 
-async def test_a_rule_for_a_tool_that_reads_is_no_yes_to_the_tool(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_rule("s", {"tool": "read_it", "arguments": {"path": {"equals": "x"}}})
-        assert await goes_through(here, {"path": "x"}, "read_it")
-        assert not await goes_through(here, {"path": "y"}, "read_it")
-        [said] = [each for each in await here.parts.presenter.get_permissions() if each.server == "s"]
-        assert [each.grants for each in said.tools if each.tool == "read_it"] == [()]
-        await here.parts.presenter.set_tool_approval("s", "read_it", "ask")
-        assert await here.parts.presenter.get_grants() == []
+async def test_a_rule_for_a_tool_that_reads_is_no_yes_to_the_tool(alone: Desk) -> None:
+    await alone.parts.presenter.add_rule("s", {"tool": "read_it", "arguments": {"path": {"equals": "x"}}})
+    assert await goes_through(alone, {"path": "x"}, "read_it")
+    assert not await goes_through(alone, {"path": "y"}, "read_it")
+    [said] = [each for each in await alone.parts.presenter.get_permissions() if each.server == "s"]
+    assert [each.grants for each in said.tools if each.tool == "read_it"] == [()]
+    await alone.parts.presenter.set_tool_approval("s", "read_it", "ask")
+    assert await alone.parts.presenter.get_grants() == []
 
 
 async def test_a_rule_whose_path_leads_elsewhere_is_not_made(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""flow_guard.py: which tools read what strangers wrote and which send, and that the latter ask after the former."""
+"""flow_guard.py, grant_book.py: which tools read what strangers wrote and which send, and that the latter ask after the former."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -49,22 +49,9 @@ def test_what_stays_on_this_computer_neither_brings_nor_sends_anything(name: str
 @pytest.mark.parametrize(
     "name",
     [
-        "send_mail",
-        "mail_send",
-        "post_message",
-        "publish_package",
-        "git_push",
-        "upload_file",
-        "create_issue",
-        "add_comment",
-        "updateIssue",
-        "create_pull_request",
-        "create_gist",
-        "merge_pull_request",
-        "browser_type",
-        "browser_fill_form",
-        "page_evaluate_url",
-        "share_document",
+        *("send_mail", "mail_send", "post_message", "publish_package", "git_push", "upload_file", "create_issue", "add_comment"),
+        *("updateIssue", "create_pull_request", "create_gist", "merge_pull_request", "browser_type", "browser_fill_form"),
+        *("page_evaluate_url", "share_document"),
     ],
 )
 def test_a_tool_that_sends_or_publishes_does_whatever_its_hints_say(name: str) -> None:
@@ -309,15 +296,17 @@ def test_the_person_at_the_window_and_what_comes_with_tooltray_are_not_guarded(t
     assert of.sends(route("mail_send"))
 
 
-def test_what_is_known_of_tools_is_bounded_and_forgotten_when_settings_change() -> None:
+def test_what_is_known_of_tools_is_bounded_and_forgotten_when_settings_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow_guard, "MOST_KNOWN", 2)
     of, bus = guard()
     one = route("mail_send")
     assert of.sends(one)
     assert of.sends(one)
-    flow_guard_limit = flow_guard.MOST_KNOWN
-    for n in range(flow_guard_limit):
-        of.sends(route(f"get_{n}"))
+    of.sends(route("get_1"))
+    of.sends(route("get_2"))
+    assert len(of._known) == 1
     bus.publish(ConfigChanged({}, (), True))
+    assert not of._known
     assert of.sends(one)
 
 

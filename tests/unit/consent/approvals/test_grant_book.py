@@ -1,4 +1,4 @@
-"""What a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
+"""grant_book.py: what a person allowed for longer than one call counts for the tools as they were defined, and can be taken back."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.approval_desk import READ, WRITE, desk
+from tests.fakes.approval_desk import READ, WRITE, Desk, desk
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import entry, settled
 from tests.fakes.scripted_server import error, tool
@@ -41,118 +41,104 @@ async def test_a_tool_that_is_allowed_always_is_allowed_for_this_client_after_a_
         assert grant.created_at <= time.time()
 
 
-async def test_a_grant_for_all_clients_and_one_for_a_time(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        before = time.time()
-        grant = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
-        assert before + 60 <= grant.expires_at <= time.time() + 60
-        assert "result" in await here.call()
-        assert "result" in await here.call(client=here.parts.client())
+async def test_a_grant_for_all_clients_and_one_for_a_time(alone: Desk) -> None:
+    before = time.time()
+    grant = await alone.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
+    assert before + 60 <= grant.expires_at <= time.time() + 60
+    assert "result" in await alone.call()
+    assert "result" in await alone.call(client=alone.parts.client())
 
 
-async def test_a_grant_is_taken_back_whatever_it_is_for(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow(answer="session")
-        await here.allow("read_it", answer="always")
-        lasting, session = await here.parts.presenter.get_grants()
-        assert (lasting.tool, session.tool, session.session, session.client) == ("read_it", "write_it", here.client.state.id, "Cursor")
-        for grant in (session, lasting):
+async def test_a_grant_is_taken_back_whatever_it_is_for(here: Desk) -> None:
+    await here.allow(answer="session")
+    await here.allow("read_it", answer="always")
+    lasting, session = await here.parts.presenter.get_grants()
+    assert (lasting.tool, session.tool, session.session, session.client) == ("read_it", "write_it", here.client.state.id, "Cursor")
+    for grant in (session, lasting):
+        await here.parts.presenter.remove_grant(grant.id)
+        with pytest.raises(TooltrayError, match="nothing was allowed under"):
             await here.parts.presenter.remove_grant(grant.id)
-            with pytest.raises(TooltrayError, match="nothing was allowed under"):
-                await here.parts.presenter.remove_grant(grant.id)
-        assert await here.parts.presenter.get_grants() == []
-        for name in ("write_it", "read_it"):
-            call = here.calling(name)
-            await here.answer("refuse")
-            await call
-        assert len(here.parts.heard.of(GrantsChanged)) == 4
-
-
-async def test_what_was_taken_back_is_allowed_again_as_it_was_until_its_own_end(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        p = here.parts.presenter
-        grant = await p.add_grant("s", "tool", "write_it", expires_in_s=60.0)
-        await p.remove_grant(grant.id)
-        await here.redefine(CHANGED, READ)  # a person has not seen that
-        with asked_by(here.parts.consent.window()):
-            assert await p.restore_grant(grant.id) == (await p.get_grants())[0]
-        assert (await here.parts.trail.entries())[0].about == {"grant": grant.id, "server": "s", "kind": "tool", "tool": "write_it"}
-        assert [(each.id, each.expires_at, each.is_held) for each in await p.get_grants()] == [(grant.id, grant.expires_at, True)]
-        assert (await p.get_tool_changes())[0].diff
-        with pytest.raises(NotFound, match="cannot be undone"):
-            await p.restore_grant(grant.id)
-
-
-async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so(tmp_path: Path) -> None:
-    clock = SetClock()
-    async with desk(tmp_path) as here:
-        parts = here.parts
-        store = grant_store(tmp_path / "grants.json")
-        live = LiveGrants(grant_store=store, screen_lock=ScreenLock(bus=parts.bus, has_window=True), now=clock)
-        book = GrantBook(
-            live_grants=live,
-            states=parts.states,
-            tools=parts.tools,
-            bus=parts.bus,
-            spawn=parts.keeper.spawn,
-            is_of_file=lambda _: False,
-        )
-        routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
-        for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
-            grant = await book.allow("s", "tool", routes)
-            await book.revoke(grant.id)
-            clock.now += after_s
-            if is_removed:
-                await parts.presenter.remove_mcp_server("s")
-            with pytest.raises(NotFound, match="cannot be undone"):
-                await book.restore(grant.id)
-
-
-async def test_the_same_grant_again_replaces_the_first(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        first = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
-        other = await here.parts.presenter.add_grant("s", "tool", "write_it")
-        again = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
-        assert {each.id for each in await here.parts.presenter.get_grants()} == {other.id, again.id}
-        assert first.id != again.id
-
-
-async def test_a_yes_for_good_to_a_changed_tool_counts_for_every_grant_of_it(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
-        await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
-        await here.redefine(CHANGED)
-        await here.allow(answer="always")
-        assert "result" in await here.call(client=here.session("Other"))
-        assert await here.parts.presenter.get_tool_changes() == []
-
-
-async def test_a_yes_for_once_leaves_a_changed_tool_held(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow()
-        await here.redefine(CHANGED)
-        await here.allow(answer="once")
-        assert len(await here.parts.presenter.get_tool_changes()) == 1
-
-
-async def test_a_session_asks_again_about_a_changed_tool_and_shows_the_difference(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow(answer="session")
-        await here.redefine(CHANGED)
-        call = here.calling()
-        assert "+description: Sends it" in (await here.answer("session")).definition_diff
+    assert await here.parts.presenter.get_grants() == []
+    for name in ("write_it", "read_it"):
+        call = here.calling(name)
+        await here.answer("refuse")
         await call
-        assert "result" in await here.call()
-        [grant] = await here.parts.presenter.get_grants()
-        assert grant.session
+    assert len(here.parts.heard.of(GrantsChanged)) == 4
 
 
-async def test_a_tool_that_is_back_to_what_was_allowed_is_not_held(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow()
-        await here.redefine(CHANGED)
-        await here.redefine({"description": WRITE["description"], **WRITE})
-        assert "result" in await here.call()
+async def test_what_was_taken_back_is_allowed_again_as_it_was_until_its_own_end(here: Desk) -> None:
+    p = here.parts.presenter
+    grant = await p.add_grant("s", "tool", "write_it", expires_in_s=60.0)
+    await p.remove_grant(grant.id)
+    await here.redefine(CHANGED, READ)  # a person has not seen that
+    with asked_by(here.parts.consent.window()):
+        assert await p.restore_grant(grant.id) == (await p.get_grants())[0]
+    assert (await here.parts.trail.entries())[0].about == {"grant": grant.id, "server": "s", "kind": "tool", "tool": "write_it"}
+    assert [(each.id, each.expires_at, each.is_held) for each in await p.get_grants()] == [(grant.id, grant.expires_at, True)]
+    assert (await p.get_tool_changes())[0].diff
+    with pytest.raises(NotFound, match="cannot be undone"):
+        await p.restore_grant(grant.id)
+
+
+async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so(here: Desk, tmp_path: Path) -> None:
+    clock = SetClock()
+    parts = here.parts
+    store = grant_store(tmp_path / "grants.json")
+    live = LiveGrants(grant_store=store, screen_lock=ScreenLock(bus=parts.bus, has_window=True), now=clock)
+    book = GrantBook(
+        live_grants=live, states=parts.states, tools=parts.tools, bus=parts.bus, spawn=parts.keeper.spawn, is_of_file=lambda _: False
+    )
+    routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
+    for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
+        grant = await book.allow("s", "tool", routes)
+        await book.revoke(grant.id)
+        clock.now += after_s
+        if is_removed:
+            await parts.presenter.remove_mcp_server("s")
+        with pytest.raises(NotFound, match="cannot be undone"):
+            await book.restore(grant.id)
+
+
+async def test_the_same_grant_again_replaces_the_first(here: Desk) -> None:
+    first = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+    other = await here.parts.presenter.add_grant("s", "tool", "write_it")
+    again = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+    assert {each.id for each in await here.parts.presenter.get_grants()} == {other.id, again.id}
+    assert first.id != again.id
+
+
+async def test_a_yes_for_good_to_a_changed_tool_counts_for_every_grant_of_it(here: Desk) -> None:
+    await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
+    await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
+    await here.redefine(CHANGED)
+    await here.allow(answer="always")
+    assert "result" in await here.call(client=here.session("Other"))
+    assert await here.parts.presenter.get_tool_changes() == []
+
+
+async def test_a_yes_for_once_leaves_a_changed_tool_held(here: Desk) -> None:
+    await here.allow()
+    await here.redefine(CHANGED)
+    await here.allow(answer="once")
+    assert len(await here.parts.presenter.get_tool_changes()) == 1
+
+
+async def test_a_session_asks_again_about_a_changed_tool_and_shows_the_difference(here: Desk) -> None:
+    await here.allow(answer="session")
+    await here.redefine(CHANGED)
+    call = here.calling()
+    assert "+description: Sends it" in (await here.answer("session")).definition_diff
+    await call
+    assert "result" in await here.call()
+    [grant] = await here.parts.presenter.get_grants()
+    assert grant.session
+
+
+async def test_a_tool_that_is_back_to_what_was_allowed_is_not_held(here: Desk) -> None:
+    await here.allow()
+    await here.redefine(CHANGED)
+    await here.redefine({"description": WRITE["description"], **WRITE})
+    assert "result" in await here.call()
 
 
 async def test_a_reading_tool_that_writes_now_is_not_among_the_reads_any_more(tmp_path: Path) -> None:
@@ -178,58 +164,53 @@ async def test_a_tool_that_is_not_taken_for_a_reading_one_any_more_is_not_among_
         assert "error" in await here.call("write_it")
 
 
-async def test_a_reading_tool_that_changed_is_accepted_into_the_reads(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.parts.presenter.add_grant("s", "reads")
-        await here.redefine(tool("read_it", description="Reads more"))
-        await here.parts.presenter.accept_tool_change("s", "read_it")
-        assert "result" in await here.call("read_it")
+async def test_a_reading_tool_that_changed_is_accepted_into_the_reads(here: Desk) -> None:
+    await here.parts.presenter.add_grant("s", "reads")
+    await here.redefine(tool("read_it", description="Reads more"))
+    await here.parts.presenter.accept_tool_change("s", "read_it")
+    assert "result" in await here.call("read_it")
 
 
-async def test_a_change_of_a_server_without_grants_is_no_news_of_grants(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.redefine(CHANGED)
-        assert not here.parts.heard.of(GrantsChanged)
+async def test_a_change_of_a_server_without_grants_is_no_news_of_grants(here: Desk) -> None:
+    await here.redefine(CHANGED)
+    assert not here.parts.heard.of(GrantsChanged)
 
 
-async def test_what_was_allowed_of_a_server_goes_with_it(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow(answer="session")
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        await here.parts.conf.set_server("other", entry("program"))
-        await here.parts.presenter.remove_mcp_server("other")
-        assert len(await here.parts.presenter.get_grants()) == 2
-        await here.parts.presenter.remove_mcp_server("s")
-        await here.parts.ended()
-        assert await here.parts.presenter.get_grants() == []
-        assert json.loads(here.parts.home.grants.read_bytes())["grants"] == []
+async def test_what_was_allowed_of_a_server_goes_with_it(here: Desk) -> None:
+    await here.allow(answer="session")
+    await here.parts.presenter.add_grant("s", "tool", "write_it")
+    await here.parts.conf.set_server("other", entry("program"))
+    await here.parts.presenter.remove_mcp_server("other")
+    assert len(await here.parts.presenter.get_grants()) == 2
+    await here.parts.presenter.remove_mcp_server("s")
+    await here.parts.ended()
+    assert await here.parts.presenter.get_grants() == []
+    assert json.loads(here.parts.home.grants.read_bytes())["grants"] == []
 
 
 @pytest.mark.expected_warnings("could not be taken back")
-async def test_grants_of_a_removed_server_do_not_count_even_if_the_disk_is_full(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        settings = here.parts.conf.entries["s"]
-        with here.unwritable():
-            await here.parts.presenter.remove_mcp_server("s")
-            await here.parts.presenter.add_mcp_server("s", settings)
-            await here.parts.ended()
-        await here.parts.servers.start("s")
-        assert await here.parts.presenter.get_grants() == []
-        assert "error" in await here.call()
+async def test_grants_of_a_removed_server_do_not_count_even_if_the_disk_is_full(alone: Desk) -> None:
+    await alone.parts.presenter.add_grant("s", "tool", "write_it")
+    settings = alone.parts.conf.entries["s"]
+    with alone.unwritable():
+        await alone.parts.presenter.remove_mcp_server("s")
+        await alone.parts.presenter.add_mcp_server("s", settings)
+        await alone.parts.ended()
+    await alone.parts.servers.start("s")
+    assert await alone.parts.presenter.get_grants() == []
+    assert "error" in await alone.call()
 
 
-async def test_a_server_that_is_added_again_at_once_is_allowed_nothing(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        settings = here.parts.conf.entries["s"]
-        await here.parts.presenter.remove_mcp_server("s")
-        await here.parts.presenter.add_mcp_server("s", settings)
-        await here.parts.servers.start("s")
-        assert "error" in await here.call()
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        await here.parts.ended()
-        assert len(await here.parts.presenter.get_grants()) == 1
+async def test_a_server_that_is_added_again_at_once_is_allowed_nothing(alone: Desk) -> None:
+    await alone.parts.presenter.add_grant("s", "tool", "write_it")
+    settings = alone.parts.conf.entries["s"]
+    await alone.parts.presenter.remove_mcp_server("s")
+    await alone.parts.presenter.add_mcp_server("s", settings)
+    await alone.parts.servers.start("s")
+    assert "error" in await alone.call()
+    await alone.parts.presenter.add_grant("s", "tool", "write_it")
+    await alone.parts.ended()
+    assert len(await alone.parts.presenter.get_grants()) == 1
 
 
 async def test_grants_that_cannot_be_read_allow_nothing_and_are_said(tmp_path: Path) -> None:
@@ -243,12 +224,11 @@ async def test_grants_that_cannot_be_read_allow_nothing_and_are_said(tmp_path: P
         assert "error" in await call
 
 
-async def test_a_grant_reads_as_it_is_listed(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        grant = await here.parts.presenter.add_grant("s", "reads", client="Cursor")
-        assert isinstance(grant, GrantSnapshot)
-        assert (grant.kind, grant.tool, grant.client, grant.expires_at, grant.is_held) == ("reads", "", "Cursor", 0.0, False)
-        assert await here.parts.presenter.get_grants() == [grant]
+async def test_a_grant_reads_as_it_is_listed(here: Desk) -> None:
+    grant = await here.parts.presenter.add_grant("s", "reads", client="Cursor")
+    assert isinstance(grant, GrantSnapshot)
+    assert (grant.kind, grant.tool, grant.client, grant.expires_at, grant.is_held) == ("reads", "", "Cursor", 0.0, False)
+    assert await here.parts.presenter.get_grants() == [grant]
 
 
 async def test_a_granted_call_after_a_restart_waits_for_what_the_server_is_now(tmp_path: Path) -> None:
@@ -260,17 +240,16 @@ async def test_a_granted_call_after_a_restart_waits_for_what_the_server_is_now(t
         assert here.calls == 0
 
 
-async def test_a_granted_call_waits_for_a_list_that_the_server_has_just_said_to_be_another(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        listed = here.program.hold("tools/list")
-        here.program.tools = [CHANGED, READ]
-        here.program.copy.notify("notifications/tools/list_changed")
-        await here.program.request("tools/list", count=2)
-        call = here.calling()
-        listed.set()
-        assert "is defined in another way" in (await call)["error"]["message"]
-        assert here.calls == 0
+async def test_a_granted_call_waits_for_a_list_that_the_server_has_just_said_to_be_another(alone: Desk) -> None:
+    await alone.parts.presenter.add_grant("s", "tool", "write_it")
+    listed = alone.program.hold("tools/list")
+    alone.program.tools = [CHANGED, READ]
+    alone.program.copy.notify("notifications/tools/list_changed")
+    await alone.program.request("tools/list", count=2)
+    call = alone.calling()
+    listed.set()
+    assert "is defined in another way" in (await call)["error"]["message"]
+    assert alone.calls == 0
 
 
 async def test_a_granted_call_of_a_session_with_a_copy_of_its_own_goes_by_what_that_copy_lists(tmp_path: Path) -> None:
@@ -392,12 +371,11 @@ async def test_what_was_allowed_of_a_server_is_held_while_its_settings_are_other
         assert "result" in await here.call()
 
 
-async def test_a_granted_call_of_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        here.program.fails_to_open = TooltrayError("out of cheese")
-        here.program.copy.die()
-        assert "server 's' is not running: out of cheese" in await here.refusal()
+async def test_a_granted_call_of_a_server_that_cannot_start_says_why(alone: Desk) -> None:
+    await alone.parts.presenter.add_grant("s", "tool", "write_it")
+    alone.program.fails_to_open = TooltrayError("out of cheese")
+    alone.program.copy.die()
+    assert "server 's' is not running: out of cheese" in await alone.refusal()
 
 
 async def test_a_granted_call_of_a_server_that_does_not_say_in_time_what_it_is_is_refused(tmp_path: Path) -> None:
@@ -421,12 +399,50 @@ async def test_a_granted_call_of_a_copy_that_does_not_list_goes_by_what_is_known
         assert "result" in await here.call()
 
 
-async def test_a_grant_for_one_client_that_nobody_was_shown_accepts_nothing_for_another_one(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow()
-        await here.redefine(CHANGED, READ)
-        await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
-        assert "result" in await here.call(client=here.session("Other"))
-        call = here.calling()
-        assert (await here.asked()).definition_diff
-        call.cancel()
+async def test_a_grant_for_one_client_that_nobody_was_shown_accepts_nothing_for_another_one(here: Desk) -> None:
+    await here.allow()
+    await here.redefine(CHANGED, READ)
+    await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
+    assert "result" in await here.call(client=here.session("Other"))
+    call = here.calling()
+    assert (await here.asked()).definition_diff
+    call.cancel()
+
+
+async def test_a_changed_tool_is_held_until_a_person_has_seen_how_it_differs(here: Desk) -> None:
+    presenter = here.parts.presenter
+    await here.allow()
+    changed = len(here.parts.heard.of(GrantsChanged))
+    await here.redefine(CHANGED, READ)
+    assert len(here.parts.heard.of(GrantsChanged)) == changed + 1
+    [grant] = await presenter.get_grants()
+    assert (grant.is_held, grant.held_tools) == (True, ("write_it",))
+    assert {each.original_name: each.is_held for each in await presenter.get_tools()} == {"write_it": True, "read_it": False}
+    [change] = await presenter.get_tool_changes()
+    assert (change.server, change.tool) == ("s", "write_it")
+    assert {"-description: Writes it", "+description: Sends it"} <= set(change.diff)
+    call = here.calling()
+    question = await here.answer("refuse")
+    assert question.definition_diff == change.diff
+    assert "defined in another way" in question.why
+    await call
+    await presenter.accept_tool_change("s", "write_it")
+    assert "result" in await here.call()
+    assert await presenter.get_tool_changes() == []
+    with pytest.raises(TooltrayError, match="has not changed"):
+        await presenter.accept_tool_change("s", "write_it")
+    with pytest.raises(TooltrayError, match="has not changed"):
+        await presenter.accept_tool_change("s", "unknown")
+
+
+async def test_a_change_that_changes_again_after_it_was_shown_is_not_accepted_unseen(alone: Desk) -> None:
+    await alone.parts.presenter.add_grant("s", "tool", "write_it")
+    await alone.redefine(CHANGED, READ)
+    [seen] = await alone.parts.presenter.get_tool_changes()
+    await alone.redefine(tool("write_it", description="Deletes all"), READ)
+    [other] = await alone.parts.presenter.get_tool_changes()  # shown to somebody else
+    with pytest.raises(TooltrayError, match="has changed again since this was shown"):
+        await alone.parts.presenter.accept_tool_change("s", "write_it", seen=seen.revision)
+    assert "error" in await alone.call()
+    await alone.parts.presenter.accept_tool_change("s", "write_it", seen=other.revision)
+    assert "result" in await alone.call()

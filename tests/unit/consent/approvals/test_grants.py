@@ -1,11 +1,11 @@
-"""Grants are there again after a restart, and end by the clock or when the screen locks; the pages hear of each end once."""
+"""grants.py, grant_book.py, api.py: grants survive a restart; they end by the clock or as the screen locks, and each end is heard of."""
 
 import asyncio
 import json
 from pathlib import Path
 
 import pytest
-from tests.fakes.approval_desk import desk
+from tests.fakes.approval_desk import Desk, desk
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.set_clock import SetClock
 
@@ -69,11 +69,10 @@ def test_a_time_that_no_clock_shows_allows_nothing(tmp_path: Path, member: str, 
     assert (live.all(), bool(live.problem)) == ([], True)
 
 
-async def test_a_grant_that_has_expired_counts_no_more_and_is_not_listed(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=1e-9)
-        assert "error" in await here.call()
-        assert await here.parts.presenter.get_grants() == []
+async def test_a_grant_that_has_expired_counts_no_more_and_is_not_listed(alone: Desk) -> None:
+    await alone.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=1e-9)
+    assert "error" in await alone.call()
+    assert await alone.parts.presenter.get_grants() == []
 
 
 async def test_a_grant_for_a_time_does_not_last_longer_because_the_clock_is_set_back(tmp_path: Path) -> None:
@@ -110,12 +109,11 @@ def ended(bus: EventBus) -> list[float]:
 
 
 @pytest.mark.parametrize(("answer", "lasts_s"), [("hour", HOUR_S), ("day", DAY_S)])
-async def test_a_yes_for_a_time_is_for_this_tool_and_client_and_ends_by_itself(tmp_path: Path, answer: str, lasts_s: float) -> None:
-    async with desk(tmp_path) as here:
-        await here.allow(answer=answer)
-        [grant] = await here.parts.presenter.get_grants()
-        assert (grant.kind, grant.tool, grant.client, grant.expires_at - grant.created_at) == ("tool", "write_it", "Cursor", lasts_s)
-        assert "result" in await here.call(arguments={"other": 1})
+async def test_a_yes_for_a_time_is_for_this_tool_and_client_and_ends_by_itself(here: Desk, answer: str, lasts_s: float) -> None:
+    await here.allow(answer=answer)
+    [grant] = await here.parts.presenter.get_grants()
+    assert (grant.kind, grant.tool, grant.client, grant.expires_at - grant.created_at) == ("tool", "write_it", "Cursor", lasts_s)
+    assert "result" in await here.call(arguments={"other": 1})
 
 
 @in_fake_time
@@ -175,104 +173,91 @@ def test_a_lock_is_awaited_only_while_somebody_tells_of_an_open_screen() -> None
         screen.tell(told)
         seen.append((screen.is_awaited, screen.is_locked, screen.number))
     assert seen == [
-        (False, False, 1),
-        (False, False, 1),
-        (True, False, 1),
-        (True, False, 1),
-        (False, True, 2),
-        (False, True, 3),
-        (True, False, 3),
-        (False, False, 4),
-        (False, False, 4),
+        *((False, False, 1), (False, False, 1), (True, False, 1), (True, False, 1), (False, True, 2), (False, True, 3)),
+        *((True, False, 3), (False, False, 4), (False, False, 4)),
     ]
     assert len(locks) == 3
 
 
-async def test_a_yes_until_the_screen_locks_ends_there_and_is_in_no_file(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        p = here.parts.presenter
-        await p.tell_screen_lock(False)
-        call = here.calling()
-        question = await here.answer("lock")
-        assert question.choices == ("once", "session", "hour", "day", "lock", "always")
-        assert "result" in await call
-        assert "result" in await here.call(arguments={"other": 1})
-        [grant] = await p.get_grants()
-        assert (grant.until, grant.expires_at, grant.tool) == ("lock", 0.0, "write_it")
-        assert json.loads(here.parts.home.grants.read_text())["grants"] == []
-        assert grant_store(here.parts.home.grants).content.grants == []
-        changed = len(here.parts.heard.of(GrantsChanged))
-        await p.tell_screen_lock(True)
-        assert len(here.parts.heard.of(GrantsChanged)) == changed + 1
-        assert await p.get_grants() == []
-        await p.tell_screen_lock(False)
-        again = here.calling()
-        await here.answer("refuse")
-        assert "error" in await again
+async def test_a_yes_until_the_screen_locks_ends_there_and_is_in_no_file(here: Desk) -> None:
+    p = here.parts.presenter
+    await p.tell_screen_lock(False)
+    call = here.calling()
+    question = await here.answer("lock")
+    assert question.choices == ("once", "session", "hour", "day", "lock", "always")
+    assert "result" in await call
+    assert "result" in await here.call(arguments={"other": 1})
+    [grant] = await p.get_grants()
+    assert (grant.until, grant.expires_at, grant.tool) == ("lock", 0.0, "write_it")
+    assert json.loads(here.parts.home.grants.read_text())["grants"] == []
+    assert grant_store(here.parts.home.grants).content.grants == []
+    changed = len(here.parts.heard.of(GrantsChanged))
+    await p.tell_screen_lock(True)
+    assert len(here.parts.heard.of(GrantsChanged)) == changed + 1
+    assert await p.get_grants() == []
+    await p.tell_screen_lock(False)
+    again = here.calling()
+    await here.answer("refuse")
+    assert "error" in await again
 
 
-async def test_a_lasting_grant_is_written_beside_one_that_passes_and_outlives_it(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        p = here.parts.presenter
-        await p.tell_screen_lock(False)
-        passing = await p.add_grant("s", "tool", "write_it", until="lock", expires_in_s=3600.0)
-        lasting = await p.add_grant("s", "tool", "read_it")
-        assert (passing.until, passing.expires_at > 0, lasting.until) == ("lock", True, "")
-        await here.redefine({"name": "write_it", "description": "Else", "inputSchema": {"type": "object"}})
-        [change] = await p.get_tool_changes()
-        assert "-description: Writes it" in change.diff  # what was seen is known, though in no file
-        await p.tell_screen_lock(None)
-        assert [each.id for each in await p.get_grants()] == [lasting.id]
+async def test_a_lasting_grant_is_written_beside_one_that_passes_and_outlives_it(here: Desk) -> None:
+    p = here.parts.presenter
+    await p.tell_screen_lock(False)
+    passing = await p.add_grant("s", "tool", "write_it", until="lock", expires_in_s=3600.0)
+    lasting = await p.add_grant("s", "tool", "read_it")
+    assert (passing.until, passing.expires_at > 0, lasting.until) == ("lock", True, "")
+    await here.redefine({"name": "write_it", "description": "Else", "inputSchema": {"type": "object"}})
+    [change] = await p.get_tool_changes()
+    assert "-description: Writes it" in change.diff  # what was seen is known, though in no file
+    await p.tell_screen_lock(None)
+    assert [each.id for each in await p.get_grants()] == [lasting.id]
 
 
-async def test_where_nobody_hears_of_a_lock_or_it_is_locked_already_no_yes_lasts_until_then(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        p = here.parts.presenter
-        with pytest.raises(TooltrayError, match="nothing here can tell when the screen locks"):
-            await p.add_grant("s", "tool", "write_it", until="lock")
-        call = here.calling()
-        question = await here.asked()
-        with pytest.raises(TooltrayError, match=r"'lock' is no answer to this call.*nothing here can tell"):
-            await p.answer_approval(question.id, "lock")
-        await p.answer_approval(question.id, "refuse")
-        await call
-        await p.tell_screen_lock(True)
-        with pytest.raises(Conflict, match="locked just now"):
-            await p.add_grant("s", "tool", "write_it", until="lock")
-        with pytest.raises(TooltrayError, match="no end of a grant"):
-            await p.add_grant("s", "tool", "write_it", until="moon")
-        assert await p.get_grants() == []
+async def test_where_nobody_hears_of_a_lock_or_it_is_locked_already_no_yes_lasts_until_then(here: Desk) -> None:
+    p = here.parts.presenter
+    with pytest.raises(TooltrayError, match="nothing here can tell when the screen locks"):
+        await p.add_grant("s", "tool", "write_it", until="lock")
+    call = here.calling()
+    question = await here.asked()
+    with pytest.raises(TooltrayError, match=r"'lock' is no answer to this call.*nothing here can tell"):
+        await p.answer_approval(question.id, "lock")
+    await p.answer_approval(question.id, "refuse")
+    await call
+    await p.tell_screen_lock(True)
+    with pytest.raises(Conflict, match="locked just now"):
+        await p.add_grant("s", "tool", "write_it", until="lock")
+    with pytest.raises(TooltrayError, match="no end of a grant"):
+        await p.add_grant("s", "tool", "write_it", until="moon")
+    assert await p.get_grants() == []
 
 
-async def test_a_screen_that_locks_between_the_question_and_the_answer_allows_nothing(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        p = here.parts.presenter
-        await p.tell_screen_lock(False)
-        call = here.calling()
-        question = await here.asked()
-        await p.tell_screen_lock(True)
-        with pytest.raises(Conflict, match="locked just now"):
-            await p.answer_approval(question.id, "lock")
-        assert [each.id for each in await p.get_approvals()] == [question.id]  # it waits on
-        await p.answer_approval(question.id, "refuse")
-        await call
+async def test_a_screen_that_locks_between_the_question_and_the_answer_allows_nothing(here: Desk) -> None:
+    p = here.parts.presenter
+    await p.tell_screen_lock(False)
+    call = here.calling()
+    question = await here.asked()
+    await p.tell_screen_lock(True)
+    with pytest.raises(Conflict, match="locked just now"):
+        await p.answer_approval(question.id, "lock")
+    assert [each.id for each in await p.get_approvals()] == [question.id]  # it waits on
+    await p.answer_approval(question.id, "refuse")
+    await call
 
 
-async def test_what_was_taken_back_before_a_lock_does_not_come_back_after_it(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        p = here.parts.presenter
-        await p.tell_screen_lock(False)
-        grant = await p.add_grant("s", "tool", "write_it", until="lock")
-        await p.remove_grant(grant.id)
-        assert (await p.restore_grant(grant.id)).until == "lock"
-        await p.remove_grant(grant.id)
-        await p.tell_screen_lock(True)
-        with pytest.raises(NotFound, match="cannot be undone"):
-            await p.restore_grant(grant.id)
+async def test_what_was_taken_back_before_a_lock_does_not_come_back_after_it(here: Desk) -> None:
+    p = here.parts.presenter
+    await p.tell_screen_lock(False)
+    grant = await p.add_grant("s", "tool", "write_it", until="lock")
+    await p.remove_grant(grant.id)
+    assert (await p.restore_grant(grant.id)).until == "lock"
+    await p.remove_grant(grant.id)
+    await p.tell_screen_lock(True)
+    with pytest.raises(NotFound, match="cannot be undone"):
+        await p.restore_grant(grant.id)
 
 
-async def test_a_hub_without_a_window_is_told_of_no_open_screen(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        with pytest.raises(Denied, match="hears when the screen locks"):
-            await here.parts.presenter.tell_screen_lock(False)
-        assert not here.parts.screen_lock.is_awaited
+async def test_a_hub_without_a_window_is_told_of_no_open_screen(alone: Desk) -> None:
+    with pytest.raises(Denied, match="hears when the screen locks"):
+        await alone.parts.presenter.tell_screen_lock(False)
+    assert not alone.parts.screen_lock.is_awaited

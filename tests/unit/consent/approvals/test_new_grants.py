@@ -1,4 +1,4 @@
-"""new_grants.py: what a grant would allow is shown, and nothing else is granted."""
+"""grants.py, grant_book.py, permissions.py, api.py: what a grant would allow is shown, and nothing else is granted."""
 
 from pathlib import Path
 from typing import Any
@@ -46,16 +46,15 @@ async def test_what_cannot_be_granted_is_refused_with_the_reason(tmp_path: Path)
         assert not here.parts.home.grants.exists()
 
 
-async def test_a_tool_that_changes_after_a_preview_is_not_granted_unseen(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        [seen] = await here.parts.presenter.preview_grant("s", "tool", "write_it")
-        await here.redefine(CHANGED, READ)
-        [other] = await here.parts.presenter.preview_grant("s", "tool", "write_it")  # shown to somebody else
-        with pytest.raises(TooltrayError, match="have changed since they were shown"):
-            await here.parts.presenter.add_grant("s", "tool", "write_it", seen=seen.revision)
-        assert await here.parts.presenter.get_grants() == []
-        await here.parts.presenter.add_grant("s", "tool", "write_it", seen=other.revision)
-        assert "result" in await here.call()
+async def test_a_tool_that_changes_after_a_preview_is_not_granted_unseen(alone: Desk) -> None:
+    [seen] = await alone.parts.presenter.preview_grant("s", "tool", "write_it")
+    await alone.redefine(CHANGED, READ)
+    [other] = await alone.parts.presenter.preview_grant("s", "tool", "write_it")  # shown to somebody else
+    with pytest.raises(TooltrayError, match="have changed since they were shown"):
+        await alone.parts.presenter.add_grant("s", "tool", "write_it", seen=seen.revision)
+    assert await alone.parts.presenter.get_grants() == []
+    await alone.parts.presenter.add_grant("s", "tool", "write_it", seen=other.revision)
+    assert "result" in await alone.call()
 
 
 async def test_a_preview_of_one_tool_allows_no_other(tmp_path: Path) -> None:
@@ -76,30 +75,29 @@ async def test_a_preview_says_what_is_odd_in_the_tools_that_a_grant_would_allow(
         assert (read.original_name, read.warnings) == ("read_it", ())
 
 
-async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        await here.parts.presenter.preview_grant("s", "tool", "write_it")  # as the window does, which shows it
-        with asked_by(here.parts.consent.window()):
-            grant = await here.parts.presenter.add_grant("s", "tool", "write_it")
-            await here.parts.presenter.remove_grant(grant.id)
-            reads = await here.parts.presenter.add_grant("s", "reads")
-            with pytest.raises(TooltrayError, match="no tool"):
-                await here.parts.presenter.add_grant("s", "tool", "nothing of this name")
-            await here.parts.presenter.set_server_auto_approve("s", ["read"])
-            await here.parts.presenter.set_server_auto_approve("s", [])
-        entries = (await here.parts.trail.entries())[::-1]
-        assert [(each.what, each.answer) for each in entries] == [
-            ("Allowing tool calls", "yes"),
-            ("What was allowed for longer", "narrowed"),
-            ("Allowing tool calls", "yes"),
-            ("Allowing tool calls", "yes"),
-            ("Allowing tool calls", "yes"),
-            ("Allowing tool calls", "narrowed"),
-        ]
-        assert entries[0].about["definitions"].startswith("write_it ")
-        assert entries[1].about["grant"] == grant.id
-        assert entries[0].about["until"] == "taken back"
-        assert (reads.kind, entries[2].about["definitions"][:8]) == ("reads", "read_it ")
+async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(here: Desk) -> None:
+    await here.parts.presenter.preview_grant("s", "tool", "write_it")  # as the window does, which shows it
+    with asked_by(here.parts.consent.window()):
+        grant = await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.presenter.remove_grant(grant.id)
+        reads = await here.parts.presenter.add_grant("s", "reads")
+        with pytest.raises(TooltrayError, match="no tool"):
+            await here.parts.presenter.add_grant("s", "tool", "nothing of this name")
+        await here.parts.presenter.set_server_auto_approve("s", ["read"])
+        await here.parts.presenter.set_server_auto_approve("s", [])
+    entries = (await here.parts.trail.entries())[::-1]
+    assert [(each.what, each.answer) for each in entries] == [
+        ("Allowing tool calls", "yes"),
+        ("What was allowed for longer", "narrowed"),
+        ("Allowing tool calls", "yes"),
+        ("Allowing tool calls", "yes"),
+        ("Allowing tool calls", "yes"),
+        ("Allowing tool calls", "narrowed"),
+    ]
+    assert entries[0].about["definitions"].startswith("write_it ")
+    assert entries[1].about["grant"] == grant.id
+    assert entries[0].about["until"] == "taken back"
+    assert (reads.kind, entries[2].about["definitions"][:8]) == ("reads", "read_it ")
 
 
 async def test_a_server_that_has_just_started_is_listed_before_a_person_is_asked(tmp_path: Path) -> None:
@@ -141,15 +139,14 @@ async def test_calls_of_late_are_judged_where_it_is_kept_what_they_were_called_w
         await here.parts.journal.close()
 
 
-async def test_calls_that_wait_are_judged_too_and_large_ones_are_cut(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.refusal(arguments={"a": 2})
-        await here.refusal("read_it", arguments={"a": 2})
-        await here.refusal(arguments={"a": 2, "text": "x" * 500})
-        found = await previewed(here)
-        assert [each.is_covered for each in found.calls] == [True, False]
-        assert found.calls[1].line.endswith("x…")
-        assert [each.is_covered for each in (await previewed(here, {"tool": "names:*_it", "others": "any"})).calls] == [True, True, True]
+async def test_calls_that_wait_are_judged_too_and_large_ones_are_cut(alone: Desk) -> None:
+    await alone.refusal(arguments={"a": 2})
+    await alone.refusal("read_it", arguments={"a": 2})
+    await alone.refusal(arguments={"a": 2, "text": "x" * 500})
+    found = await previewed(alone)
+    assert [each.is_covered for each in found.calls] == [True, False]
+    assert found.calls[1].line.endswith("x…")
+    assert [each.is_covered for each in (await previewed(alone, {"tool": "names:*_it", "others": "any"})).calls] == [True, True, True]
 
 
 async def test_what_makes_a_rule_useless_or_wide_is_told(tmp_path: Path) -> None:
@@ -175,31 +172,29 @@ async def test_what_makes_a_rule_useless_or_wide_is_told(tmp_path: Path) -> None
         ({"tool": "write_it", "arguments": {"a": {"equals": "hunter2"}}}, "There is a secret in this rule"),
     ],
 )
-async def test_a_rule_that_nobody_can_satisfy_is_not_made(tmp_path: Path, rule: dict[str, Any], why: str) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        with pytest.raises(TooltrayError, match=why):
-            await here.parts.presenter.add_rule("s", rule)
-        assert await here.parts.presenter.get_grants() == []
+async def test_a_rule_that_nobody_can_satisfy_is_not_made(alone: Desk, rule: dict[str, Any], why: str) -> None:
+    with pytest.raises(TooltrayError, match=why):
+        await alone.parts.presenter.add_rule("s", rule)
+    assert await alone.parts.presenter.get_grants() == []
 
 
-async def test_a_rule_has_an_end_and_is_for_every_tool_of_its_pattern(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        hub = here.parts.presenter
-        with pytest.raises(TooltrayError, match="a year at most"):
-            await hub.add_rule("s", RULE, expires_in_s=0.0)
-        with pytest.raises(NotFound):
-            await hub.add_rule("none", RULE)
-        made = await hub.add_rule("s", {**RULE, "tool": "names:*_it"}, expires_in_s=60.0)
-        assert (made.kind, made.tool, made.expires_at > made.created_at) == ("rule", "", True)
-        for name in ("write_it", "read_it"):
-            assert "result" in await here.call(name, arguments={"a": 1})
-            assert "error" in await here.call(name, arguments={"a": 0})
-        again = await hub.add_rule("s", {**RULE, "tool": "names:*_it"})
-        await hub.add_rule("s", RULE)
-        assert [each.id for each in await hub.get_grants()].count(made.id) == 0
-        assert again.id in [each.id for each in await hub.get_grants()]
-        assert len(await hub.get_grants()) == 2
-        await settled()
+async def test_a_rule_has_an_end_and_is_for_every_tool_of_its_pattern(alone: Desk) -> None:
+    hub = alone.parts.presenter
+    with pytest.raises(TooltrayError, match="a year at most"):
+        await hub.add_rule("s", RULE, expires_in_s=0.0)
+    with pytest.raises(NotFound):
+        await hub.add_rule("none", RULE)
+    made = await hub.add_rule("s", {**RULE, "tool": "names:*_it"}, expires_in_s=60.0)
+    assert (made.kind, made.tool, made.expires_at > made.created_at) == ("rule", "", True)
+    for name in ("write_it", "read_it"):
+        assert "result" in await alone.call(name, arguments={"a": 1})
+        assert "error" in await alone.call(name, arguments={"a": 0})
+    again = await hub.add_rule("s", {**RULE, "tool": "names:*_it"})
+    await hub.add_rule("s", RULE)
+    assert [each.id for each in await hub.get_grants()].count(made.id) == 0
+    assert again.id in [each.id for each in await hub.get_grants()]
+    assert len(await hub.get_grants()) == 2
+    await settled()
 
 
 def test_a_kept_rule_that_cannot_be_read_allows_nothing() -> None:

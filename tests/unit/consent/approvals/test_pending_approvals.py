@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 from msgspec import Raw
-from tests.fakes.approval_desk import READ, desk
+from tests.fakes.approval_desk import READ, Desk, desk
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.scripted_server import tool
 
@@ -171,117 +171,102 @@ async def refused_id(here: Any, **params: Any) -> str:
     return str(question.id)
 
 
-async def test_where_nobody_can_be_asked_a_call_is_refused_and_the_model_reads_no_way_around_it(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        id = await refused_id(here, arguments={"a": 1})
-        said = await here.refusal(arguments={"a": 2})
-        assert not any(recipe in said for recipe in ("tooltray ", "settings.json", "autoApprove", "terminal", "--"))
-        assert "Ask the user" in said
-        assert here.questions == 0
-        await here.parts.presenter.answer_approval(id, "once")
-        assert "error" in await here.call(arguments={"a": 2})
-        assert "result" in await here.call(arguments={"a": 1})
-        assert "error" in await here.call(arguments={"a": 1})
+async def test_where_nobody_can_be_asked_a_call_is_refused_and_the_model_reads_no_way_around_it(alone: Desk) -> None:
+    id = await refused_id(alone, arguments={"a": 1})
+    said = await alone.refusal(arguments={"a": 2})
+    assert not any(recipe in said for recipe in ("tooltray ", "settings.json", "autoApprove", "terminal", "--"))
+    assert "Ask the user" in said
+    assert alone.questions == 0
+    await alone.parts.presenter.answer_approval(id, "once")
+    assert "error" in await alone.call(arguments={"a": 2})
+    assert "result" in await alone.call(arguments={"a": 1})
+    assert "error" in await alone.call(arguments={"a": 1})
 
 
-async def test_a_call_of_a_session_that_has_ended_is_not_allowed_for_that_session(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        id = await refused_id(here)
-        here.parts.states.disconnect("Cursor")
-        with pytest.raises(Conflict, match="The session has ended"):
-            await here.parts.presenter.answer_approval(id, "session")
-        await here.parts.presenter.answer_approval(id, "hour")
+async def test_a_call_of_a_session_that_has_ended_is_not_allowed_for_that_session(alone: Desk) -> None:
+    id = await refused_id(alone)
+    alone.parts.states.disconnect("Cursor")
+    with pytest.raises(Conflict, match="The session has ended"):
+        await alone.parts.presenter.answer_approval(id, "session")
+    await alone.parts.presenter.answer_approval(id, "hour")
 
 
-async def test_the_same_call_that_is_refused_again_is_remembered_once(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        first = await refused_id(here)
-        second = await refused_id(here)
-        assert first != second
-        with pytest.raises(TooltrayError, match="waits no longer"):
-            await here.parts.presenter.answer_approval(first, "once")
+async def test_the_same_call_that_is_refused_again_is_remembered_once(alone: Desk) -> None:
+    first = await refused_id(alone)
+    second = await refused_id(alone)
+    assert first != second
+    with pytest.raises(TooltrayError, match="waits no longer"):
+        await alone.parts.presenter.answer_approval(first, "once")
 
 
-async def test_a_refused_call_can_be_allowed_for_good_or_put_away(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.answer_approval(await refused_id(here), "refuse")
-        assert await here.parts.presenter.get_approvals() == []
-        await here.parts.presenter.answer_approval(await refused_id(here), "always")
-        assert "result" in await here.call(arguments={"any": 1})
+async def test_a_refused_call_can_be_allowed_for_good_or_put_away(alone: Desk) -> None:
+    await alone.parts.presenter.answer_approval(await refused_id(alone), "refuse")
+    assert await alone.parts.presenter.get_approvals() == []
+    await alone.parts.presenter.answer_approval(await refused_id(alone), "always")
+    assert "result" in await alone.call(arguments={"any": 1})
 
 
-async def test_a_call_that_a_person_refused_is_refused_again_in_these_words_until_another_answer(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "refuse")
-        assert (await here.refusal(arguments={"a": 1})).startswith("the user declined this call of 'write_it' a short while ago")
-        await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "once")
-        assert "result" in await here.call(arguments={"a": 1})
-        assert "the user declined" not in await here.refusal(arguments={"a": 1})
+async def test_a_call_that_a_person_refused_is_refused_again_in_these_words_until_another_answer(alone: Desk) -> None:
+    await alone.parts.presenter.answer_approval(await refused_id(alone, arguments={"a": 1}), "refuse")
+    assert (await alone.refusal(arguments={"a": 1})).startswith("the user declined this call of 'write_it' a short while ago")
+    await alone.parts.presenter.answer_approval(await refused_id(alone, arguments={"a": 1}), "once")
+    assert "result" in await alone.call(arguments={"a": 1})
+    assert "the user declined" not in await alone.refusal(arguments={"a": 1})
+    await alone.parts.presenter.answer_approval((await alone.parts.presenter.get_approvals())[0].id, "refuse")
+    assert "the user declined" not in await alone.refusal(arguments={"a": 2})
 
 
-async def test_a_no_to_a_call_is_none_to_another(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "refuse")
-        assert "the user declined" not in await here.refusal(arguments={"a": 2})
+async def test_what_a_person_refused_is_forgotten_after_a_while(alone: Desk) -> None:
+    await alone.parts.presenter.answer_approval(await refused_id(alone), "refuse")
+    alone.parts.wheel.expire(KEPT_FOR_S)
+    assert "the user declined" not in await alone.refusal()
 
 
-async def test_what_a_person_refused_is_forgotten_after_a_while(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.answer_approval(await refused_id(here), "refuse")
-        here.parts.wheel.expire(KEPT_FOR_S)
-        assert "the user declined" not in await here.refusal()
+async def test_a_yes_to_a_refused_call_is_for_its_project(alone: Desk) -> None:
+    alone.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+    await alone.parts.presenter.answer_approval(await refused_id(alone), "once")
+    alone.client.state.projects["folder"] = SessionProject("/b", "b", "folder")
+    assert "error" in await alone.call()
+    alone.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+    assert "result" in await alone.call()
 
 
-async def test_a_yes_to_a_refused_call_is_for_its_project(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
-        await here.parts.presenter.answer_approval(await refused_id(here), "once")
-        here.client.state.projects["folder"] = SessionProject("/b", "b", "folder")
-        assert "error" in await here.call()
-        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
-        assert "result" in await here.call()
+async def test_a_refused_call_of_a_tool_that_changed_is_shown_anew_under_another_id(alone: Desk) -> None:
+    id = await refused_id(alone)
+    await alone.redefine(SENDS, READ)
+    [question] = await alone.parts.presenter.get_approvals()
+    assert question.id != question.replaces == id
+    assert {"-description: Writes it", "+description: Sends it"} <= set(question.definition_diff)
+    assert [each.id for each in await alone.parts.presenter.get_approvals()] == [question.id]
+    await alone.parts.presenter.answer_approval(question.id, "once")
+    assert "result" in await alone.call()
 
 
-async def test_a_refused_call_of_a_tool_that_changed_is_shown_anew_under_another_id(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        id = await refused_id(here)
-        await here.redefine(SENDS, READ)
-        [question] = await here.parts.presenter.get_approvals()
-        assert question.id != question.replaces == id
-        assert {"-description: Writes it", "+description: Sends it"} <= set(question.definition_diff)
-        assert [each.id for each in await here.parts.presenter.get_approvals()] == [question.id]
-        await here.parts.presenter.answer_approval(question.id, "once")
-        assert "result" in await here.call()
-
-
-async def test_a_call_that_was_refused_before_and_after_its_tool_changed_keeps_the_later_id(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await refused_id(here)
-        await here.redefine(SENDS, READ)
-        later = re.search(r"waits as (\w+)", await here.refusal())
-        assert later
-        assert [each.id for each in await here.parts.presenter.get_approvals()] == [later[1]]
+async def test_a_call_that_was_refused_before_and_after_its_tool_changed_keeps_the_later_id(alone: Desk) -> None:
+    await refused_id(alone)
+    await alone.redefine(SENDS, READ)
+    later = re.search(r"waits as (\w+)", await alone.refusal())
+    assert later
+    assert [each.id for each in await alone.parts.presenter.get_approvals()] == [later[1]]
 
 
 @pytest.mark.parametrize("answer", ["once", "session", "hour", "day", "always"])
-async def test_a_yes_to_a_refused_call_allows_nothing_once_its_tool_has_changed(tmp_path: Path, answer: str) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        id = await refused_id(here)
-        await here.redefine(SENDS, READ)
-        with pytest.raises(TooltrayError, match="has changed since this was shown") as caught:
-            await here.parts.presenter.answer_approval(id, answer)
-        [question] = await here.parts.presenter.get_approvals()
-        assert caught.value.problem.hint == f"Look at it as it is now: tooltray approve {question.id}"
-        assert "error" in await here.call()
-        assert await here.parts.presenter.get_grants() == []
+async def test_a_yes_to_a_refused_call_allows_nothing_once_its_tool_has_changed(alone: Desk, answer: str) -> None:
+    id = await refused_id(alone)
+    await alone.redefine(SENDS, READ)
+    with pytest.raises(TooltrayError, match="has changed since this was shown") as caught:
+        await alone.parts.presenter.answer_approval(id, answer)
+    [question] = await alone.parts.presenter.get_approvals()
+    assert caught.value.problem.hint == f"Look at it as it is now: tooltray approve {question.id}"
+    assert "error" in await alone.call()
+    assert await alone.parts.presenter.get_grants() == []
 
 
-async def test_a_no_to_a_refused_call_counts_whatever_its_tool_is_now(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        id = await refused_id(here)
-        await here.redefine(SENDS, READ)
-        await here.parts.presenter.answer_approval(id, "refuse")
-        assert await here.parts.presenter.get_approvals() == []
+async def test_a_no_to_a_refused_call_counts_whatever_its_tool_is_now(alone: Desk) -> None:
+    id = await refused_id(alone)
+    await alone.redefine(SENDS, READ)
+    await alone.parts.presenter.answer_approval(id, "refuse")
+    assert await alone.parts.presenter.get_approvals() == []
 
 
 async def test_a_refused_call_of_a_tool_that_changed_and_goes_through_now_waits_no_longer(tmp_path: Path) -> None:
@@ -294,30 +279,27 @@ async def test_a_refused_call_of_a_tool_that_changed_and_goes_through_now_waits_
         assert await here.parts.presenter.get_approvals() == []
 
 
-async def test_refused_calls_are_forgotten_after_a_while_and_so_is_a_yes_that_nobody_used(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.answer_approval(await refused_id(here), "once")
-        here.parts.wheel.expire(KEPT_FOR_S)
-        await refused_id(here)
-        here.parts.wheel.expire(KEPT_FOR_S)
-        assert await here.parts.presenter.get_approvals() == []
+async def test_refused_calls_are_forgotten_after_a_while_and_so_is_a_yes_that_nobody_used(alone: Desk) -> None:
+    await alone.parts.presenter.answer_approval(await refused_id(alone), "once")
+    alone.parts.wheel.expire(KEPT_FOR_S)
+    await refused_id(alone)
+    alone.parts.wheel.expire(KEPT_FOR_S)
+    assert await alone.parts.presenter.get_approvals() == []
 
 
-async def test_only_so_many_refused_calls_are_remembered(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        for n in range(MOST_REFUSED + 1):
-            await here.call(arguments={"n": n})
-        kept = await here.parts.presenter.get_approvals()
-        assert [json.loads(each.arguments)["n"] for each in kept] == list(range(1, MOST_REFUSED + 1))
+async def test_only_so_many_refused_calls_are_remembered(alone: Desk) -> None:
+    for n in range(MOST_REFUSED + 1):
+        await alone.call(arguments={"n": n})
+    kept = await alone.parts.presenter.get_approvals()
+    assert [json.loads(each.arguments)["n"] for each in kept] == list(range(1, MOST_REFUSED + 1))
 
 
-async def test_only_so_many_yeses_are_kept(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        for n in range(MOST_PASSES + 1):
-            await here.parts.presenter.answer_approval(await refused_id(here, arguments={"n": n}), "once")
-        assert len(here.parts.wheel.of(KEPT_FOR_S)) == MOST_PASSES
-        assert "error" in await here.call(arguments={"n": 0})
-        assert "result" in await here.call(arguments={"n": 1})
+async def test_only_so_many_yeses_are_kept(alone: Desk) -> None:
+    for n in range(MOST_PASSES + 1):
+        await alone.parts.presenter.answer_approval(await refused_id(alone, arguments={"n": n}), "once")
+    assert len(alone.parts.wheel.of(KEPT_FOR_S)) == MOST_PASSES
+    assert "error" in await alone.call(arguments={"n": 0})
+    assert "result" in await alone.call(arguments={"n": 1})
 
 
 async def test_why_nobody_was_asked_is_that_the_rules_do_not_allow_it_or_that_it_is_another_tool_now(tmp_path: Path) -> None:

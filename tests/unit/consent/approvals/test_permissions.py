@@ -1,4 +1,4 @@
-"""permissions.py, through McpPresenter's verbs"""
+"""permissions.py and api.py, through McpPresenter's verbs"""
 
 from pathlib import Path
 
@@ -38,11 +38,10 @@ async def test_each_tool_says_whether_it_runs_without_asking_and_why(tmp_path: P
         }
 
 
-async def test_where_reading_asks_it_says_so_and_what_comes_with_tooltray_is_not_changed(tmp_path: Path) -> None:
-    async with desk(tmp_path) as at:
-        assert (await of_tool(at, "read_it")).why == "It reads, and reading asks first here"
-        own = [each for each in await at.parts.presenter.get_permissions() if not each.is_changeable]
-        assert [each.rules for each in own] == [("all",)] * len(own)
+async def test_where_reading_asks_it_says_so_and_what_comes_with_tooltray_is_not_changed(here: Desk) -> None:
+    assert (await of_tool(here, "read_it")).why == "It reads, and reading asks first here"
+    own = [each for each in await here.parts.presenter.get_permissions() if not each.is_changeable]
+    assert [each.rules for each in own] == [("all",)] * len(own)
 
 
 async def test_a_tool_that_is_chosen_runs_without_asking_and_one_that_asks_does_so_whatever_else_is_allowed(tmp_path: Path) -> None:
@@ -60,51 +59,47 @@ async def test_a_tool_that_is_chosen_runs_without_asking_and_one_that_asks_does_
         assert (at.questions, at.calls) == (1, 4)
 
 
-async def test_a_tool_that_asks_does_so_for_a_client_with_rules_of_its_own_too(tmp_path: Path) -> None:
-    async with desk(tmp_path) as at:
-        await at.parts.presenter.set_client_auto_approve("Cursor", ["all"])
-        assert "result" in await at.call()
-        await at.parts.presenter.set_tool_approval("s", "write_it", "ask")
-        call = at.calling()
-        question = await at.answer("refuse")
-        assert question.why == "you chose that this tool asks first"
-        assert question.choices == ("once", "session", "hour", "day", "always")
-        assert "error" in await call
+async def test_a_tool_that_asks_does_so_for_a_client_with_rules_of_its_own_too(here: Desk) -> None:
+    await here.parts.presenter.set_client_auto_approve("Cursor", ["all"])
+    assert "result" in await here.call()
+    await here.parts.presenter.set_tool_approval("s", "write_it", "ask")
+    call = here.calling()
+    question = await here.answer("refuse")
+    assert question.why == "you chose that this tool asks first"
+    assert question.choices == ("once", "session", "hour", "day", "always")
+    assert "error" in await call
 
 
-async def test_asking_takes_back_what_was_allowed_for_the_tool_and_reads_no_longer_cover_it(tmp_path: Path) -> None:
-    async with desk(tmp_path) as at:
-        await at.parts.presenter.add_grant("s", "tool", "read_it")
-        reads = await at.parts.presenter.add_grant("s", "reads")
-        await at.allow("write_it", answer="session")
-        assert len((await of_tool(at, "read_it")).grants) == 2
-        assert len((await of_tool(at, "write_it")).grants) == 1
-        for name in ("read_it", "write_it"):
-            await at.parts.presenter.set_tool_approval("s", name, "ask")
-        assert [each.id for each in await at.parts.presenter.get_grants()] == [reads.id]
-        assert (await of_tool(at, "read_it")).grants == ()
-        call = at.calling("read_it")
-        question = await at.answer("always")  # a person's later yes counts
-        assert "reads" not in question.choices
-        assert "result" in await call
-        assert "result" in await at.call("read_it")
+async def test_asking_takes_back_what_was_allowed_for_the_tool_and_reads_no_longer_cover_it(here: Desk) -> None:
+    await here.parts.presenter.add_grant("s", "tool", "read_it")
+    reads = await here.parts.presenter.add_grant("s", "reads")
+    await here.allow("write_it", answer="session")
+    assert len((await of_tool(here, "read_it")).grants) == 2
+    assert len((await of_tool(here, "write_it")).grants) == 1
+    for name in ("read_it", "write_it"):
+        await here.parts.presenter.set_tool_approval("s", name, "ask")
+    assert [each.id for each in await here.parts.presenter.get_grants()] == [reads.id]
+    assert (await of_tool(here, "read_it")).grants == ()
+    call = here.calling("read_it")
+    question = await here.answer("always")  # a person's later yes counts
+    assert "reads" not in question.choices
+    assert "result" in await call
+    assert "result" in await here.call("read_it")
 
 
-async def test_a_grant_of_before_a_change_covers_the_tool_no_more_and_it_is_held(tmp_path: Path) -> None:
-    async with desk(tmp_path) as at:
-        await at.allow()
-        assert [bool((await of_tool(at, "write_it")).grants), (await of_tool(at, "write_it")).is_held] == [True, False]
-        await at.redefine(tool("write_it", description="Writes more"), READ)
-        assert [bool((await of_tool(at, "write_it")).grants), (await of_tool(at, "write_it")).is_held] == [False, True]
+async def test_a_grant_of_before_a_change_covers_the_tool_no_more_and_it_is_held(here: Desk) -> None:
+    await here.allow()
+    assert [bool((await of_tool(here, "write_it")).grants), (await of_tool(here, "write_it")).is_held] == [True, False]
+    await here.redefine(tool("write_it", description="Writes more"), READ)
+    assert [bool((await of_tool(here, "write_it")).grants), (await of_tool(here, "write_it")).is_held] == [False, True]
 
 
-async def test_what_is_not_there_or_no_choice_is_refused(tmp_path: Path) -> None:
-    async with desk(tmp_path) as at:
-        for server, name, choice, said in (("gone", "x", "ask", "There is no server"), ("s", "gone", "ask", "has no tool 'gone'")):
-            with pytest.raises(NotFound, match=said):
-                await at.parts.presenter.set_tool_approval(server, name, choice)
-        with pytest.raises(TooltrayError, match="no choice"):
-            await at.parts.presenter.set_tool_approval("s", "read_it", "maybe")
+async def test_what_is_not_there_or_no_choice_is_refused(here: Desk) -> None:
+    for server, name, choice, said in (("gone", "x", "ask", "There is no server"), ("s", "gone", "ask", "has no tool 'gone'")):
+        with pytest.raises(NotFound, match=said):
+            await here.parts.presenter.set_tool_approval(server, name, choice)
+    with pytest.raises(TooltrayError, match="no choice"):
+        await here.parts.presenter.set_tool_approval("s", "read_it", "maybe")
 
 
 async def test_a_server_that_was_never_listed_is_said_to_be_not_known(tmp_path: Path) -> None:

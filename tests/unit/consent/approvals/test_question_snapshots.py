@@ -1,4 +1,4 @@
-"""question_snapshots.py and approval_form.py"""
+"""question_snapshots.py"""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from msgspec.structs import replace
-from tests.fakes.approval_desk import desk
+from tests.fakes.approval_desk import Desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client
 
@@ -215,8 +215,7 @@ def test_a_call_is_about_one_tool_in_one_project() -> None:
     assert moved.of(moved.route, moved.route.decision).is_for(moved.route)
 
 
-async def test_a_caller_without_a_session_is_not_offered_one(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling(client=here.parts.client())
-        assert (await here.answer("refuse")).choices == ("once", "hour", "day", "always")
-        await call
+async def test_a_caller_without_a_session_is_not_offered_one(here: Desk) -> None:
+    call = here.calling(client=here.parts.client())
+    assert (await here.answer("refuse")).choices == ("once", "hour", "day", "always")
+    await call

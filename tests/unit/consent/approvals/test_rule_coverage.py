@@ -1,6 +1,7 @@
 """rule_coverage.py: what a rule covers, and that no trick makes it cover more."""
 
 import json
+import os
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tooltray.config.settings.call_rule import CallRule, read_rule
-from tooltray.consent.approvals.rule_coverage import READ_BELOW_BYTES, Place, covers, is_for, needs_disk
+from tooltray.consent.approvals.rule_coverage import READ_BELOW_BYTES, Place, covers, is_for, is_option, needs_disk
 
 HERE = Place("/code/p", "/home/ann")
 
@@ -27,8 +28,7 @@ STATUS = rule(command={"command": ["git", "status"]}, cwd={"inside": ["/code"], 
 
 
 @pytest.mark.parametrize(
-    "command",
-    ["git status", "git  status", " git status ", "git status src/a.py", ["git", "status"], ["git", "status", "a"]],
+    "command", ["git status", "git  status", " git status ", "git status src/a.py", ["git", "status"], ["git", "status", "a"]]
 )
 def test_a_command_and_further_words(command: object) -> None:
     assert is_covered(STATUS, {"command": command, "cwd": "/code/p"})
@@ -37,47 +37,23 @@ def test_a_command_and_further_words(command: object) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        "git log",
-        "git",
-        "gits status",
-        "Git status",
-        "./git status",
-        "/usr/bin/git status",
-        "git statusx",
-        "",
-        [],
-        ["git status"],
-        [["git", "status"]],
+        *("git log", "git", "gits status", "Git status", "./git status", "/usr/bin/git status", "git statusx", "", [], ["git status"]),
+        *([["git", "status"]],),
     ],
 )
 def test_another_command_asks(command: object) -> None:
     assert not is_covered(STATUS, {"command": command})
 
 
+def test_a_slash_begins_an_option_on_windows_alone() -> None:
+    assert is_option("/x") is (os.name == "nt")
+
+
 @pytest.mark.parametrize(
     "more",
     [
-        "-s",
-        "--porcelain",
-        "-c",
-        "+x",
-        "@file",
-        "a=b",
-        "ext::sh",
-        "=ls",
-        "~",
-        "~/x",
-        "$HOME",
-        "*",
-        "a?",
-        "[a]",
-        "{a,b}",
-        "`id`",
-        "$(id)",
-        "#x",
-        "!x",
-        "^",
-        "%PATH%",
+        *("-s", "--porcelain", "-c", "+x", "@file", "a=b", "ext::sh", "=ls", "~", "~/x", "$HOME", "*", "a?", "[a]", "{a,b}", "`id`"),
+        *("$(id)", "#x", "!x", "^", "%PATH%"),
     ],
 )
 def test_options_and_signs_of_a_shell_ask_behind_a_command(more: str) -> None:
@@ -88,36 +64,12 @@ def test_options_and_signs_of_a_shell_ask_behind_a_command(more: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *(
-            "git status; id",
-            "git status;id",
-            "git status|id",
-            "git status && id",
-            "git status & id",
-            "git status > x",
-            "git status < x",
-            "git status `id`",
-        ),
-        *(
-            "git status\nid",
-            "git status\rid",
-            "git status\tx",
-            "git status\vid",
-            "git status\x00id",
-            "git\u00a0status",
-            "git\u3000status",
-            "git status\u2028id",
-        ),
-        *(
-            "A=b git status",
-            "'git' status",
-            '"git" status',
-            "\\git status",
-            "git -c core.pager=id status",
-            "git --exec-path=x status",
-            "git status\\",
-            "(git status)",
-        ),
+        *("git status; id", "git status;id", "git status|id", "git status && id", "git status & id", "git status > x"),
+        *("git status < x", "git status `id`"),
+        *("git status\nid", "git status\rid", "git status\tx", "git status\vid", "git status\x00id", "git\u00a0status"),
+        *("git\u3000status", "git status\u2028id"),
+        *("A=b git status", "'git' status", '"git" status', "\\git status", "git -c core.pager=id status"),
+        *("git --exec-path=x status", "git status\\", "(git status)"),
     ],
 )
 def test_no_line_with_signs_of_a_shell_is_a_command(command: str) -> None:
@@ -175,12 +127,8 @@ def test_hosts() -> None:
     for url in ("https://example.org/a?b", "http://EXAMPLE.org", "example.org", "https://a.b.example.com/", "https://local.test:8443/x"):
         assert is_covered(made, {"url": url})
     odd = (
-        "https://evil.org",
-        "https://example.com",
-        "https://a.example.org",
-        "https://example.org:8443",
-        "https://local.test",
-        "https://example.org@evil.org",
+        *("https://evil.org", "https://example.com", "https://a.example.org", "https://example.org:8443", "https://local.test"),
+        *("https://example.org@evil.org",),
     )
     for url in (
         *odd,
@@ -212,11 +160,8 @@ def test_numbers_that_are_none_or_have_no_bound() -> None:
 
 def test_values_are_equal_in_kind_too() -> None:
     for wanted, others in (
-        (1, ("1", True, 2, None)),
-        (True, (1, "true", False)),
-        ("1", (1, "1 ", "１", ["1"])),
-        ("\u00e9", ("e\u0301",)),
-        (False, (0, None)),
+        *((1, ("1", True, 2, None)), (True, (1, "true", False)), ("1", (1, "1 ", "１", ["1"])), ("\u00e9", ("e\u0301",))),
+        *((False, (0, None)),),
     ):
         made = rule(a={"equals": wanted})
         assert is_covered(made, {"a": wanted})
@@ -253,19 +198,8 @@ def test_an_argument_that_is_missing_asks_unless_it_may_be() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        *(
-            b'{"a":1,"a":1}',
-            b'{"a":1,"\\u0061":1}',
-            b'{"a":1,"o":{"b":1,"b":2}}',
-            b"[]",
-            b"null",
-            b"1",
-            b'"a"',
-            b"",
-            b"{",
-            b'{"a":1}x',
-            b'{"a":01}',
-        ),
+        *(b'{"a":1,"a":1}', b'{"a":1,"\\u0061":1}', b'{"a":1,"o":{"b":1,"b":2}}', b"[]", b"null", b"1", b'"a"', b"", b"{"),
+        *(b'{"a":1}x', b'{"a":01}'),
         *(
             b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
             b'{"a":1,"o":"' + b"x" * READ_BELOW_BYTES + b'"}',

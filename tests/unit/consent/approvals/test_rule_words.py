@@ -1,4 +1,4 @@
-"""Rules on arguments in words, and the rules that are offered for a call, from narrow to wide."""
+"""rule_words.py: rules on arguments in words, and the rules that are offered for a call, from narrow to wide."""
 
 import json
 from typing import Any
@@ -28,18 +28,12 @@ HERE = Place("/code/p", "/home/ann")
             {"arguments": {"a": {"hosts": ["x.org"]}}, "others": ["b", "c"]},
             "t, where a is at x.org; anything as b, c, and no other arguments",
         ),
-        (
-            {"arguments": {"a": {"command": ["ls", "-l"], "more": "none"}}},
-            "t, where a is exactly `ls -l`; no other arguments",
-        ),
+        ({"arguments": {"a": {"command": ["ls", "-l"], "more": "none"}}}, "t, where a is exactly `ls -l`; no other arguments"),
         (
             {"arguments": {"a": {"command": ["git"], "args": "b"}}},
             "t, where a with b begins with `git`, followed by words that are not options; no other arguments",
         ),
-        (
-            {"arguments": {"a": {"command": ["ls"], "more": "any"}}},
-            "t, where a begins with `ls`, followed by anything; no other arguments",
-        ),
+        ({"arguments": {"a": {"command": ["ls"], "more": "any"}}}, "t, where a begins with `ls`, followed by anything; no other arguments"),
         ({"arguments": {"a": {"number": {"min": 1, "max": 2}}}}, "t, where a is from 1 to 2; no other arguments"),
         ({"arguments": {"a": {"number": {"max": 2}}}}, "t, where a is at most 2; no other arguments"),
         (

@@ -1,4 +1,4 @@
-"""Decisions that no asker has seen stand in the audit trail, too: answers in a client's form, refusals, and grants that have ended."""
+"""approvals.py: answers in a client's form, refusals and grants that have ended stand in the audit trail, too."""
 
 import asyncio
 from collections.abc import Awaitable

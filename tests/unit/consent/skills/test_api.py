@@ -1,4 +1,4 @@
-"""api.py"""
+"""api.py, and the reading of skills in skills.py"""
 
 from pathlib import Path
 
@@ -42,9 +42,9 @@ async def test_a_person_reads_a_skill_also_while_it_is_held(tmp_path: Path) -> N
             skill = await parts.skills_api.get_skill(word)
             assert (skill["server"], skill["uri"], skill["text"]) == ("s", GIT, program.files[GIT])
             assert skill["frontmatter"]["name"] == "git-workflow"
-        for answer in (error(-32603, "broken"), {"contents": []}):
+        for answer, reason in ((error(-32603, "broken"), "broken"), ({"contents": []}, "")):
             program.handlers["resources/read"] = lambda copy, params, answer=answer: answer
-            with pytest.raises(TooltrayError, match="could not be read"):
+            with pytest.raises(TooltrayError, match=f"could not be read.*{reason}"):
                 await parts.skills_api.get_skill(GIT)
 
 

@@ -1,4 +1,4 @@
-"""Content of skills is what their entries declare."""
+"""skills.py: content of skills is what their entries declare."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The tokens of the REST interface: the default one, and named ones with a scope and an expiry."""
+"""api_tokens.py: the default token, and named ones with a scope and an expiry."""
 
 import json
 import os

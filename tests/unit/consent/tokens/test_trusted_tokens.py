@@ -1,4 +1,4 @@
-"""trusted_tokens.py: what makes a token trusted is kept among the secrets, and lasts for a run where it cannot be."""
+"""api_tokens.py: what makes a token trusted is kept among the secrets, and lasts for a run where it cannot be."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""followed_resources.py, and completions, through the verbs of gateway/calls/api.py"""
+"""notifications.py, api.py: resources that the window follows, and completions."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

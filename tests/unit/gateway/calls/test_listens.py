@@ -1,11 +1,11 @@
-"""extension_listens.py: what modern AI clients want to hear of extensions."""
+"""listens.py: what modern AI clients want to hear of extensions."""
 
 import asyncio
 from pathlib import Path
 from typing import Any
 
 from msgspec import Raw
-from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, settled
+from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, settled, started_parts
 from tests.fakes.modern_subscriptions import SUBSCRIPTION_ID, acknowledging, listenable, wanted
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
@@ -67,8 +67,7 @@ async def test_what_a_listen_asks_of_extensions_goes_to_the_servers_that_have_so
 
 async def test_a_session_of_one_server_asks_that_one_whatever_extensions_it_has(tmp_path: Path) -> None:
     a, b = speaking("io.modelcontextprotocol/ui"), speaking("x/foo")
-    async with hub_parts(tmp_path, **served(a=a, b=b)) as parts:
-        await parts.servers.start("a")
+    async with started_parts(tmp_path, "a", **served(a=a, b=b)) as parts:
         await parts.servers.start("b")
         assert await Heard(parts).open("a", later=[1]) == {"later": [1]}
         assert (wanted(a), wanted(b)) == ([{"later": [1]}], [])
@@ -78,8 +77,7 @@ async def test_a_server_that_starts_later_is_asked_then_and_one_that_refuses_or_
     a, b, c = speaking("x/foo"), speaking("x/bar"), speaking("x/zap")
     b.handlers["subscriptions/listen"] = lambda copy, params: error(-32602, "of what?")
     c.handlers["subscriptions/listen"] = lambda copy, params: {"resultType": "complete"}
-    async with hub_parts(tmp_path, **served(a=a, b=b, c=c)) as parts:
-        await parts.servers.start("b")
+    async with started_parts(tmp_path, "b", **served(a=a, b=b, c=c)) as parts:
         await parts.servers.start("c")
         heard = Heard(parts)
         assert await heard.open(fooIds=["1"]) == {}
@@ -114,8 +112,7 @@ async def test_an_acknowledgement_without_a_word_acknowledges_nothing_and_where_
 
 async def test_a_listen_that_asks_nothing_of_extensions_or_too_much_asks_nobody(tmp_path: Path) -> None:
     a = speaking("x/foo")
-    async with hub_parts(tmp_path, **served(a=a)) as parts:
-        await parts.servers.start("a")
+    async with started_parts(tmp_path, "a", **served(a=a)) as parts:
         heard = Heard(parts)
         assert await heard.open(toolsListChanged=True) == await heard.open(fooIds=["x" * 70_000]) == {}
         assert wanted(a) == []
@@ -124,8 +121,7 @@ async def test_a_listen_that_asks_nothing_of_extensions_or_too_much_asks_nobody(
 async def test_a_client_that_gives_up_before_a_server_has_acknowledged_leaves_nothing_behind(tmp_path: Path) -> None:
     a = speaking("x/foo")
     a.hold("subscriptions/listen")
-    async with hub_parts(tmp_path, **served(a=a)) as parts:
-        await parts.servers.start("a")
+    async with started_parts(tmp_path, "a", **served(a=a)) as parts:
         heard = Heard(parts)
         opening = parts.keeper.spawn(heard.open(fooIds=["1"]), name="open")
         await a.request("subscriptions/listen")

@@ -1,12 +1,13 @@
-"""notifications.py, shared_state.py, client_listens.py: state that legacy clients share, what sessions get, and what they send."""
+"""notifications.py, offer_requests.py, listens.py: state that legacy clients share, what sessions get, and what they send."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.everything_server import answered, ready, server_with
+from tests.fakes.everything_server import answered, server_with
 from tests.fakes.hub_parts import entry, hub_parts, one_server, settled
+from tests.fakes.lazy_hub import ready_parts
 from tests.fakes.scripted_server import never, tool
 
 from tooltray.protocol.envelope import Envelope, dump
@@ -15,8 +16,7 @@ from tooltray.protocol.eras import Era
 
 async def test_a_subscription_goes_to_the_server_of_the_resource_and_ends_there(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         client = parts.client()
         assert "result" in await answered(parts, "resources/subscribe", client, uri="x://1")
         [running] = parts.servers.running_clients()
@@ -28,14 +28,12 @@ async def test_a_subscription_goes_to_the_server_of_the_resource_and_ends_there(
 
 @pytest.mark.parametrize("params", [{}, {"uri": 5}])
 async def test_a_subscription_to_nothing_is_refused(tmp_path: Path, params: dict[str, Any]) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         assert "error" in await answered(parts, "resources/subscribe", **params)
 
 
 async def test_a_subscription_where_no_server_has_resources_is_refused(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
         assert (await answered(parts, "resources/subscribe", uri="x://1"))["error"]["code"] == -32002
 
 
@@ -43,32 +41,28 @@ async def test_a_subscription_where_no_server_has_resources_is_refused(tmp_path:
 async def test_a_server_without_such_a_thing_says_so_itself(tmp_path: Path, method: str) -> None:
     program = server_with({"tools": {}, "resources": {}})
     program.handlers[method] = lambda copy, params: Envelope(error=dump({"code": -1, "message": "its own words"}))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         assert (await answered(parts, method, server="s", level="info", uri="x://1"))["error"]["message"] == "its own words"
 
 
 async def test_a_subscription_without_a_resource_is_the_servers_to_refuse(tmp_path: Path) -> None:
     program = server_with()
     program.handlers["resources/subscribe"] = lambda copy, params: Envelope(error=dump({"code": -1, "message": "to what?"}))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         assert (await answered(parts, "resources/subscribe", server="s"))["error"]["message"] == "to what?"
         assert program.asked.all[-1].params == {}
 
 
 async def test_a_modern_server_without_subscriptions_is_not_asked_in_the_words_of_another_era(tmp_path: Path) -> None:
     program = server_with({"tools": {}, "resources": {}}, eras=("modern",))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         await answered(parts, "resources/subscribe", server="s", uri="x://1")
         assert program.count("resources/subscribe") == 0
 
 
 async def test_a_level_and_a_subscription_of_one_server_are_kept_for_its_next_start(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         client = parts.client()
         assert (await answered(parts, "logging/setLevel", client, server="s", level="debug"))["result"] == {}
         assert (await answered(parts, "resources/subscribe", client, server="s", uri="x://9"))["result"] == {"subscribed": 1}
@@ -80,8 +74,7 @@ async def test_a_level_and_a_subscription_of_one_server_are_kept_for_its_next_st
 
 async def test_a_modern_server_takes_the_level_of_a_legacy_client_without_a_request(tmp_path: Path) -> None:
     program = server_with(eras=("modern",))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         assert (await answered(parts, "logging/setLevel", server="s", level="debug"))["result"] == {}
         assert program.count("logging/setLevel") == 0
 
@@ -97,8 +90,7 @@ async def test_what_clients_share_is_refused_while_paused_and_when_the_server_do
 
 async def test_what_a_modern_client_listens_to_is_asked_of_the_servers_before_it_is_told_so(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         client = parts.client()
         await parts.client_listens.to_resources(client, Raw(b"7"), ["x://1", "x://t/2"], server=None)
         assert sorted(asked.params["uri"] for asked in program.asked.all if asked.method == "resources/subscribe") == ["x://1", "x://t/2"]
@@ -111,8 +103,7 @@ async def test_what_a_modern_client_listens_to_is_asked_of_the_servers_before_it
 
 async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) -> None:
     program = server_with({"tools": {}})
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         await parts.client_listens.to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
         assert program.count("resources/subscribe") == 0
         await parts.client_listens.to_resources(parts.client(), Raw(b"8"), ["x://1"], server="gone")
@@ -124,8 +115,7 @@ async def test_a_modern_client_learns_of_which_resources_it_will_hear_nothing(tm
     program = server_with()
     refused = Envelope(error=dump({"code": -1, "message": "no"}))
     program.handlers["resources/subscribe"] = lambda copy, params: refused if params["uri"] == "x://t/2" else {}
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         client, listen = parts.client(), parts.client_listens.to_resources
         assert await listen(client, Raw(b"7"), ["x://1", "x://t/2"], server=server) == ["x://1"]
         program.handlers["resources/subscribe"] = lambda copy, params: {}
@@ -133,14 +123,12 @@ async def test_a_modern_client_learns_of_which_resources_it_will_hear_nothing(tm
 
 
 async def test_what_nobody_has_is_not_listened_to(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
         assert await parts.client_listens.to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None) == []
 
 
 async def test_a_client_hears_the_log_messages_of_the_level_that_it_has_set_and_above(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         client = parts.client()
         await answered(parts, "logging/setLevel", client, level="error")
         wanted = [parts.notifications.wants_log_message(client, dump({"level": level})) for level in ("alert", "error", "info")]
@@ -150,8 +138,7 @@ async def test_a_client_hears_the_log_messages_of_the_level_that_it_has_set_and_
 async def test_changed_roots_are_told_to_every_legacy_server_that_the_client_reaches(tmp_path: Path) -> None:
     one_program, other = server_with(), server_with()
     servers = {"s": entry("program"), "o": entry("other")}
-    async with hub_parts(tmp_path, servers=servers, programs={"program": one_program, "other": other}) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, servers=servers, programs={"program": one_program, "other": other}) as parts:
         await parts.servers.start("o")
         parts.notifications.take(parts.client(), "notifications/roots/list_changed", Raw(b""), server=None)
         for program in (one_program, other):
@@ -164,8 +151,7 @@ async def test_changed_roots_are_told_to_every_legacy_server_that_the_client_rea
 async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_client(tmp_path: Path) -> None:
     one_program, other = server_with(), server_with()
     options = {"servers": {"s": entry("program"), "o": entry("other")}, "settings": {"profiles": {"p": {"servers": ["o"]}}}}
-    async with hub_parts(tmp_path, **options, programs={"program": one_program, "other": other}) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **options, programs={"program": one_program, "other": other}) as parts:
         await parts.servers.start("o")
         client = parts.client()
         client.state.profile = "p"
@@ -181,8 +167,7 @@ async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_clie
 async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no_other(tmp_path: Path) -> None:
     program, other = server_with(), server_with()
     servers = {"s": entry("program"), "o": entry("other")}
-    async with hub_parts(tmp_path, servers=servers, programs={"program": program, "other": other}) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, servers=servers, programs={"program": program, "other": other}) as parts:
         await parts.servers.start("o")
         client = parts.client(capabilities={"elicitation": {}}, answer=lambda method: never(program.copy, None))
         program.tools.append(tool("hang"))
@@ -201,8 +186,7 @@ async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no
 
 async def test_what_else_a_client_says_goes_to_its_one_server_in_its_era_or_to_nobody(tmp_path: Path) -> None:
     program = server_with(eras=("legacy", "modern"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         legacy, modern = parts.client(introduction=Raw(b"{}")), parts.client()
         own = await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)
         assert own.era is Era.LEGACY

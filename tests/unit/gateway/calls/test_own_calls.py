@@ -1,4 +1,4 @@
-"""own_calls.py, through the verb `run_tool_call`"""
+"""own_calls.py and api.py: calls through the verb `run_tool_call`, and questions of servers to the user."""
 
 import asyncio
 import logging
@@ -127,11 +127,6 @@ async def test_a_call_that_is_given_up_is_given_up_by_the_server_too(parts: HubP
         await running
     await program.cancelled.wait()
     assert parts.heard.of(ToolCallResult)[-1].response.outcome == "cancelled"
-
-
-async def test_call_tool_still_raises_what_a_program_should_handle(parts: HubParts) -> None:
-    with pytest.raises(TooltrayError, match=r"There is no tool 'gone'\. See which there are: tooltray tools list"):
-        await parts.presenter.call_tool("gone", {})
 
 
 FORM = {

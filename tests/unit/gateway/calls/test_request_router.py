@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.everything_server import PROMPT, RESOURCE, TEMPLATE, answered, ready, server_with
-from tests.fakes.hub_parts import entry, hub_parts, one_server, settled
+from tests.fakes.everything_server import PROMPT, RESOURCE, TEMPLATE, answered, server_with
+from tests.fakes.hub_parts import entry, one_server, settled
+from tests.fakes.lazy_hub import ready_parts
 from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import text, tool
 
@@ -17,8 +18,7 @@ from tooltray.protocol.eras import SERVER_INFO, Era
 
 
 async def test_lists_of_all_servers_are_the_hubs_own_in_either_era(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         for method, listed in {
             "prompts/list": {"prompts": [PROMPT]},
             "resources/list": {"resources": [RESOURCE]},
@@ -32,8 +32,7 @@ async def test_lists_of_all_servers_are_the_hubs_own_in_either_era(tmp_path: Pat
 
 
 async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         assert (await answered(parts, "tools/call", name="t", arguments={"text": "hi"}))["result"] == text("hi")
         await answered(parts, "prompts/list")
         assert (await answered(parts, "prompts/get", name="p"))["result"] == {"messages": ["p"]}
@@ -45,8 +44,7 @@ async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path
 
 
 async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         noted: list[str] = []
         parts.flow_guard.note_other = lambda server, state: noted.append(server)
         for is_on in (False, True):
@@ -65,16 +63,14 @@ async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on
 
 @pytest.mark.parametrize(("method", "is_modern"), [("later/method", False), ("resources/subscribe", True), ("logging/setLevel", True)])
 async def test_what_no_server_can_be_told_from_is_an_unknown_method(tmp_path: Path, method: str, is_modern: bool) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         error = (await answered(parts, method, is_modern=is_modern, uri="x://1", level="debug"))["error"]
         assert error == {"code": -32601, "message": "Method not found", "data": method}
 
 
 async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_what_the_client_hears(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         client = parts.client()
         assert (await answered(parts, "logging/setLevel", client, level="error"))["result"] == {}
         assert program.count("logging/setLevel") == 1
@@ -87,8 +83,7 @@ async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_wh
 
 @pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
 async def test_a_cursor_that_the_hub_never_gave_is_an_invalid_parameter(tmp_path: Path, method: str) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         for is_modern in (False, True):
             error = (await answered(parts, method, is_modern=is_modern, cursor="2"))["error"]
             assert error == {"code": -32602, "message": "Invalid cursor: this list has one page"}
@@ -99,8 +94,7 @@ async def test_a_cursor_that_the_hub_never_gave_is_an_invalid_parameter(tmp_path
 
 
 async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         assert (await answered(parts, "later/method", server="s", x=1))["result"] == {"later": {"x": 1}}
         assert (await answered(parts, "tools/list", server="s"))["result"] == {"tools": [tool("t")]}
         assert (await answered(parts, "later/method", server="gone"))["error"]["message"] == "there is no server 'gone'"
@@ -109,8 +103,7 @@ async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None
 @pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
 async def test_a_modern_client_finds_no_legacy_method_behind_a_legacy_server_either(tmp_path: Path, method: str) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         error = (await answered(parts, method, server="s", is_modern=True, uri="x://1", level="debug"))["error"]
         assert error == {"code": -32601, "message": "Method not found", "data": method}
         assert program.count(method) == 0
@@ -124,8 +117,7 @@ async def test_a_client_gets_one_page_however_many_the_server_makes(tmp_path: Pa
         numbers, following = pages[params.get("cursor")]
         return {"prompts": numbers, "_meta": {"x": 1}} | ({"nextCursor": following} if following else {})
 
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         program.handlers["prompts/list"] = page
         listed = await answered(parts, "prompts/list", server="s", y=2)
         assert listed["result"] == {"prompts": [1, {"later": None}, 3], "_meta": {"x": 1}}
@@ -140,8 +132,7 @@ async def test_a_client_gets_one_page_however_many_the_server_makes(tmp_path: Pa
 
 async def test_pages_of_a_server_alone_are_joined_up_to_a_limit(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         endless = {"prompts": [{"name": "p"}] * 2000}
         program.handlers["prompts/list"] = lambda copy, params: endless | {"nextCursor": params.get("cursor", "") + "1"}
         before = program.count("prompts/list")
@@ -154,8 +145,7 @@ async def test_pages_of_a_server_alone_are_joined_up_to_a_limit(tmp_path: Path) 
 
 async def test_an_error_on_a_later_page_is_the_answer_and_a_cursor_that_comes_again_ends_the_list(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         program.handlers["prompts/list"] = lambda copy, params: {"prompts": [1], "nextCursor": "again"}
         assert (await answered(parts, "prompts/list", server="s"))["result"] == {"prompts": [1, 1]}
         refusal = Envelope(error=dump({"code": -7, "message": "no more"}))
@@ -166,8 +156,7 @@ async def test_an_error_on_a_later_page_is_the_answer_and_a_cursor_that_comes_ag
 @pytest.mark.parametrize("result", [{"prompts": ["nextCursor"]}, {"prompts": [], "nextCursor": None}, {"prompts": [], "nextCursor": ""}])
 async def test_a_list_without_a_next_page_is_given_verbatim(tmp_path: Path, result: Any) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         program.handlers["prompts/list"] = lambda copy, params: result
         assert (await answered(parts, "prompts/list", server="s"))["result"] == result
 
@@ -186,8 +175,7 @@ async def test_pages_that_become_one_are_as_fresh_as_the_first_to_be_stale_and_p
     tmp_path: Path, first: Any, second: Any, expected: Any
 ) -> None:
     program = server_with(eras=("modern",))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         pages: dict[str | None, Any] = {None: {"prompts": [1], "nextCursor": "2", **first}, "2": {"prompts": [2], **second}}
         program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
         assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2], **expected}
@@ -195,8 +183,7 @@ async def test_pages_that_become_one_are_as_fresh_as_the_first_to_be_stale_and_p
 
 async def test_an_empty_cursor_of_a_modern_server_is_followed(tmp_path: Path) -> None:
     program = server_with(eras=("modern",))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         pages: dict[str | None, Any] = {None: {"prompts": [1], "nextCursor": ""}, "": {"prompts": [2]}}
         program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
         assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2]}
@@ -211,8 +198,7 @@ async def test_a_session_with_its_own_copy_lists_and_calls_what_that_copy_offers
         "tools": [tool("t"), tool("get_hidden")] + ([tool("get_own")] if copy is not program.copies.all[0] else [])
     }
     program.calls["get_own"] = lambda copy, params: text("mine")
-    async with hub_parts(tmp_path, **one_server(program, isolation="session", disabledTools=["get_hidden"])) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program, isolation="session", disabledTools=["get_hidden"])) as parts:
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
         assert [each["name"] for each in (await answered(parts, "tools/list", client, server="s"))["result"]["tools"]] == ["t", "get_own"]
@@ -227,8 +213,7 @@ async def test_a_legacy_client_lists_and_calls_what_a_server_of_both_eras_offers
     in_legacy = [tool("t")]
     program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("t")] if copy is program.copies.all[0] else in_legacy}
     program.calls["late"] = lambda copy, params: text("legacy")
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program)) as parts:
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
         changes: list[ToolListChanged] = []
@@ -247,8 +232,7 @@ async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_liste
     program = server_with()
     program.handlers["tools/list"] = lambda copy, params: {"tools": [tool("t"), tool("drop_own")]}
     program.calls |= {name: lambda copy, params: text("done") for name in ("t", "drop_own")}
-    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program, isolation="session")) as parts:
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
         await answered(parts, "tools/list", client, server="s")
@@ -263,8 +247,7 @@ async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_liste
 
 async def test_an_own_copy_that_does_not_list_shows_what_the_shared_one_does(tmp_path: Path) -> None:
     program = server_with()
-    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(program, isolation="session")) as parts:
         client = parts.client()
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10, session=client)
         program.handlers["tools/list"] = lambda copy, params: Envelope(error=dump({"code": -1, "message": "busy"}))
@@ -272,14 +255,12 @@ async def test_an_own_copy_that_does_not_list_shows_what_the_shared_one_does(tmp
 
 
 async def test_what_clients_share_is_answered_for_one_server_too(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         assert (await answered(parts, "logging/setLevel", server="s", level="debug"))["result"] == {}
 
 
 async def test_a_server_that_is_not_in_the_profile_lists_nothing_and_answers_nothing_else(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with()), settings={"profiles": {"none": {"servers": []}}}) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **one_server(server_with()), settings={"profiles": {"none": {"servers": []}}}) as parts:
         client = parts.client()
         client.state.profile = "none"
         assert (await answered(parts, "tools/list", client, server="s"))["result"] == {"tools": []}
@@ -289,8 +270,7 @@ async def test_a_server_that_is_not_in_the_profile_lists_nothing_and_answers_not
 
 async def test_a_session_with_a_profile_lists_what_its_servers_have_of_each_kind(tmp_path: Path) -> None:
     options = {"servers": {"s": entry("program"), "o": entry("other")}, "settings": {"profiles": {"p": {"servers": ["s"]}}}}
-    async with hub_parts(tmp_path, **options, programs={"program": server_with(), "other": server_with()}) as parts:
-        await ready(parts)
+    async with ready_parts(tmp_path, **options, programs={"program": server_with(), "other": server_with()}) as parts:
         client = parts.client()
         client.state.profile = "p"
         assert (await answered(parts, "resources/list", client))["result"]["resources"] == [RESOURCE]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import Client, HubParts, hub_parts, one_server, settled, started
+from tests.fakes.hub_parts import Client, HubParts, one_server, settled, started_parts
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 from tests.fakes.set_clock import SetClock
 
@@ -58,8 +58,7 @@ def exchange_for(client: Client, name: str, **meta: Any) -> Exchange:
 
 async def test_the_turn_goes_round_the_sessions(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=2)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=2)) as parts:
         await parts.listed()
         many, few = session(parts, "many"), session(parts, "few")
         calls = [call(parts, many, f"m{number}") for number in range(5)]
@@ -74,8 +73,7 @@ async def test_the_turn_goes_round_the_sessions(tmp_path: Path) -> None:
 
 async def test_requests_that_nothing_ties_together_have_one_turn_for_all_of_their_client(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
 
         def passing(client: str, name: str) -> "asyncio.Task[Envelope]":
@@ -94,8 +92,7 @@ async def test_requests_that_nothing_ties_together_have_one_turn_for_all_of_thei
 
 async def test_one_that_waits_can_be_cancelled_and_how_many_are_before_it_is_known(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         one, other = session(parts, "one"), session(parts, "other")
         exchanges = [exchange_for(client, name) for client, name in ((one, "a0"), (one, "a1"), (one, "a2"), (other, "b0"), (other, "b1"))]
@@ -113,8 +110,7 @@ async def test_one_that_waits_can_be_cancelled_and_how_many_are_before_it_is_kno
 
 async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         client = session(parts, "one")
 
@@ -140,8 +136,7 @@ async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(tm
 
 async def test_calls_that_are_cancelled_together_take_no_place(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         gone, other = session(parts, "gone"), session(parts, "other")
         calls = [call(parts, gone, "a"), call(parts, gone, "b"), call(parts, other, "c")]
@@ -156,8 +151,7 @@ async def test_calls_that_are_cancelled_together_take_no_place(tmp_path: Path) -
 
 async def test_a_minute_is_not_waited_for_by_nobody(tmp_path: Path) -> None:
     gate, clock = Gate(), SetClock()
-    async with hub_parts(tmp_path, **one_server(gate.program, callsPerMinute=1), waits={"now": clock}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, callsPerMinute=1), waits={"now": clock}) as parts:
         await parts.listed()
         await gate.end("a")
         await call(parts, session(parts, "one"), "a")
@@ -172,8 +166,7 @@ async def test_a_minute_is_not_waited_for_by_nobody(tmp_path: Path) -> None:
 
 async def test_no_more_begin_in_a_minute(tmp_path: Path) -> None:
     gate, clock = Gate(), SetClock()
-    async with hub_parts(tmp_path, **one_server(gate.program, callsPerMinute=2), waits={"now": clock}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, callsPerMinute=2), waits={"now": clock}) as parts:
         await parts.listed()
         client = session(parts, "one")
         for name in "abcde":
@@ -194,8 +187,7 @@ async def test_no_more_begin_in_a_minute(tmp_path: Path) -> None:
 
 async def test_who_comes_as_the_minute_is_over_does_not_go_first(tmp_path: Path) -> None:
     gate, clock = Gate(), SetClock()
-    async with hub_parts(tmp_path, **one_server(gate.program, callsPerMinute=1), waits={"now": clock}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, callsPerMinute=1), waits={"now": clock}) as parts:
         await parts.listed()
         await gate.end("a", "b", "c")
         await call(parts, session(parts, "one"), "a")
@@ -216,8 +208,7 @@ async def test_what_a_client_calls_to_answer_a_question_does_not_wait_for_the_ca
         return text(str(await copy.ask("sampling/createMessage", {"messages": []})))
 
     gate.program.calls["ask"] = ask
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
 
         async def answer(method: str) -> Any:
@@ -241,8 +232,7 @@ async def test_a_call_that_asks_two_questions_at_once_gives_away_one_place(tmp_p
         return {}
 
     gate.program.calls["ask"] = ask
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         asking = asyncio.create_task(parts.call("ask", parts.client(capabilities={"sampling": {}}, answer=answer)))
         await settled()
@@ -263,8 +253,7 @@ async def test_a_call_that_brings_its_answers_does_not_wait_again(tmp_path: Path
         return text(str(await copy.ask("elicitation/create", {"message": "?"})))
 
     gate.program.calls["ask"] = ask
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         client = session(parts, "modern")
         result = (await parts.call("ask", client, is_modern=True))["result"]
@@ -281,8 +270,7 @@ async def test_a_call_that_brings_its_answers_does_not_wait_again(tmp_path: Path
 async def test_too_many_are_refused_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server_limits, "MOST_WAITING", 1)
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         calls = [call(parts, session(parts, "one"), name) for name in "ab"]
         await settled()
@@ -293,8 +281,7 @@ async def test_too_many_are_refused_in_words(tmp_path: Path, monkeypatch: pytest
 
 async def test_other_limits_count_at_once_and_a_server_that_is_gone_answers_all(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         client = session(parts, "one")
         calls = [call(parts, client, name) for name in "abcd"]
@@ -309,8 +296,7 @@ async def test_other_limits_count_at_once_and_a_server_that_is_gone_answers_all(
 
 async def test_time_in_the_queue_is_not_the_servers(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         happened: list[JournalEvent] = []
         parts.bus.subscribe(JournalEvent, happened.append)
@@ -327,8 +313,7 @@ async def test_time_in_the_queue_is_not_the_servers(tmp_path: Path) -> None:
 
 async def test_a_client_with_a_progress_token_hears_how_many_are_before_it(tmp_path: Path) -> None:
     gate = Gate()
-    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
         await parts.listed()
         first = call(parts, session(parts, "one"), "a")
         await settled()

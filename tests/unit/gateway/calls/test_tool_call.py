@@ -1,4 +1,4 @@
-"""tool_call.py and what carries a call, as one: its way to the server and back, why it cannot be made, the record of it."""
+"""tool_call.py, stages.py, tool_resolver.py: a call's way to the server and back, why it cannot be made, the record of it."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ import pytest
 from msgspec import Raw
 from tests.fakes.approval_desk import desk
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import HubParts, hub_parts, one_server, refusal_of, started, text_of, two_servers
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, refusal_of, started, started_parts, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.catalogue.second_looks import LookPatience
@@ -32,8 +32,7 @@ from tooltray.servers.relay.relay import CALL_TIMEOUT_S
 async def test_a_result_comes_back_as_the_server_wrote_it(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.calls["t"] = lambda copy, params: raw(b'{"content":[],"n":1180591620717411303424,"x":0.1000000000000000055}')
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         request = Envelope(method="tools/call", params=Raw(b'{"name":"t"}'))
         client = parts.client()
         reply = await parts.calls.call(exchange_of(request, client, head=Head(name="t"), client="c"))
@@ -45,8 +44,7 @@ async def test_headers_that_do_not_fit_are_made_anew_from_the_servers_list_of_no
     program = ScriptedServer(tool("t"), eras=("modern",))
     replies = [error(-32020, "Header mismatch"), text("done")]
     program.calls["t"] = lambda copy, params: replies.pop(0)
-    async with hub_parts(tmp_path, **one_server(program), waits={"look_patience": LookPatience(pause_s=0.0)}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program), waits={"look_patience": LookPatience(pause_s=0.0)}) as parts:
         await parts.listed()
         if is_changed:
             program.tools[0] = tool("t", description="marked now")
@@ -57,8 +55,7 @@ async def test_headers_that_do_not_fit_are_made_anew_from_the_servers_list_of_no
 
 async def test_a_call_that_comes_while_its_server_restarts_waits_and_succeeds(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         await parts.listed()
         go_on = program.hold("initialize")
         program.copy.die()
@@ -70,8 +67,7 @@ async def test_a_call_that_comes_while_its_server_restarts_waits_and_succeeds(tm
 
 async def test_a_call_waits_a_bounded_time_for_its_server(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         await parts.listed()
         await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         await parts.ended()
@@ -83,8 +79,7 @@ async def test_a_call_waits_a_bounded_time_for_its_server(tmp_path: Path) -> Non
 
 async def test_a_client_that_cancels_cancels_at_its_server_under_the_right_id(tmp_path: Path) -> None:
     programs = ScriptedServer(tool("hang")), ScriptedServer(tool("hang"))
-    async with hub_parts(tmp_path, **two_servers(*programs)) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(*programs)) as parts:
         await parts.listed()
         calls = [asyncio.create_task(parts.call(name)) for name in ("a_hang", "b_hang", "b_hang")]
         await programs[0].call("hang")
@@ -102,8 +97,7 @@ async def test_a_call_has_ten_minutes_without_progress_or_what_its_server_says(
     tmp_path: Path, fields: dict[str, Any], limit_s: float
 ) -> None:
     program = ScriptedServer(tool("hang"))
-    async with hub_parts(tmp_path, **one_server(program, **fields)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, **fields)) as parts:
         call = asyncio.create_task(parts.call("hang"))
         await program.call("hang")
         assert parts.wheel.expire(limit_s) == 1
@@ -124,8 +118,7 @@ CHANGES: dict[str, Callable[[HubParts], Awaitable[object]]] = {
 
 @pytest.mark.parametrize("refusal", CHANGES)
 async def test_a_call_goes_by_the_settings_of_its_moment(tmp_path: Path, refusal: str) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         await parts.listed()
         client = parts.client()
         assert "result" in await parts.call("t", client)
@@ -135,8 +128,7 @@ async def test_a_call_goes_by_the_settings_of_its_moment(tmp_path: Path, refusal
 
 async def test_a_call_goes_by_the_list_of_its_server_as_it_is_now(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t", annotations={"readOnlyHint": True}))
-    async with hub_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, autoApprove=["read"])) as parts:
         await parts.listed()
         assert "result" in await parts.call("t")
         program.tools[0] = tool("t")
@@ -145,21 +137,22 @@ async def test_a_call_goes_by_the_list_of_its_server_as_it_is_now(tmp_path: Path
         assert "result" not in await parts.call("t")
 
 
-async def test_of_many_tools_not_all_ways_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_ways_of_the_last_tools_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tooltray.gateway.calls.tool_call.MOST_WAYS", 2)
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(*map(tool, "abc")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(*map(tool, "abc")))) as parts:
         await parts.listed()
-        for name in "abcabc":
+        kept = []
+        for name in "abbca":
             assert "result" in await parts.call(name)
+            kept.append([key[0] for key in parts.calls._ways])
+        assert kept == [["a"], ["a", "b"], ["a", "b"], ["c"], ["c", "a"]]
 
 
 # calls that cannot be made
 
 
 async def test_an_unknown_tool_is_told(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         await parts.listed()
         assert (await parts.call("u"))["error"] == {"code": -32602, "message": "Unknown tool: u"}
         assert await refusal_of(parts, "t", server="gone") == "Unknown tool: t"
@@ -167,8 +160,7 @@ async def test_an_unknown_tool_is_told(tmp_path: Path) -> None:
 
 
 async def test_the_tool_of_a_stopped_server_says_how_to_get_it_back(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         assert await parts.listed() == ["t"]
         await parts.servers.stop("s")
         assert await parts.listed() == []
@@ -179,8 +171,7 @@ async def test_the_tool_of_a_stopped_server_says_how_to_get_it_back(tmp_path: Pa
 
 async def test_tools_of_a_server_in_error_stay_listed_for_ten_minutes_and_say_why_they_fail(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         assert await parts.listed() == ["t"]
         program.handlers["initialize"] = lambda copy, params: copy.die("no cheese at all")
         program.copy.die()
@@ -215,8 +206,7 @@ async def test_the_ten_minutes_count_anew_with_the_next_error(tmp_path: Path) ->
 async def test_a_listed_tool_is_called_in_the_profiles_that_have_it_alone(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"), tool("u"))
     profiles = {"some": {"servers": ["s"], "tools": {"s": ["t"]}}}
-    async with hub_parts(tmp_path, **one_server(program), settings={"profiles": profiles}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program), settings={"profiles": profiles}) as parts:
         await parts.listed()
         client = parts.client()
         assert "result" in await parts.call("u", client)
@@ -228,8 +218,7 @@ async def test_a_listed_tool_is_called_in_the_profiles_that_have_it_alone(tmp_pa
 
 async def test_a_tool_that_is_not_known_is_looked_for_unless_everything_is_paused(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         await parts.listed()
         for is_enabled, lists in ((False, 1), (True, 2)):
             await parts.conf.set_enabled(is_enabled)
@@ -243,8 +232,7 @@ async def test_a_tool_that_is_not_known_is_looked_for_unless_everything_is_pause
 async def test_a_tool_that_its_server_does_not_list_is_called_all_the_same(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.calls["hidden"] = lambda copy, params: text("found")
-    async with hub_parts(tmp_path, **one_server(program, toolOverrides={"hidden": {"name": "shown"}})) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, toolOverrides={"hidden": {"name": "shown"}})) as parts:
         for name in ("hidden", "shown"):
             assert await text_of(parts, name, server="s") == "found"
         assert await refusal_of(parts, "u", server="s") == "Unknown tool: u"  # in the words of the server
@@ -255,8 +243,7 @@ async def test_a_tool_that_its_server_does_not_list_is_called_all_the_same(tmp_p
 @pytest.mark.parametrize("fields", [{"disabledTools": ["hidden"]}, {"toolFilter": {"mode": "allow", "list": ["t"]}}])
 async def test_an_unlisted_tool_that_is_switched_off_is_not_called(tmp_path: Path, fields: dict[str, Any]) -> None:
     program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, **one_server(program, **fields)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, **fields)) as parts:
         assert await refusal_of(parts, "hidden", server="s") == "the tool 'hidden' is switched off in Tooltray"
         assert program.count("tools/call") == 0
 
@@ -264,8 +251,7 @@ async def test_an_unlisted_tool_that_is_switched_off_is_not_called(tmp_path: Pat
 async def test_an_unlisted_tool_that_a_profile_leaves_out_is_not_called(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     profiles = {"some": {"servers": ["s"], "tools": {"s": ["t"]}}, "none": {"servers": []}}
-    async with hub_parts(tmp_path, **one_server(program), settings={"profiles": profiles}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program), settings={"profiles": profiles}) as parts:
         client = parts.client()
         for client.state.profile in profiles:
             assert await refusal_of(parts, "hidden", client=client, server="s") == "Unknown tool: hidden"
@@ -275,8 +261,7 @@ async def test_an_unlisted_tool_that_a_profile_leaves_out_is_not_called(tmp_path
 async def test_an_unlisted_tool_of_a_server_that_rests_starts_it_and_one_of_a_failing_server_says_why(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.calls["hidden"] = lambda copy, params: text("found")
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         await parts.listed("s")
         await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         assert await text_of(parts, "hidden", server="s") == "found"
@@ -301,8 +286,7 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
     program = ScriptedServer(tool("t"), tool("bad"), tool("broken"), tool("hang"), tool("delete"))
     program.calls["bad"] = lambda copy, params: {"content": [], "isError": True}
     program.calls["broken"] = lambda copy, params: error(-1, "broken")
-    async with hub_parts(tmp_path, **one_server(program, autoApprove=["t", "bad", "broken", "hang"])) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, autoApprove=["t", "bad", "broken", "hang"])) as parts:
         await parts.listed()
         for name in ("t", "bad", "broken", "delete"):
             await parts.call(name)
@@ -312,11 +296,8 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
         await asyncio.wait({hanging})
         records = [event.response for event in parts.heard.of(ToolCallResult)]
         assert [(each.tool, each.server, each.client, each.outcome) for each in records] == [
-            ("t", "s", "test", "ok"),
-            ("bad", "s", "test", "error"),
-            ("broken", "s", "test", "error"),
-            ("delete", "s", "test", "refused"),
-            ("hang", "s", "test", "cancelled"),
+            *(("t", "s", "test", "ok"), ("bad", "s", "test", "error"), ("broken", "s", "test", "error")),
+            *(("delete", "s", "test", "refused"), ("hang", "s", "test", "cancelled")),
         ]
         assert records[0].argument_bytes == len(b'{"name":"t","arguments":{}}')
         assert records[0].result_bytes == len(dump(text("")))
@@ -407,8 +388,7 @@ async def test_the_journal_hears_of_a_call_with_where_its_time_went(tmp_path: Pa
 async def test_a_call_is_under_way_until_it_ends(tmp_path: Path) -> None:
     program = ScriptedServer(tool("t"))
     program.calls["t"] = never
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         await parts.listed()
         call = parts.keeper.spawn(parts.call("t"), name="call")
         await program.call("t")

@@ -1,4 +1,4 @@
-"""What models write as `project_path` of `collect_feedback`: the person's answer comes all the same, and no server starts for it."""
+"""feedback_tool.py: whatever models write as `project_path`, the person's answer comes, and no server starts for it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
-from tests.portable import absolute
 
 from tooltray.foundation.events import EventBus, FeedbackAsked
 from tooltray.foundation.snapshots.hub import HubSnapshot
@@ -22,11 +21,9 @@ def program() -> ScriptedServer:
 
 @pytest.fixture
 async def parts(tmp_path: Path, program: ScriptedServer) -> AsyncIterator[HubParts]:
-    """A hub with a server that starts for projects; the folder `project` is allowed, `file` and `loop` beside it are none."""
+    """A hub with a server that starts for projects; the folder `project` is allowed."""
     (tmp_path / "project").mkdir()
     (tmp_path / "secret").mkdir()
-    (tmp_path / "file").write_text("")
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
     own = HubServer(get_snapshot=lambda: HubSnapshot(1, "1", False, 0, 0.0, ()), takes_reports=lambda: True, bus=EventBus())
     options: dict[str, Any] = {"servers": {"s": entry("program", args=["{project_path}"], deferredStartup=True)}, "builtins": {"hub": own}}
     async with hub_parts(tmp_path / "home", has_window=True, programs={"program": program}, **options) as parts:
@@ -52,19 +49,9 @@ async def reported(parts: HubParts, path: Any) -> list[str]:
     [
         ("{tmp}/project/../secret", "nobody has allowed it"),
         ("../project", "it does not begin at the root"),
-        (absolute(), "it is the root of everything"),
-        pytest.param("{tmp}/loop", "symbolic links", marks=pytest.mark.posix),
-        ("{tmp}/file", "it is a file and no folder"),
-        ("{tmp}/project/none", "there is no such folder"),
-        ("\\\\server\\share", "it is a folder of another computer"),
-        ("//server/share", "it is a folder of another computer"),
-        ("/" + "x" * 10_000, "it has 10001 characters"),
         ("{tmp}/$(touch {tmp}/made)`touch {tmp}/made`; touch {tmp}/made &", "there is no such folder"),
         ("{tmp}/project\x1b[2J\n", "there are characters in it that cannot be seen"),
-        ("{tmp}/project\0", "there are characters in it that cannot be seen"),
         ("{tmp}/\u202etcejorp", "there are characters in it that cannot be seen"),
-        ("~/project", "'~' is not filled in"),
-        ("file://{tmp}/project", "it is a URL"),
         ("{project_path}", "it does not begin at the root"),
         ({"path": "x"}, "project_path must be text"),
     ],

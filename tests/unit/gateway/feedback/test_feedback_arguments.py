@@ -1,4 +1,4 @@
-"""A model's arguments are read with patience, and it hears what was changed."""
+"""feedback_tool.py: a model's arguments are read with patience, and it hears what was changed."""
 
 import os
 from typing import Any
@@ -13,13 +13,7 @@ SHOP = absolute("code", "shop")
 
 def test_what_a_model_wrote_is_taken() -> None:
     read = read_arguments({"work_summary": "# Done\n\n- a", "project_name": "shop", "project_path": SHOP, "timeout_s": 900})
-    assert (read.summary, read.project_name, read.project_path, read.wait_s, read.remarks) == (
-        "# Done\n\n- a",
-        "shop",
-        SHOP,
-        900,
-        (),
-    )
+    assert (read.summary, read.project_name, read.project_path, read.wait_s, read.remarks) == ("# Done\n\n- a", "shop", SHOP, 900, ())
     assert read.shown_path == SHOP
 
 

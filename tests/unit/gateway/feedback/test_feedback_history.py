@@ -11,7 +11,8 @@ from tests.fakes.full_disk import full_disk
 from tests.fakes.modes import has_mode
 
 from tooltray.foundation.snapshots.questions import FeedbackEntry
-from tooltray.gateway.feedback.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory
+from tooltray.gateway.feedback import feedback_history
+from tooltray.gateway.feedback.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_PROJECTS, WAITING, FeedbackHistory
 
 DAY_S = 86_400.0
 NOW = float(round(time.time()))  # as the files' own times
@@ -59,14 +60,14 @@ def test_an_entry_is_kept_once(history: FeedbackHistory) -> None:
     assert ids(history.read()) == ["e1"]
 
 
-def test_old_entries_go_and_so_do_those_beyond_the_limit(history: FeedbackHistory) -> None:
+def test_old_entries_go_and_so_do_those_beyond_the_limit(history: FeedbackHistory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feedback_history, "MOST_ENTRIES", KEPT_DAYS + 1)
     for days in range(KEPT_DAYS + 1):
         history.add(entry(-days, asked_at=NOW - days * DAY_S))
     assert ids(history.read()) == [f"e{-days}" for days in range(KEPT_DAYS)]
-    for number in range(MOST_ENTRIES + 2):
+    for number in range(KEPT_DAYS + 3):
         history.add(entry(number))
-    assert len(history.read()) == MOST_ENTRIES
-    assert ids(history.read())[-1] == "e2"
+    assert ids(history.read()) == [f"e{number}" for number in range(KEPT_DAYS + 2, 1, -1)]
 
 
 def test_a_file_has_a_largest_size(history: FeedbackHistory, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A model reports, a person answers, and the project's servers start meanwhile."""
+"""feedback_tool.py, feedback_report.py: a model reports, a person answers, and the project's servers start meanwhile."""
 
 import asyncio
 import json

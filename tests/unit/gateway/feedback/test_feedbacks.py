@@ -1,4 +1,4 @@
-"""A report waits for one answer, which reaches the model once, also if its call was given up meanwhile."""
+"""feedbacks.py, feedback_report.py: a report has one answer, which reaches the model once, also if its call was given up."""
 
 import asyncio
 import threading

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.full_disk import full_disk
-from tests.fakes.hub_parts import Client, HubParts, hub_parts, started
+from tests.fakes.hub_parts import Client, HubParts, hub_parts, started_parts
 from tests.fakes.scripted_server import ScriptedServer, raw, text, tool
 
 from tooltray.foundation.snapshots.clients import SessionProject
@@ -72,8 +72,7 @@ async def all_pages(parts: HubParts, client: Client, handle: str, **arguments: A
 
 
 async def test_a_large_result_becomes_its_beginning_and_a_handle_and_pages_give_the_very_text(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **limited(served({**text(LARGE), "isError": False, "_meta": {"a": 1}}))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served({**text(LARGE), "isError": False, "_meta": {"a": 1}}))) as parts:
         client = owned(parts)
         result, handle = await cut(parts, client)
         beginning, notice = (block["text"] for block in result["content"])
@@ -89,8 +88,7 @@ async def test_a_large_result_becomes_its_beginning_and_a_handle_and_pages_give_
 
 async def test_a_result_within_the_limit_comes_as_the_server_wrote_it(tmp_path: Path) -> None:
     result = {**text("word " * 400), "structuredContent": {"n": 1}}
-    async with hub_parts(tmp_path, **limited(served(result, text("small")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(result, text("small")))) as parts:
         assert await cut(parts, owned(parts)) == (result, "")
         assert (await parts.call("t1", owned(parts)))["result"] == text("small")
 
@@ -112,14 +110,12 @@ async def test_the_smallest_limit_counts_and_a_tools_own_before_its_servers(
     tmp_path: Path, fields: dict[str, Any], client_limit: int | None, is_cut: bool
 ) -> None:
     settings = {"publish": {"clients": {"c": {"resultLimit": client_limit}}}}
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)), settings, **fields)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)), settings, **fields)) as parts:
         assert bool((await cut(parts, owned(parts, client="c")))[1]) is is_cut
 
 
 async def test_a_person_gets_all_of_it(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         client = owned(parts)
         client.state.is_persons = True
         assert (await cut(parts, client))[0] == text(LARGE)
@@ -130,8 +126,7 @@ async def test_other_contents_stay_if_they_fit_and_are_read_whole_if_not(tmp_pat
     blob = {"type": "resource", "resource": {"uri": "file:///b", "mimeType": "application/zip", "blob": "A" * 90_000}}
     written = {"type": "resource", "resource": {"uri": "file:///t", "text": LARGE}}
     result = {"content": [{"type": "text", "text": "first", "annotations": {"priority": 1}}, image, blob, written]}
-    async with hub_parts(tmp_path, **limited(served(result), resultLimit=2500)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(result), resultLimit=2500)) as parts:
         client = owned(parts)
         shown, handle = await cut(parts, client)
         assert shown["content"][:2] == result["content"][:2]
@@ -149,8 +144,7 @@ async def test_structured_content_that_repeats_the_text_is_not_counted_and_goes_
     twice = {**text(json.dumps(value, indent=1)), "structuredContent": value}
     wrapped = {**text(LARGE), "structuredContent": {"result": LARGE}}
     other = {**text("only a word"), "structuredContent": {"rows": [LARGE, 7]}}
-    async with hub_parts(tmp_path, **limited(served(twice, wrapped, other))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(twice, wrapped, other))) as parts:
         client = owned(parts)
         for name in ("t0", "t1"):
             result, handle = await cut(parts, client, name)
@@ -166,8 +160,7 @@ async def test_structured_content_that_repeats_the_text_is_not_counted_and_goes_
 async def test_what_a_view_shows_keeps_its_structured_content(tmp_path: Path) -> None:
     result = {**text(LARGE), "structuredContent": {"rows": [LARGE]}}
     view = {"_meta": {"ui": {"resourceUri": "ui://v"}}, "outputSchema": {"type": "object"}}
-    async with hub_parts(tmp_path, **limited(served(result, **view))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(result, **view))) as parts:
         client = owned(parts)
         client.state.shows_views = True
         shown, handle = await cut(parts, client)
@@ -182,8 +175,7 @@ async def test_a_host_that_takes_larger_results_of_a_tool_gets_them(tmp_path: Pa
         text(LARGE * 4),
         _meta={MAX_CHARACTERS_KEY: 100_000},
     )
-    async with hub_parts(tmp_path, **limited(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(program)) as parts:
         assert (await cut(parts, owned(parts, client="claude-code")))[0] == text(LARGE)
         assert (await cut(parts, owned(parts, client="claude-code"), "t1"))[1]
         assert (await cut(parts, owned(parts, client="claude-code"), "t2"))[1]
@@ -199,23 +191,20 @@ def test_how_many_characters_a_definition_allows(said: object, characters: int) 
 @pytest.mark.parametrize("result", [{"content": 7}, {"content": [7]}, {"other": "x" * 90_000}, {"content": []}])
 async def test_what_is_no_result_of_a_tool_passes(tmp_path: Path, result: dict[str, Any]) -> None:
     result["padding"] = "word " * 9000
-    async with hub_parts(tmp_path, **limited(served(result))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(result))) as parts:
         assert (await parts.call("t0", owned(parts)))["result"] == result
 
 
 async def test_a_result_that_is_no_object_is_an_error_and_not_cut(tmp_path: Path) -> None:
     program = served(text(""))
     program.calls["t0"] = lambda copy, params: raw(b'["%b"]' % (b"word " * 900))
-    async with hub_parts(tmp_path, **limited(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(program)) as parts:
         assert "its result is no object" in (await parts.call("t0", owned(parts)))["error"]["message"]
 
 
 @pytest.mark.expected_warnings("delivered whole")
 async def test_on_a_full_disk_the_result_is_whole_and_a_person_is_told(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         with full_disk():
             assert (await cut(parts, owned(parts)))[0] == text(LARGE)
         assert "delivered whole" in str(parts.result_fitting.problems)
@@ -224,8 +213,7 @@ async def test_on_a_full_disk_the_result_is_whole_and_a_person_is_told(tmp_path:
 
 
 async def test_the_record_says_how_large_it_was_and_the_time_of_cutting_is_not_the_servers(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         happened: list[JournalEvent] = []
         parts.bus.subscribe(JournalEvent, happened.append)
         await cut(parts, owned(parts))
@@ -236,8 +224,7 @@ async def test_the_record_says_how_large_it_was_and_the_time_of_cutting_is_not_t
 
 @pytest.mark.parametrize("is_modern", [True, False])
 async def test_the_result_of_a_task_is_cut_too(tmp_path: Path, is_modern: bool) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         await parts.listed()
         exchange = exchange_of(Envelope(method="tasks/get", params=dump({})), owned(parts))
 
@@ -256,8 +243,7 @@ async def test_the_result_of_a_task_is_cut_too(tmp_path: Path, is_modern: bool) 
 
 async def test_what_stands_behind_a_text_that_is_cut_is_named(tmp_path: Path) -> None:
     blocks = [*text(LARGE)["content"], *text("the end")["content"] * 29, *text("")["content"]]
-    async with hub_parts(tmp_path, **limited(served({"content": blocks}))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served({"content": blocks}))) as parts:
         client = owned(parts)
         result, handle = await cut(parts, client)
         assert len(result["content"]) == 2
@@ -270,8 +256,7 @@ async def test_what_stands_behind_a_text_that_is_cut_is_named(tmp_path: Path) ->
 
 
 async def test_a_handle_of_another_client_project_or_server_is_unknown(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         client = owned(parts)
         client.state.projects["roots"] = SessionProject("/p", "p", "roots")
         _, handle = await cut(parts, client)
@@ -292,8 +277,7 @@ async def test_a_handle_of_another_client_project_or_server_is_unknown(tmp_path:
 
 async def test_a_profile_without_its_tool_has_no_result_of_it_either(tmp_path: Path) -> None:
     settings = {"profiles": {"few": {"servers": ["s"], "tools": {"s": ["t1"]}}, "none": {"servers": []}}}
-    async with hub_parts(tmp_path, **limited(served(text(LARGE), text("")), settings)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE), text("")), settings)) as parts:
         _, handle = await cut(parts, owned(parts))
         few, none = owned(parts), owned(parts)
         few.state.profile, none.state.profile = "few", "none"
@@ -306,8 +290,7 @@ async def test_a_profile_without_its_tool_has_no_result_of_it_either(tmp_path: P
 async def test_what_strangers_wrote_counts_for_the_session_that_reads_it_later(tmp_path: Path) -> None:
     settings = {"approvals": {"flowGuard": True}}
     program = served(text(LARGE))
-    async with hub_parts(tmp_path, **limited(program, settings, toolOverrides={"t0": {"flow": "reads"}})) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(program, settings, toolOverrides={"t0": {"flow": "reads"}})) as parts:
         await parts.listed()
         _, handle = await cut(parts, owned(parts))
         later = owned(parts)
@@ -319,8 +302,7 @@ async def test_what_strangers_wrote_counts_for_the_session_that_reads_it_later(t
 
 
 async def test_the_next_hub_has_it_too(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         _, handle = await cut(parts, owned(parts))
     async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         assert (await read(parts, owned(parts), handle))[0]
@@ -332,8 +314,7 @@ async def test_the_next_hub_has_it_too(tmp_path: Path) -> None:
 
 
 async def test_lines_and_words(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE), text(LARGE + "\n")))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE), text(LARGE + "\n")))) as parts:
         client = owned(parts)
         for name in ("t0", "t1"):
             _, handle = await cut(parts, client, name)
@@ -352,8 +333,7 @@ async def test_lines_and_words(tmp_path: Path) -> None:
 
 async def test_large_texts_of_any_characters_are_read_in_pieces(tmp_path: Path) -> None:
     lines = [f"漢{'é' * (number % 7)}🎉 {number}\n" for number in range(30_000)]
-    async with hub_parts(tmp_path, **limited(served(text("".join(lines))))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text("".join(lines))))) as parts:
         client = owned(parts)
         _, handle = await cut(parts, client)
         assert (await read(parts, client, handle, lines="29000-29002"))[0] == "".join(lines[28999:29002])
@@ -363,8 +343,7 @@ async def test_large_texts_of_any_characters_are_read_in_pieces(tmp_path: Path) 
 
 async def test_a_text_without_lines_is_searched_and_read_all_the_same(tmp_path: Path) -> None:
     value = {"a": ["ü x"] * 3000 + ["needle"], "n": [1.10, 2]}
-    async with hub_parts(tmp_path, **limited(served(text(json.dumps(value, ensure_ascii=False))))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(json.dumps(value, ensure_ascii=False))))) as parts:
         client = owned(parts)
         _, handle = await cut(parts, client)
         hit, note = await read(parts, client, handle, grep="needle")
@@ -377,8 +356,7 @@ async def test_a_text_without_lines_is_searched_and_read_all_the_same(tmp_path: 
 
 async def test_a_line_that_is_larger_than_a_page_is_cut_and_read_on(tmp_path: Path) -> None:
     lines = ["7," * 190 + f"needle {number}" for number in range(300)]
-    async with hub_parts(tmp_path, **limited(served(text("\n".join(lines))))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text("\n".join(lines))))) as parts:
         client = owned(parts)
         _, handle = await cut(parts, client)
         hit, note = await read(parts, client, handle, grep="needle")
@@ -400,8 +378,7 @@ async def test_a_line_that_is_larger_than_a_page_is_cut_and_read_on(tmp_path: Pa
     ],
 )
 async def test_what_cannot_be_read_is_said_in_words(tmp_path: Path, arguments: dict[str, Any], why: str) -> None:
-    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         client = owned(parts)
         _, handle = await cut(parts, client)
         assert why in (await read(parts, client, handle, **arguments))[1]
@@ -421,8 +398,7 @@ async def test_the_tool_is_listed_while_a_limit_applies_and_so_are_tools_without
     tmp_path: Path, server: str | None
 ) -> None:
     fields = {"resultLimit": None, "toolOverrides": {"t0": {"resultLimit": LIMIT}}}
-    async with hub_parts(tmp_path, **limited(served(text(LARGE), text(""), outputSchema={"type": "object"}), **fields)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(served(text(LARGE), text(""), outputSchema={"type": "object"}), **fields)) as parts:
         client = owned(parts)
         tools = await listing(parts, client, server)
         assert ["outputSchema" in tools[name] for name in ("t0", "t1", "read_result")] == [False, True, False]
@@ -437,8 +413,7 @@ async def test_the_tool_is_listed_while_a_limit_applies_and_so_are_tools_without
 async def test_a_server_that_has_such_a_tool_keeps_its_own(tmp_path: Path) -> None:
     program = served(text(LARGE))
     program.tools.append(tool("read_result"))
-    async with hub_parts(tmp_path, **limited(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(program)) as parts:
         client = owned(parts)
         for server, name in ((None, "hub_read_result"), ("s", "hub_read_result")):
             found = await listing(parts, client, server)
@@ -452,8 +427,7 @@ async def test_a_server_that_has_such_a_tool_keeps_its_own(tmp_path: Path) -> No
 async def test_kinds_of_clients_have_lists_of_their_own(tmp_path: Path) -> None:
     settings = {"publish": {"clients": {"c": {"resultLimit": LIMIT}}}}
     program = served(text(LARGE), outputSchema={"type": "object"})
-    async with hub_parts(tmp_path, **limited(program, settings, resultLimit=None)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(program, settings, resultLimit=None)) as parts:
         limited_client, other = owned(parts, client="c"), owned(parts, client="d")
         lists = [await listing(parts, each) for each in (limited_client, other, limited_client)]
         assert [("read_result" in each, "outputSchema" in each["t0"]) for each in lists] == [(True, False), (False, True), (True, False)]
@@ -469,8 +443,7 @@ async def test_what_is_said_twice_is_said_once_to_a_client_that_reads_one_of_bot
     other = {**text("a word"), "structuredContent": {"rows": []}}
     settings = {"publish": {"clients": {"c": {"reads": "text"}, "d": {"reads": "structured"}}}}
     program = served(twice, other, text("a"), outputSchema={"type": "object"})
-    async with hub_parts(tmp_path, **limited(program, settings, resultLimit=None)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **limited(program, settings, resultLimit=None)) as parts:
         text_reader, structure_reader, unknown = (owned(parts, client=name) for name in "cde")
         lists = [await listing(parts, each) for each in (text_reader, structure_reader, unknown)]
         assert [("read_result" in each, "outputSchema" in each["t0"]) for each in lists] == [(False, False), (False, True), (False, True)]

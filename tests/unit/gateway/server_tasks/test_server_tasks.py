@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.everything_server import answered
-from tests.fakes.hub_parts import MODERN_META, hub_parts, one_server, settled, started, two_servers
+from tests.fakes.hub_parts import MODERN_META, hub_parts, one_server, settled, started_parts, two_servers
 from tests.fakes.scripted_server import error, raw, text
 from tests.fakes.set_clock import SetClock
 from tests.fakes.task_server import KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
@@ -28,8 +28,7 @@ async def asked(parts: Any, method: str, client: Any, id: Any = None, **options:
 
 async def test_two_servers_give_one_id_and_each_task_is_its_own_servers(tmp_path: Path) -> None:
     first, second = TaskServer(), TaskServer()
-    async with hub_parts(tmp_path, **two_servers(first, second)) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(first, second)) as parts:
         client = TaskClient("A")
         ids = [await begun(parts, client, name) for name in sorted(await parts.listed())]
         assert list(first.states) == list(second.states) == ["task-1"]
@@ -48,8 +47,7 @@ async def test_two_servers_give_one_id_and_each_task_is_its_own_servers(tmp_path
 
 async def test_a_task_is_its_clients_alone_also_at_one_server_alone(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         owner, other = TaskClient("A"), TaskClient("B")
         id = await begun(parts, owner)
         before = len(program.asked.all)
@@ -68,8 +66,7 @@ async def test_a_task_is_its_clients_alone_also_at_one_server_alone(tmp_path: Pa
 
 async def test_a_session_of_one_server_has_the_servers_own_ids_and_messages(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A", server="s")
         assert await begun(parts, client, server="s") == "task-1"
         result = (await asked(parts, "tasks/result", client, "task-1", server="s"))["result"]
@@ -100,8 +97,7 @@ async def test_with_a_copy_of_the_server_for_each_client_the_same_ids_do_not_mee
 
 async def test_what_another_copy_of_the_server_does_not_know_is_not_lost_for_the_session_that_began_it(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, isolation="session")) as parts:
         first, second = TaskClient("A"), TaskClient("A")  # two sessions of one token
         id = await begun(parts, first)
         usual = program.handlers["tasks/get"]
@@ -113,8 +109,7 @@ async def test_what_another_copy_of_the_server_does_not_know_is_not_lost_for_the
 
 async def test_a_task_is_known_again_after_the_hub_was_ended_in_the_middle(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         id = await begun(parts, TaskClient("A"))  # answered when it is on the disk
         kept = json.loads(parts.home.server_tasks.read_bytes())
         assert [each["id"] for each in kept] == [id]
@@ -126,8 +121,7 @@ async def test_a_task_is_known_again_after_the_hub_was_ended_in_the_middle(tmp_p
 
 async def test_a_server_that_has_forgotten_its_tasks_says_so_itself(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A")
         id = await begun(parts, client)
         program.states.clear()
@@ -140,8 +134,7 @@ async def test_a_server_that_has_forgotten_its_tasks_says_so_itself(tmp_path: Pa
 
 async def test_an_id_that_a_restarted_server_gives_again_is_the_new_task_alone(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         old, new = TaskClient("A"), TaskClient("B")
         before = await begun(parts, old)
         program.copy.die()
@@ -155,8 +148,7 @@ async def test_an_id_that_a_restarted_server_gives_again_is_the_new_task_alone(t
 
 async def test_a_modern_client_that_knows_tasks_gets_one_and_updates_and_cancels_it(tmp_path: Path) -> None:
     program = TaskServer(eras=("modern",))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A")
         reply = (await parts.call("slow", client, **MODERN))["result"]
         id = reply["taskId"]
@@ -173,8 +165,7 @@ async def test_a_modern_client_that_knows_tasks_gets_one_and_updates_and_cancels
 
 async def test_neither_era_asks_the_other_for_a_task(tmp_path: Path) -> None:
     legacy, modern = TaskServer(), TaskServer(eras=("modern",))
-    async with hub_parts(tmp_path, **two_servers(legacy, modern)) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(legacy, modern)) as parts:
         of_legacy, of_modern = sorted(await parts.listed())
         client = TaskClient("A")
         client.held = parts.client().held
@@ -186,8 +177,7 @@ async def test_neither_era_asks_the_other_for_a_task(tmp_path: Path) -> None:
 
 async def test_a_call_that_waits_for_a_result_has_its_own_time_and_its_end_does_not_end_the_task(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program, callTimeout=1)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, callTimeout=1)) as parts:
         client = TaskClient("A")
         id = await begun(parts, client)
         program.hold("tasks/result")
@@ -203,8 +193,7 @@ async def test_a_call_that_waits_for_a_result_has_its_own_time_and_its_end_does_
 @pytest.mark.parametrize("id", [7, None, "x" * 4097, {"a": 1}])
 async def test_a_task_without_an_id_that_can_be_used_is_an_error_for_clients_of_all_servers(tmp_path: Path, id: Any) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         program.calls["slow"] = lambda copy, params: {"task": {"taskId": id}}
         assert "without an id" in (await parts.call("slow", TaskClient("A"), task={}))["error"]["message"]
         alone = await parts.call("slow", TaskClient("A", server="s"), server="s", task={})
@@ -214,8 +203,7 @@ async def test_a_task_without_an_id_that_can_be_used_is_an_error_for_clients_of_
 
 async def test_a_call_that_asks_for_a_task_may_have_its_result_at_once_or_fail(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         for answer in (text("at once"), text("x") | {"task": 1}, error(-32601, "no tasks here"), {"task": []}):
             program.calls["slow"] = lambda copy, params, answer=answer: answer
             reply = await parts.call("slow", TaskClient("A"), task={})
@@ -226,8 +214,7 @@ async def test_a_call_that_asks_for_a_task_may_have_its_result_at_once_or_fail(t
 @pytest.mark.parametrize("id", [7, None, [], "", "x" * 2**20, "s:task-1"])
 async def test_ids_that_are_none_are_unknown_and_reach_no_server(tmp_path: Path, id: Any) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A")
         await begun(parts, client)
         before = len(program.asked.all)
@@ -237,8 +224,7 @@ async def test_ids_that_are_none_are_unknown_and_reach_no_server(tmp_path: Path,
 
 async def test_nonsense_of_a_server_is_passed_on_and_names_no_other_task(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A")
         id = await begun(parts, client)
         program.handlers["tasks/get"] = lambda copy, params: {"taskId": "of somebody else", "status": ["?"], "ttl": "soon"}
@@ -256,8 +242,7 @@ async def test_nonsense_of_a_server_is_passed_on_and_names_no_other_task(tmp_pat
 
 async def test_lists_go_over_all_pages_and_leave_out_what_cannot_be_read(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A")
         ids = [await begun(parts, client) for _ in range(2)]
         pages = {None: {"tasks": [program.state("task-2"), 7], "nextCursor": "a"}, "a": {"tasks": [program.state("task-1")]}}
@@ -274,8 +259,7 @@ async def test_lists_go_over_all_pages_and_leave_out_what_cannot_be_read(tmp_pat
 async def test_of_a_server_without_a_list_each_task_is_asked_for_and_none_is_started_to_list_nothing(tmp_path: Path) -> None:
     program = TaskServer()
     program.capabilities = {**LEGACY, "tasks": {"requests": {"tools": {"call": {}}}}}
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A")
         ids = [await begun(parts, client) for _ in range(2)]
         del program.states["task-1"]
@@ -292,8 +276,7 @@ async def test_of_a_server_without_a_list_each_task_is_asked_for_and_none_is_sta
 
 async def test_a_tool_that_was_switched_off_meanwhile_leaves_its_task_to_its_client(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         client = TaskClient("A")
         id = await begun(parts, client)
         await parts.tools_api.set_tool_enabled("s", "slow", False)
@@ -303,8 +286,7 @@ async def test_a_tool_that_was_switched_off_meanwhile_leaves_its_task_to_its_cli
 
 async def test_a_server_where_a_task_works_is_not_idle(tmp_path: Path) -> None:
     program, clock = TaskServer(), SetClock()
-    async with hub_parts(tmp_path, **one_server(program, idleStop=IDLE_S), clock=clock) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program, idleStop=IDLE_S), clock=clock) as parts:
         client = TaskClient("A")
         id = await begun(parts, client)
         clock.now += IDLE_S
@@ -337,8 +319,7 @@ async def test_links_in_what_comes_of_a_task_are_those_that_the_client_of_all_se
         }
         if era == "modern":
             program.handlers["server/discover"] = lambda copy, params: found
-    async with hub_parts(tmp_path, **two_servers(*programs)) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(*programs)) as parts:
         await parts.listed()
         await parts.resources.listing()
         client, alone = TaskClient("A"), TaskClient("A", server="a")
@@ -351,8 +332,7 @@ async def test_links_in_what_comes_of_a_task_are_those_that_the_client_of_all_se
 
 
 async def test_a_modern_client_may_escape_the_slash_in_the_name_of_the_extension(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(TaskServer(eras=("modern",)))) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(TaskServer(eras=("modern",)))) as parts:
         declared = Raw(bytes(dump(KNOWS_TASKS)).replace(b"/", rb"\/"))
         id = await begun(parts, client := TaskClient("A"), _meta={**MODERN_META, CLIENT_CAPABILITIES_KEY: declared}, task=None)
         assert (await asked(parts, "tasks/get", client, id, **MODERN))["result"]["taskId"] == id

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.everything_server import answered
-from tests.fakes.hub_parts import MODERN_META, hub_parts, one_server, started
+from tests.fakes.hub_parts import MODERN_META, hub_parts, one_server, started_parts
 from tests.fakes.scripted_server import error, raw
 from tests.fakes.set_clock import SetClock
 from tests.fakes.task_server import EXTENSION, KNOWS_TASKS, TaskClient, TaskServer, begun
@@ -140,8 +140,7 @@ async def test_what_is_no_file_is_left_alone_and_that_nothing_can_be_kept_is_sai
 
 async def test_tasks_are_listed_the_latest_first_and_one_is_cancelled(tmp_path: Path) -> None:
     program = TaskServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         ids = [await begun(parts, TaskClient(owner)) for owner in ("A", "B")]
         api = parts.server_tasks_api
         assert [(task.id, task.server, task.tool, task.client, task.status) for task in await api.get_server_tasks()] == [
@@ -161,8 +160,7 @@ async def test_tasks_are_listed_the_latest_first_and_one_is_cancelled(tmp_path: 
 async def test_a_server_may_refuse_or_say_nothing(tmp_path: Path, refusal: object, message: str | None) -> None:
     program = TaskServer()
     program.handlers["tasks/cancel"] = lambda copy, params: refusal
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         id = await begun(parts, TaskClient("A"))
         if message:
             with pytest.raises(TooltrayError, match=message):
@@ -174,8 +172,7 @@ async def test_a_server_may_refuse_or_say_nothing(tmp_path: Path, refusal: objec
 
 async def test_a_modern_server_is_told_in_its_way_also_by_the_next_hub(tmp_path: Path) -> None:
     program = TaskServer(eras=("modern",))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program)) as parts:
         modern = {"_meta": {**MODERN_META, CLIENT_CAPABILITIES_KEY: KNOWS_TASKS}}
         id = str((await parts.call("slow", TaskClient("A"), **modern))["result"]["taskId"])
     async with hub_parts(tmp_path, programs={"program": program}) as parts:

@@ -1,4 +1,4 @@
-"""task_news.py: news and questions of servers about tasks reach the task's own client, wherever it is now."""
+"""task_news.py, task_book.py: news and questions of servers about tasks reach the task's own client, wherever it is now."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.everything_server import answered
-from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started, two_servers
+from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started, started_parts, two_servers
 from tests.fakes.modern_subscriptions import LISTENED, acknowledging, wanted
 from tests.fakes.scripted_server import Copy, error
 from tests.fakes.task_server import EXTENSION, KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
@@ -60,8 +60,7 @@ async def test_news_and_questions_of_a_task_link_to_what_the_client_knows(tmp_pa
         each.capabilities = LEGACY | {"resources": {}}
         each.handlers["resources/list"] = lambda copy, params: {"resources": [link]}
     client, alone = TaskClient("A", capabilities={"sampling": {}}, answer=success({})), TaskClient("A", server="a")
-    async with hub_parts(tmp_path, **two_servers(*programs), waits={"connected": lambda: [client, alone]}) as parts:
-        await started(parts, "a", "b")
+    async with started_parts(tmp_path, "a", "b", **two_servers(*programs), waits={"connected": lambda: [client, alone]}) as parts:
         await parts.listed()
         await parts.resources.listing()
         id = await begun(parts, client, "a_slow")
@@ -142,8 +141,7 @@ async def test_a_task_of_an_earlier_hub_is_heard_of_again(tmp_path: Path) -> Non
     program, client = TaskServer(), TaskClient("A")
     async with with_clients(tmp_path, program, [client]) as parts:
         id = await begun(parts, client)
-    async with hub_parts(tmp_path, programs={"program": program}, waits={"connected": lambda: [client]}) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, programs={"program": program}, waits={"connected": lambda: [client]}) as parts:
         program.copy.notify(STATUS, program.state("task-1"))
         await client.told.wait(lambda told: told[1]["taskId"] == id)
 
@@ -188,8 +186,7 @@ async def test_where_its_client_is_away_the_person_is_asked_and_never_another_cl
         return success(YES)
 
     waits = {"connected": lambda: clients, "ask_person": ask_person}
-    async with hub_parts(tmp_path, **one_server(program), waits=waits) as parts:
-        await started(parts)
+    async with started_parts(tmp_path, **one_server(program), waits=waits) as parts:
         await begun(parts, clients.pop())
         other = TaskClient("B", capabilities=ASKS, answer=success({}))
         clients.append(other)
@@ -215,7 +212,10 @@ async def test_a_question_that_names_no_task_of_anybody_goes_the_way_of_all_ques
         assert (await parts.call("slow", client))["result"] == YES
 
 
-async def test_progress_goes_on_under_the_calls_token_until_as_many_others_have_come(tmp_path: Path) -> None:
+async def test_progress_goes_on_under_the_calls_token_until_as_many_others_have_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tooltray.servers.upstream.mcp_client.MOST_TASK_TOKENS", 3)
     program, client = TaskServer(), TaskClient("A")
     async with with_clients(tmp_path, program, [client]) as parts:
         await begun(parts, client, _meta={"progressToken": 7})
@@ -227,11 +227,11 @@ async def test_progress_goes_on_under_the_calls_token_until_as_many_others_have_
         await client.told.wait(lambda told: True, count=2)
         assert client.told.all == [("notifications/progress", {"progressToken": 7, "progress": 1})] * 2
         assert client.abouts == [None, None]  # its request is answered
-        for number in range(1000):
+        for number in range(3):
             await parts.call("slow", client, task={}, _meta={"progressToken": f"n{number}"})
         program.copy.notify("notifications/progress", {"progressToken": 7, "progress": 2})
-        program.copy.notify("notifications/progress", {"progressToken": "n999", "progress": 2})
-        await client.told.wait(lambda told: told[1]["progressToken"] == "n999")
+        program.copy.notify("notifications/progress", {"progressToken": "n2", "progress": 2})
+        await client.told.wait(lambda told: told[1]["progressToken"] == "n2")
         assert len(client.told.all) == 3
 
 

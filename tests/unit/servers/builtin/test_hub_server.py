@@ -101,7 +101,7 @@ async def test_the_servers_are_listed_with_their_states(hub: HubServer) -> None:
             {"name": "broken", "state": "error", "transport": "stdio", "tools": 0},
         ]
     }
-    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+    assert result["content"][0]["text"] == json.dumps(result["structuredContent"], indent=2)
 
 
 async def test_the_status_of_one_server_says_what_is_wrong_and_what_can_be_done(hub: HubServer) -> None:

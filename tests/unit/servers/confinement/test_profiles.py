@@ -1,4 +1,4 @@
-"""profiles.py: what a person chose, as paths."""
+"""profiles.py, state_folders.py: what a person chose, as paths."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Servers that are watched, with a restart that is no real one."""
+"""watches.py, api.py: servers that are watched, with a restart that is no real one."""
 
 import asyncio
 import json

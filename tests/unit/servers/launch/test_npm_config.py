@@ -268,7 +268,7 @@ def test_npmrc_counts_too(tmp_path: Path) -> None:
 
 def test_a_log_of_an_earlier_run_is_not_this_ones(tmp_path: Path) -> None:
     written(tmp_path / ".npm" / "_logs" / "a.log", at=NOW - 60)
-    (tmp_path / ".npm" / "_logs" / "note.txt").write_text("pkg")
+    written(tmp_path / ".npm" / "_logs" / "note.txt")
     assert newest_log("npx", ["pkg"], {"HOME": str(tmp_path)}, since=NOW) == ""
 
 

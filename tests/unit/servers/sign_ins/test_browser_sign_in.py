@@ -1,4 +1,4 @@
-"""The page to open, and what comes back from it."""
+"""authorization_client.py: the page to open, and what comes back from it."""
 
 import pytest
 from tests.fakes.authorization_server import query_of

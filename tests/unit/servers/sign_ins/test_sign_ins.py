@@ -1,4 +1,4 @@
-"""sign_ins.py and what it works with, as one, with a real authorization server on the loopback."""
+"""sign_ins.py, sign_in_flow.py, api.py and what they work with, as one, with a real authorization server on the loopback."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Several copies, calls and changes that meet in one sign-in."""
+"""sign_ins.py, sign_in_flow.py: several copies, calls and changes that meet in one sign-in."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""What ends a sign-in and what does not: a person, settings, edits by hand, a server that is removed."""
+"""sign_ins.py: what ends a sign-in and what does not: a person, settings, edits by hand, a server that is removed."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""instance.py"""
+"""instance.py, instance_status.py"""
 
 import asyncio
 from collections import deque

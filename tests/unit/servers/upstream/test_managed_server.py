@@ -1,4 +1,4 @@
-"""managed_server.py: one server of the settings, with a copy per era. Driven through ServerManager, which makes it."""
+"""managed_server.py, server_copy.py: one server of the settings, with a copy per era. Driven through ServerManager, which makes it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The end of a session over streamable HTTP, and the requests that are under way then."""
+"""upstream_session.py, http_exchange.py: the end of a session over streamable HTTP, and the requests that are under way then."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""tool_manager.py and mcp_presenter.py: entries of `autoApprove` that mean nothing are told where a person looks."""
+"""approval.py, tool_manager.py: entries of `autoApprove` that mean nothing are told where a person looks."""
 
 from pathlib import Path
 
@@ -29,20 +29,3 @@ async def test_what_looks_like_a_rule_is_no_notice_once_a_tool_of_that_name_is_k
         await hub.presenter.start_server("a")
         await hub.listed()
         assert await notices(hub) == []
-
-
-async def test_a_rule_decides_the_call(tmp_path: Path) -> None:
-    mild = {"annotations": {"destructiveHint": False}}
-    program = ScriptedServer(tool("label_it", **mild), tool("delete_it", **mild), tool("other"))
-    servers = {"a": entry("program", autoApprove=["hint:non-destructive", "names:oth*"])}
-    async with hub_parts(tmp_path, servers=servers, programs={"program": program}) as hub:
-        await hub.presenter.start_server("a")
-        await hub.listed()
-        assert {each.original_name: each.is_approved for each in await hub.presenter.get_tools()} == {
-            "label_it": True,
-            "delete_it": False,
-            "other": True,
-        }
-        assert "result" in await hub.call("label_it")
-        assert "result" in await hub.call("other")
-        assert "needs a person's yes" in (await hub.call("delete_it"))["error"]["message"]

@@ -1,4 +1,4 @@
-"""api.py"""
+"""feedbacks.py: ready answers, and the verbs about reports."""
 
 import json
 from pathlib import Path

@@ -1,11 +1,11 @@
-"""completion.py"""
+"""offer_requests.py: completion"""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, prompt, template
+from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, prompt, started_offers, template
 from tests.fakes.scripted_server import error, raw
 
 from tooltray.protocol.eras import SERVER_INFO
@@ -46,14 +46,10 @@ async def test_a_completion_goes_to_the_server_and_under_its_own_name_for_what_i
 
 @pytest.mark.parametrize(
     ("ref", "message"),
-    [
-        ({"type": "ref/prompt", "name": "no"}, "Unknown prompt: no"),
-        ({"type": "ref/resource", "uri": "no://x"}, "Unknown resource: no://x"),
-    ],
+    [({"type": "ref/prompt", "name": "no"}, "Unknown prompt: no"), ({"type": "ref/resource", "uri": "no://x"}, "Unknown resource: no://x")],
 )
 async def test_what_nobody_has_cannot_be_completed(tmp_path: Path, ref: Any, message: str) -> None:
-    async with offer_parts(tmp_path, two()) as parts:
-        await parts.start("a", "b")
+    async with started_offers(tmp_path, two()) as parts:
         assert await parts.ask("completion/complete", ref=ref) == {"error": {"code": -32602, "message": message}}
 
 
@@ -80,8 +76,7 @@ async def test_a_reference_that_is_none_is_refused(tmp_path: Path, params: Any) 
 async def test_a_server_that_completes_nothing_has_no_values(tmp_path: Path, is_modern: bool, result: Any) -> None:
     program = OfferingServer(prompts=[prompt("p")])
     program.handlers["completion/complete"] = lambda copy, params: error(-32601, "Method not found")
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         ref = {"type": "ref/prompt", "name": "p"}
         assert await parts.ask("completion/complete", ref=ref, is_modern=is_modern) == {"result": result}
 
@@ -96,7 +91,6 @@ async def test_other_errors_are_the_servers_own(tmp_path: Path, said: bytes) -> 
         return reply
 
     program.handlers["completion/complete"] = fail
-    async with offer_parts(tmp_path, {"s": program}) as parts:
-        await parts.start("s")
+    async with started_offers(tmp_path, {"s": program}) as parts:
         reply = await parts.ask("completion/complete", ref={"type": "ref/prompt", "name": "p"})
         assert reply == {"error": json.loads(said)}
