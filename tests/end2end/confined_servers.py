@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.end2end.conftest import FASTMCP_PYTHON, NPM_SERVERS, SERENA
+from tests.end2end.hub_at_work import SERVERS, Hub, write_settings
 from tests.end2end.processes import ROOT, World
-from tests.end2end.verbs.hub_at_work import SERVERS, Hub, write_settings
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"
 WATCHED_S = 120.0  # a trial ends it before

@@ -20,7 +20,7 @@ META = {
 
 
 def add_habits(world: World, name: str = "habits", *habits: str) -> None:
-    world.add_server(name, "--", sys.executable, str(HABITS), *habits)
+    world.add_server(name, sys.executable, str(HABITS), *habits)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def shared(npm_server: Callable[..., list[str]]) -> Iterator[World]:
     """A hub with two servers, for tests that leave them as they were; both have an `echo`, so their clients have a bridge for one."""
     with new_world() as world:
         add_habits(world)
-        world.add_server("everything", "--", *npm_server("everything"))
+        world.add_server("everything", *npm_server("everything"))
         world.start_hub()
         yield world
 
@@ -152,8 +152,7 @@ def test_after_stop_the_next_request_of_a_client_brings_a_hub_back(world):
 
 
 def problem_of(hub, name):
-    status = json.loads(hub.tooltray("status", "--json").stdout)
-    return next(server for server in status["servers"] if server["name"] == name)["problem"]
+    return hub.servers()[name]["problem"]
 
 
 @pytest.mark.parametrize("hidden", [False, True])

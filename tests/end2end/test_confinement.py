@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.at_terminal import at_terminal
+from tests.end2end.hub_at_work import FEATURED, Hub, write_settings
 from tests.end2end.processes import is_running, wait_until
 from tests.end2end.raw_client import RawClient
 from tests.end2end.test_hostile_server import ALLOWED, LET_THROUGH
-from tests.end2end.verbs.hub_at_work import FEATURED, Hub, write_settings
 from tests.fakes.hostile_facts import hostile_world
 
 from tooltray.servers.confinement.support import missing, probe

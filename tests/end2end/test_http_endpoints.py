@@ -25,7 +25,7 @@ INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo":
 
 def start_hub(world: World, *, port: str = "0") -> tuple[str, str]:
     """A hub with the endpoints on and a server that talks; returns their URL and a token."""
-    world.add_server("asking", "--", sys.executable, str(ASKING))
+    world.add_server("asking", sys.executable, str(ASKING))
     world.start_hub()
     switched = world.tooltray("http", "on", "--port", port, "--json")
     assert switched.returncode == 0, switched.stderr
@@ -123,7 +123,7 @@ def test_a_taken_port_is_said_and_the_hub_goes_on(world):
         assert refused.returncode == 1
         assert f"another program has port {port}" in refused.stderr
         assert world.start_bridge().initialize()["serverInfo"]["name"] == "tooltray"
-        notices = json.loads(world.tooltray("status", "--json").stdout)["notices"]
+        notices = world.ask("get_snapshot")["notices"]
         assert any(port in notice["message"] for notice in notices)
     assert world.tooltray("http", "on").returncode == 0  # the port is free again
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import BRIDGE, new_world, wait_until
-from tests.end2end.steered import add_server, start_and_wait
+from tests.end2end.steered import start_and_wait
 
 HERE = Path(__file__).parent
 CLIENT = HERE / "clients" / "reading_client.py"
@@ -20,7 +20,7 @@ READ_S = 180.0
 @pytest.fixture(scope="module")
 def world():
     with new_world() as world:
-        add_server(world, "large", [sys.executable, str(HERE / "servers" / "large.py"), str(ROWS)])
+        world.add_server("large", sys.executable, str(HERE / "servers" / "large.py"), str(ROWS))
         assert world.tooltray("tools", "limit", "25000", "--server", "large").returncode == 0
         start_and_wait(world)
         yield world

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.conftest import NPM_SERVERS
-from tests.end2end.processes import BRIDGE, World, wait_until
-from tests.end2end.steered import activated
+from tests.end2end.processes import BRIDGE, World
+from tests.end2end.steered import activated, start_and_wait
 
 HERE = Path(__file__).parent
 COUNTING = HERE / "servers" / "counting.py"
@@ -26,18 +26,10 @@ def hub(world: World, node: str) -> World:
     scratch.mkdir()
     browser = ["--headless", "--executable-path", str(world.home / "no-browser")]
     for name, command in {"playwright": [node, str(program.resolve()), *browser], "counting": [sys.executable, str(COUNTING)]}.items():
-        world.add_server(name, "--env", f"TMPDIR={scratch}", "--", *command)
-    path = world.root / "settings.json"
-    settings = json.loads(path.read_text())
-    path.write_text(json.dumps({**settings, "publish": {**settings.get("publish", {}), "lazyLoad": True}}))
-    world.start_hub()
-    wait_until(lambda: set(states(world).values()) == {"running"}, "the servers to run", 60.0)
+        world.add_server(name, *command, env={"TMPDIR": str(scratch)})
+    world.write_settings({**json.loads((world.root / "settings.json").read_bytes()), "publish": {"lazyLoad": True}})
+    start_and_wait(world)
     return world
-
-
-def states(world: World) -> dict[str, str]:
-    status = json.loads(world.tooltray("status", "--json").stdout)
-    return {server["name"]: server["state"] for server in status["servers"] if server["name"] in ("playwright", "counting")}
 
 
 def check(seen: dict, era: str) -> None:

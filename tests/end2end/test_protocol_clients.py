@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import BRIDGE, new_world
-from tests.end2end.steered import START_S, SteeredClient, add_featured, add_server, start_and_wait
+from tests.end2end.steered import START_S, SteeredClient, add_featured, start_and_wait
 
 HERE = Path(__file__).parent
 ON_BRIDGE = [sys.executable, "-I", "-S", str(BRIDGE)]
@@ -20,7 +20,7 @@ def hub(fastmcp_python):
     with new_world() as world:
         for name, era in zip(SERVERS, ("both", "modern", "legacy"), strict=True):
             add_featured(world, name, era)
-        add_server(world, "fast", [fastmcp_python, str(HERE / "servers" / "fastmcp_server.py")])
+        world.add_server("fast", fastmcp_python, str(HERE / "servers" / "fastmcp_server.py"))
         start_and_wait(world)
         yield world
 

@@ -9,7 +9,7 @@ import signal
 
 import pytest
 from tests.end2end.processes import new_world, wait_until
-from tests.end2end.steered import Refused, SteeredClient, add_featured, add_server, signal_server, start_and_wait, text_of
+from tests.end2end.steered import Refused, SteeredClient, add_featured, signal_server, start_and_wait, text_of
 
 NPM = "everything"
 WAYS = {
@@ -35,9 +35,9 @@ LEVEL = "io.modelcontextprotocol/logLevel"
 def hub(npm_server):
     """A hub with two servers that offer the same, one that is only modern, two that are only legacy, and copies for each session."""
     with new_world() as world:
-        add_server(world, NPM, npm_server(NPM), "--isolation", "session")
+        world.add_server(NPM, *npm_server(NPM), isolation="session")
         for name, era in ERAS.items():
-            add_featured(world, name, era, *(["--isolation", "session"] if name == "own" else []))
+            add_featured(world, name, era, **({"isolation": "session"} if name == "own" else {}))
         start_and_wait(world)
         yield world
 

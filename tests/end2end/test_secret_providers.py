@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.end2end.hub_at_work import Hub, write_settings
 from tests.end2end.processes import World, wait_until
 from tests.end2end.test_real_keyring import UNLOCKED
-from tests.end2end.verbs.hub_at_work import Hub, write_settings
 
 VALUES = {"PASS": "swordfish-of-pass", "OP": "swordfish-of-op", "BWS": "swordfish-of-bws"}
 LENGTHS = """
