@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from tooltray.carriers.control.control_client import ControlClient
+from tooltray.carriers.control.control_client import ControlClient, HubLost
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.regular_file import read_regular
 
@@ -304,7 +304,7 @@ class World:
         )
 
     def add_server(self, name: str, *command: str, **fields: Any) -> None:
-        """Adds a server as a user who trusts it has it: it starts with the hub, and all its calls run unasked.
+        """Adds a server as a user who trusts it has it: it starts with the hub, or at once, and all its calls run unasked.
 
         Args:
             fields: more of its entry, as `env`.
@@ -318,6 +318,7 @@ class World:
             self.write_settings(settings)
         else:
             self.ask("add_mcp_server", name=name, config=entry)
+            self.ask("start_server", name=name)
 
     def write_settings(self, settings: Mapping[str, Any]) -> None:
         """Writes settings.json by hand, in one step, so that a hub that runs never reads a half of it."""
@@ -413,8 +414,10 @@ class World:
             raise TimeoutError(f"{error}; left: {_words(self.processes())}") from None
 
     def stop_hub(self) -> None:
-        """`tooltray stop`, and waits until the hub and what it started are gone."""
-        self.tooltray("stop")
+        """Ends the hub that runs in order, and waits until it and what it started are gone."""
+        if self.hub_pid() is not None:
+            with contextlib.suppress(HubLost):
+                self.ask("hub/stop")
         self.wait_until_empty()
 
     # ending
@@ -435,7 +438,8 @@ class World:
             program.end()
         hub = self.hub_pid()  # one that a bridge or a command started, meant to stay for a while
         if hub is not None:
-            self.tooltray("stop")
+            with contextlib.suppress(HubLost, AssertionError):
+                self.ask("hub/stop")
         left = []
         with contextlib.suppress(TimeoutError):
             self.wait_until_empty()

@@ -25,12 +25,12 @@ def hub(fastmcp_python):
         yield world
 
 
-@pytest.fixture(params=["legacy", "auto", "modern"])
-def inspect(request, hub, node, inspector):
-    """Runs MCP Inspector's command line in one era on a bridge; returns its result."""
+@pytest.fixture
+def inspect(hub, node, inspector):
+    """Runs MCP Inspector's command line on a bridge, in the era that it finds; returns its result."""
 
     def run(method, *arguments):
-        options = ["--cli", "--quiet", "--format", "json", "--protocol-era", request.param, "--method", method, *arguments]
+        options = ["--cli", "--quiet", "--format", "json", "--protocol-era", "auto", "--method", method, *arguments]
         path = os.pathsep.join([str(Path(node).parent), hub.environ["PATH"]])  # it starts itself anew, by `node`
         program = hub.start(node, inspector, *options, "--", *ON_BRIDGE, environ={"PATH": path})
         line = program.read_line(START_S)
@@ -41,15 +41,11 @@ def inspect(request, hub, node, inspector):
     return run
 
 
-def test_mcp_inspector_lists_and_calls_in_every_era(inspect):
+def test_mcp_inspector_lists_and_calls(inspect):
     tools = {tool["name"] for tool in inspect("tools/list")["tools"]}
     assert {"dual_about", "newer_about", "older_about", "add", "list_servers"} <= tools
     result = inspect("tools/call", "--tool-name", "add", "--tool-arg", "a=2", "b=3")
     assert result["content"][0]["text"] == "5"
-    assert {"note://dual", "note://newer", "note://older", "fast://fixed"} <= {
-        each["uri"] for each in inspect("resources/list")["resources"]
-    }
-    assert {"dual-only", "newer-only", "older-only"} <= {prompt["name"] for prompt in inspect("prompts/list")["prompts"]}
 
 
 @pytest.mark.parametrize("server", SERVERS)
