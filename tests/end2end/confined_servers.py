@@ -1,7 +1,6 @@
 """Real servers, each watched at work and then confined by what was proposed: the same work goes on, and one deed it did not do is refused.
 
-Above it: test_confined_servers here, with the servers that `make test` has installed, and tests/conformance, with all twelve. Below it: a
-hub at its control channel.
+The end-to-end tests try one of them, tests/conformance the others.
 """
 
 import asyncio
@@ -12,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.end2end.conftest import FASTMCP_PYTHON, NPM_SERVERS, SERENA
+from tests.end2end.conftest import NPM_SERVERS, SERENA
+from tests.end2end.hub_at_work import Hub, write_settings
 from tests.end2end.processes import ROOT, World
-from tests.end2end.verbs.hub_at_work import SERVERS, Hub, write_settings
 
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"
 WATCHED_S = 120.0  # a trial ends it before
@@ -54,22 +53,18 @@ class Server:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-INSTALLED = (
-    Server(
-        "everything",
-        [f"{NPM_SERVERS}/mcp-server-everything"],
-        [Step("echo", {"message": "hello"}, "hello"), Step("get-sum", {"a": 2, "b": 3}, "5")],
-    ),
-    Server(
-        "filesystem",
-        [f"{NPM_SERVERS}/mcp-server-filesystem", "{home}"],
-        [
-            Step("write_file", {"path": "{work}/a.txt", "content": "words"}, "Successfully"),
-            Step("read_text_file", {"path": "{work}/a.txt"}, "words"),
-        ],
-        decoy=Step("read_text_file", {"path": "{home}/.ssh/id_ed25519"}),
-        files="own",
-    ),
+FILESYSTEM = Server(
+    "filesystem",
+    [f"{NPM_SERVERS}/mcp-server-filesystem", "{home}"],
+    [
+        Step("write_file", {"path": "{work}/a.txt", "content": "words"}, "Successfully"),
+        Step("read_text_file", {"path": "{work}/a.txt"}, "words"),
+    ],
+    decoy=Step("read_text_file", {"path": "{home}/.ssh/id_ed25519"}),
+    files="own",
+)
+
+OTHERS = (
     Server(
         "memory",
         [f"{NPM_SERVERS}/mcp-server-memory"],
@@ -80,7 +75,6 @@ INSTALLED = (
         files="own",
         env={"MEMORY_FILE_PATH": "{home}/notes/memory.jsonl"},
     ),
-    Server("FastMCP", [str(FASTMCP_PYTHON), str(SERVERS / "fastmcp_server.py")], [Step("add", {"a": 2, "b": 3}, "5")]),
     Server(
         "Serena",
         [str(SERENA), "start-mcp-server", "--enable-web-dashboard", "false", "--project", "{work}"],
@@ -90,10 +84,6 @@ INSTALLED = (
         ],
         files="own",
     ),
-)
-"""Those that `make test` has installed."""
-
-MORE = (
     Server(
         "sequential-thinking",
         [f"{MORE_NPM_SERVERS}/mcp-server-sequential-thinking"],

@@ -14,8 +14,6 @@ FASTMCP_PYTHON = ROOT / ".cache" / "fastmcp" / "bin" / "python"
 SERENA = ROOT / ".cache" / "serena" / "bin" / "serena"
 OWN_NODE = ROOT / ".cache" / "node" / "bin" / "node"
 
-pytest.register_assert_rewrite("tests.end2end.verbs")  # so that a check that fails says with which values
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent

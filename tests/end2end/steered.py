@@ -100,29 +100,18 @@ def text_of(result: dict[str, Any]) -> str:
     return "".join(part.get("text", "") for part in result["content"])
 
 
-def add_server(world: World, name: str, command: Sequence[str], *options: str) -> None:
-    """Adds a server as a user who trusts it does."""
-    world.add_server(name, *options, "--", *command)
-
-
-def add_featured(world: World, name: str, era: str = "both", *options: str) -> None:
+def add_featured(world: World, name: str, era: str = "both", **fields: Any) -> None:
     """Adds the server with every feature, under its own name."""
-    add_server(world, name, [sys.executable, str(FEATURED), era, name], *options)
-
-
-def servers_of(world: World) -> dict[str, dict[str, Any]]:
-    """What `tooltray status` says of each server that a person added, by name."""
-    found = json.loads(world.tooltray("status", "--json").stdout)["servers"]
-    return {server["name"]: server for server in found if server["name"] != "hub"}
+    world.add_server(name, sys.executable, str(FEATURED), era, name, **fields)
 
 
 def signal_server(world: World, name: str, number: int) -> None:
     """Sends a signal to every running copy of a server."""
-    for pid in servers_of(world)[name]["pids"]:
+    for pid in world.servers()[name]["pids"]:
         os.kill(pid, number)
 
 
 def start_and_wait(world: World) -> None:
     """Starts a hub and waits until all its servers run, so that lists are whole."""
     world.start_hub()
-    wait_until(lambda: {server["state"] for server in servers_of(world).values()} == {"running"}, "all servers to run", START_S)
+    wait_until(lambda: {server["state"] for server in world.servers().values()} == {"running"}, "all servers to run", START_S)

@@ -16,9 +16,8 @@ MIB = 2**20
 
 
 def add(world: World, name: str, *habits: str) -> None:
-    """Adds a server with these habits; whether it starts well is the test's to see."""
-    world.tooltray("servers", "add", name, "--", sys.executable, str(HABITS), *habits)
-    world.trust(name)
+    """Adds a server with these habits."""
+    world.add_server(name, sys.executable, str(HABITS), *habits)
 
 
 def client_of(world: World, *arguments: str) -> Program:
@@ -39,10 +38,6 @@ def text_of(reply: dict) -> str:
     return reply["result"]["content"][0]["text"]
 
 
-def server_status(world: World, name: str) -> dict:
-    return next(each for each in json.loads(world.tooltray("status", "--json").stdout)["servers"] if each["name"] == name)
-
-
 @pytest.fixture(scope="module")
 def shared() -> Iterator[World]:
     """A hub with the server `habits`; a test may add a server of its own to it, and calls that by a bridge for it."""
@@ -61,37 +56,9 @@ def hub(shared: World) -> Iterator[World]:
 # servers
 
 
-def test_a_command_that_does_not_exist_is_told_with_where_it_was_looked_for(world):
-    world.start_hub()
-    added = world.tooltray("servers", "add", "missing", "--", "no-such-command-anywhere")
-    assert "no-such-command-anywhere" in added.stderr + added.stdout
-    problem = server_status(world, "missing")["problem"]
-    assert "not found" in problem["title"]
-    assert "looked in" in problem["message"]
-    doctor = world.tooltray("doctor", "missing")
-    assert "no-such-command-anywhere" in doctor.stdout
-    assert "PATH" in doctor.stdout
-    assert set(tools_of(client_of(world))) == {"collect_feedback", "list_servers", "server_status"}
-
-
-def test_a_server_that_exits_at_once_ends_in_error_with_its_exit_code_and_last_words(hub):
-    add(hub, "quits", "exit:5")
-    state = wait_until(lambda: (now := server_status(hub, "quits"))["state"] == "error" and now, "the hub to give up")
-    assert "exit code 5" in state["problem"]["message"]
-    assert "cannot do anything today" in state["problem"]["title"]
-
-
-def test_garbage_on_stdout_is_skipped(hub):
-    add(hub, "noisy", "garbage")
-    client = client_of(hub, "--server", "noisy")
-    assert "echo" in tools_of(client)
-    assert text_of(call(client, "echo", text="still here")) == "still here"
-
-
 def test_a_server_that_never_answers_delays_nobody(world):
     world.start_hub()
-    world.start(sys.executable, "-m", "tooltray", "servers", "add", "silent", "--", sys.executable, str(HABITS), "silent")
-    wait_until(lambda: "silent" in world.tooltray("servers", "list").stdout, "the silent server to be added")
+    world.ask("add_mcp_server", name="silent", config={"command": sys.executable, "args": [str(HABITS), "silent"]})
     add(world, "quick")
     client = client_of(world)
     assert "echo" in tools_of(client)
@@ -124,31 +91,12 @@ def test_300_mb_without_a_newline_are_dropped_and_the_server_goes_on(hub):
     assert text_of(call(client, "echo", text="dry")) == "dry"
 
 
-def test_odd_tool_lists_are_published_under_names_that_clients_can_bear(world):
-    world.start_hub()
-    add(world, "odd", "odd")
-    client = client_of(world)
-    tools = client.request("tools/list", id="list")["result"]["tools"]
-    names = [tool["name"] for tool in tools if tool["name"] not in ("collect_feedback", "list_servers", "server_status")]
-    assert len(names) == 8  # of the two that are alike the first; what has no name is left out
-    assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") and len(name) <= 46 for name in names)
-    assert len({name.replace("-", "_").lower() for name in names}) == len(names)
-    cut = next(tool["inputSchema"] for tool in tools if tool["name"] == "deep")
-    assert cut == {"type": "object", "properties": {"inner": {}}}  # some clients could not parse a list with the whole of it
-    alone = client_of(world, "--server", "odd").request("tools/list", id="list")["result"]["tools"]
-    schema = next(tool["inputSchema"] for tool in alone if tool["name"] == "deep")
-    levels = 0
-    while "properties" in schema:
-        schema, levels = schema["properties"]["inner"], levels + 1
-    assert levels == 200
-
-
 def test_5000_tools_come_in_one_page(world):
     world.start_hub()
     add(world, "many", "tools:5000")
     found = client_of(world).request("tools/list", id="list", timeout_s=60.0)["result"]["tools"]
     assert "find_tools" in {tool["name"] for tool in found}  # so many are searched
-    assert world.tooltray("clients", "mode", "end2end", "everything").returncode == 0
+    world.ask("set_client_mode", client="end2end", mode="everything")
     result = client_of(world).request("tools/list", id="list", timeout_s=60.0)["result"]
     assert len(result["tools"]) == 5003
     assert "nextCursor" not in result

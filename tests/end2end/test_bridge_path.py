@@ -30,18 +30,6 @@ def test_an_ai_client_that_passes_no_environment_reaches_its_tools_by_the_path(w
     world.stop_hub()
 
 
-def test_when_programs_have_moved_the_entry_that_was_pasted_leads_to_the_new_ones(world: World) -> None:
-    assert world.tooltray("bridge", "use").returncode == 0
-    [path] = started_by_path(world)
-    record = json.loads((world.root / "installs.json").read_bytes())
-    gone = record["installations"][0] | {"bridge": ["/nowhere/python", "-I", "-S", "/nowhere/bridge.py"]}
-    (world.root / "installs.json").write_text(json.dumps({**record, "chosen": gone["bridge"], "installations": [gone]}))
-    (world.root / "bin" / "tooltray-bridge").unlink()
-    world.start_hub()  # a checkout: it takes nothing, and forgets what is gone
-    assert world.tooltray("bridge", "use").returncode == 0
-    assert "result" in world.start(path).request("initialize", {"protocolVersion": "2025-11-25"}, id=1)
-
-
 def test_uninstalling_ends_the_hub_and_leaves_nothing_in_the_person_s_folder(world: World) -> None:
     before = files_of(world)
     hub = world.start_hub()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.at_terminal import at_terminal
+from tests.end2end.hub_at_work import HABITS, Hub, write_settings
 from tests.end2end.processes import is_running, wait_until
 from tests.end2end.raw_client import RawClient
 from tests.end2end.test_hostile_server import ALLOWED, LET_THROUGH
-from tests.end2end.verbs.hub_at_work import FEATURED, Hub, write_settings
 from tests.fakes.hostile_facts import hostile_world
 
 from tooltray.servers.confinement.confinements import missing, probe
@@ -141,32 +141,14 @@ async def test_a_server_that_keeps_its_file_in_its_package_works_by_the_command_
     hub.channel.close()
 
 
-async def test_a_change_of_it_restarts_the_server_and_a_slip_lets_it_not_start(world, fastmcp_python):
-    write_settings(world, {"fast": {"command": fastmcp_python, "args": [str(FASTMCP)], "autoApprove": ["all"]}})
-    world.start_hub()
-    hub = Hub(world)
-    await hub("start_server", name="fast")
-    before = (await hub.server("fast"))["pids"]
-    await hub("set_confinement", server="fast", files="own", network="none")
-    await hub("start_server", name="fast")
-    assert (await hub.server("fast"))["pids"] not in ([], before)
-    settings = json.loads((world.root / "settings.json").read_text())
-    settings["mcpServers"]["fast"]["confinement"] = {"files": "onw"}
-    (world.root / "settings.json").write_text(json.dumps(settings))
-    await hub("reload")
-    problems = " ".join(str(each) for each in (await hub("get_snapshot"))["notices"])
-    assert "confinement.files" in problems
-    hub.channel.close()
-
-
 async def test_each_copy_of_a_server_with_a_session_of_its_own_is_confined(world):
-    write_settings(world, {"own": {**FEATURED, "isolation": "session", "confinement": OWN}})
+    write_settings(world, {"own": {**HABITS, "isolation": "session", "confinement": OWN}})
     world.start_hub()
     clients = [RawClient(world.start_bridge()) for _ in "ab"]
     for client in clients:
-        client.until_tools(lambda names: "about" in names)
-        assert "featured" in client.call("about") or "kit" in client.call("about")
-    copies = [each for each in world.processes() if each.name().startswith("python") and "featured.py" in " ".join(each.cmdline())]
+        client.until_tools(lambda names: "echo" in names)
+        assert client.call("echo", text="confined") == "confined"
+    copies = [each for each in world.processes() if each.name().startswith("python") and "habits.py" in " ".join(each.cmdline())]
     statuses = [Path(f"/proc/{each.pid}/status").read_text() for each in copies]
     assert len(copies) >= len(clients)
     assert all("NoNewPrivs:\t1\n" in status and "Seccomp:\t2\n" in status for status in statuses)

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -315,17 +314,28 @@ def client_in(world: World, folder: Path, *arguments: str) -> RawClient:
     return RawClient(bridge_in(world, folder, *arguments), patience_s=SOON_S)
 
 
-@pytest.fixture
-def edited(world: World) -> Iterator[tuple[Shop, RawClient]]:
-    """A client in the folder of a project with one server, which is trusted and carries out a call that takes a while."""
-    with shop_in(world) as shop:
-        shop.write(habits=python("habits.py"))
+@pytest.fixture(scope="module")
+def workshop() -> Iterator[Shop]:
+    """A project that tests edit, and a hub."""
+    with new_world() as world, shop_in(world) as shop:
         shop.start_hub()
-        client = client_in(world, shop.folder)
-        assert "echo" not in client.names()
-        assert shop.trust() == ["habits"]
-        wait_until(lambda: "echo" in client.names(), "the client's tools", SOON_S)
-        yield shop, client
+        yield shop
+
+
+@pytest.fixture
+def edited(workshop: Shop) -> Iterator[tuple[Shop, RawClient]]:
+    """A client in the folder of a project with one server, which is trusted and carries out a call that takes a while."""
+    with workshop.world.visit():
+        workshop.write(habits=python("habits.py"))
+        client = client_in(workshop.world, workshop.folder)
+
+        def is_as_at_first() -> bool:
+            if workshop.verb("get_trust_requests", project=str(workshop.folder)):
+                workshop.trust()
+            return "echo" in (names := client.names()) and names.isdisjoint(("where", "tool_00002"))
+
+        wait_until(is_as_at_first, "the client's tools", SOON_S)
+        yield workshop, client
 
 
 def test_新增_移除_修改_server_while_a_call_runs_on_another(edited: tuple[Shop, RawClient]) -> None:
@@ -395,14 +405,6 @@ def test_what_the_command_line_writes_into_the_file_is_trusted_at_once(edited: t
     assert shop.verb("get_trust_requests") == []
 
 
-def test_a_client_goes_on_calling_when_the_hub_was_started_anew(edited: tuple[Shop, RawClient]) -> None:
-    shop, client = edited
-    shop.channel.close()
-    shop.world.tooltray("stop")
-    shop.start_hub()
-    assert client.call("echo", text="by heart") == "by heart"
-
-
 # for whom
 
 
@@ -421,19 +423,9 @@ def test_a_project_is_its_own_sessions_business(edited: tuple[Shop, RawClient]) 
     assert "habits" in client.call("list_servers")
 
 
-def test_other_people_s_clients_have_the_servers_of_the_folder_that_they_are_started_in(
-    edited: tuple[Shop, RawClient], node: str, inspector: str, fastmcp_python: str
-) -> None:
-    shop, _ = edited
-    on_bridge = [sys.executable, "-I", "-S", str(BRIDGE), "--no-start"]
-    options = ["--cli", "--quiet", "--format", "json", "--method", "tools/list"]
-    path = os.pathsep.join([str(Path(node).parent), shop.world.environ["PATH"]])  # it starts itself anew, by `node`
-    program = shop.world.start(node, inspector, *options, "--", *on_bridge, environ={"PATH": path}, cwd=shop.folder)
-    line = program.read_line(SOON_S)
-    assert line, program.error_text
-    assert program.wait() == 0
-    assert "echo" in {tool["name"] for tool in json.loads(line)["result"]["tools"]}
-    calls = json.dumps([["echo", {"text": "from the shop"}]])
-    client = str(SERVERS.parent / "clients" / "fastmcp_client.py")
-    seen = shop.world.start(fastmcp_python, client, calls, *on_bridge, cwd=shop.folder).read(SOON_S)
-    assert seen["results"] == [{"isError": False, "text": "from the shop"}]
+def test_a_client_goes_on_calling_when_the_hub_was_started_anew(edited: tuple[Shop, RawClient]) -> None:
+    shop, client = edited  # the last of these tests: the hub ends with it
+    shop.channel.close()
+    shop.world.tooltray("stop")
+    shop.start_hub()
+    assert client.call("echo", text="by heart") == "by heart"

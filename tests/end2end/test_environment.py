@@ -12,10 +12,9 @@ from typing import Any
 
 import psutil
 import pytest
-from tests.end2end.at_terminal import at_terminal
-from tests.end2end.processes import World, wait_until
+from tests.end2end.processes import World
 from tests.end2end.raw_client import RawClient
-from tests.fakes.npm_cache import program, unpack
+from tests.fakes.npm_cache import unpack
 from tests.fakes.npm_registry import FakeRegistry, answers, registries_in_thread
 
 VERSION = "v20.11.0"
@@ -74,13 +73,11 @@ def write_settings(world: World, **server: Any) -> None:
 
 
 def snapshot(world: World) -> dict[str, Any]:
-    [found] = [server for server in json.loads(world.tooltray("status", "--json").stdout)["servers"] if server["name"] == "s"]
-    return found  # type: ignore[no-any-return]
+    return world.servers()["s"]
 
 
 def start(world: World) -> dict[str, Any]:
-    done = world.tooltray("servers", "start", "s")
-    assert done.returncode == 0, done.stderr
+    world.ask("start_server", name="s")
     return snapshot(world)
 
 
@@ -103,43 +100,12 @@ def test_a_server_that_needs_nvms_node_starts_though_only_the_rc_file_of_a_termi
     assert environ_of(world)["PATH"].startswith(f"{folder}:")
 
 
-def test_a_server_that_needs_nvms_node_starts_though_no_rc_file_knows_nvm(
-    without_shell: World, node: str, npm_server: Callable[..., list[str]]
-) -> None:
-    world = without_shell
-    folder = install_with_nvm(world, node, npm_server("everything")[1])
-    (world.home / ".profile").write_text('export PATH="$HOME/tools"\n')  # a machine without another Node.js
-    (world.home / ".bashrc").write_text('case $- in *i*) echo "Welcome back";; esac\n')
-    write_settings(world, command="mcp-server-everything")
-    world.start_hub()
-    assert process_of(start(world)).cmdline()[1] == str(folder / "mcp-server-everything")
-    assert environ_of(world)["PATH"].split(":")[:2] == [f"{world.home}/tools", str(folder)]
-
-
 def test_a_hub_that_a_bridge_starts_has_nothing_of_the_ai_clients_variables(world: World) -> None:
     server = Path(__file__).parent / "servers" / "in_project.py"
     write_settings(world, command=sys.executable, args=[str(server), "${ONLY_TYPED:-nothing}"])
     bridge = world.start_bridge(environ={"ONLY_TYPED": "of the client"})
     assert json.loads(RawClient(bridge).call("where"))["args"] == ["nothing"]
     bridge.end()
-
-
-def test_proxies_authorities_and_folders_of_the_person_reach_a_server(without_shell: World, npm_server: Callable[..., list[str]]) -> None:
-    world = without_shell
-    bundle = world.home / "company.pem"
-    bundle.touch()
-    (world.home / ".profile").write_text(
-        f'export https_proxy=http://127.0.0.1:9 NO_PROXY=localhost SSL_CERT_FILE="{bundle}" PATH="$HOME/tools:$PATH"\n'
-    )
-    node, script = npm_server("everything")
-    write_settings(world, command=node, args=[script], env={"PATH": "/opt/own", "NO_PROXY": "*"})
-    world.start_hub()
-    start(world)
-    environ = environ_of(world)
-    assert environ["PATH"].startswith(f"/opt/own:{world.home}/tools:")
-    assert (environ["https_proxy"], environ["HTTPS_PROXY"]) == ("http://127.0.0.1:9", "http://127.0.0.1:9")
-    assert (environ["no_proxy"], environ["NO_PROXY"]) == ("*", "*")
-    assert environ["NODE_EXTRA_CA_CERTS"] == environ["SSL_CERT_FILE"] == str(bundle)
 
 
 def environ_of(world: World) -> dict[str, str]:
@@ -212,36 +178,6 @@ def test_a_server_that_runs_without_npx_is_the_one_that_npx_runs_with_fewer_proc
     assert not set(told["env"]["PATH"].split(":")) - set(told_with["env"]["PATH"].split(":"))
 
 
-def test_a_package_that_was_damaged_is_started_by_npx_after_one_attempt(without_shell: World, toy: Callable[..., None]) -> None:
-    world = without_shell
-    toy()
-    [script] = (world.home / ".npm" / "_npx").rglob("dist/index.js")
-    script.write_text(TOY_SCRIPT.replace("const answers", "if (!process.env.npm_config_user_agent) process.exit(7)\nconst answers"))
-    world.start_hub()
-    found = start(world)
-    assert (found["saved_processes"], found["state"]) == (0, "running")
-    assert where(world)["env"]["npm_config_user_agent"]
-
-
-def test_a_tool_that_uv_installed_runs_without_uvx(without_shell: World) -> None:
-    world = without_shell
-    tool = world.home / ".local" / "share" / "uv" / "tools" / "toy"
-    for name in ("uv", "uvx"):
-        program(world.home / ".local" / "bin" / name, "#!/bin/sh\nexit 1\n")  # who comes here has not left it out
-    program(tool / "bin" / "python")
-    (tool / "uv-receipt.toml").write_text('[tool]\nrequirements = [{ name = "toy" }]\nentrypoints = [{ name = "toy" }]\n')
-    (world.home / "toy.js").write_text(TOY_SCRIPT)
-    node = shutil.which("node") or "node"
-    program(tool / "bin" / "toy", f'#!/bin/sh\nexec "{node}" "{world.home}/toy.js" "$@"\n')
-    write_settings(world, command="uvx", args=["toy", "x"])
-    world.start_hub()
-    assert start(world)["saved_processes"] == 1
-    told = where(world)
-    assert (told["argv"][-1], told["env"]["UV"]) == ("x", str(world.home / ".local" / "bin" / "uv"))
-    assert told["env"]["PATH"].startswith(f"{tool}/bin:")
-    assert wait_until(lambda: snapshot(world)["state"] == "running", "the tool to stay")
-
-
 # of a hub that a bridge started
 
 
@@ -283,28 +219,4 @@ def test_a_server_runs_from_a_bridge_in_an_empty_environment_once_a_person_start
     assert f"s last worked with SSL_CERT_FILE={needy}; now it is missing" in said
     assert world.tooltray("doctor", "--forget-environment").returncode == 0
     assert not kept.exists()
-    world.stop_hub()
-
-
-@pytest.mark.parametrize("environ", [{"DIRENV_DIR": "-/project"}, {}])
-def test_a_folders_environment_and_that_of_a_bridge_are_not_remembered(world: World, needy: Path, environ: dict[str, str]) -> None:
-    words = [] if environ else ["--started-by-bridge"]
-    world.start_hub(*words, environ={"SSL_CERT_FILE": str(needy), **environ})
-    world.stop_hub()
-    assert not (world.root / "environment.json").exists() or "SSL_CERT_FILE" not in variables_in(world)
-
-
-def variables_in(world: World) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((world.root / "environment.json").read_text())["variables"]
-    return found
-
-
-def test_a_command_in_a_terminal_tells_the_hub_that_it_starts(world: World, needy: Path) -> None:
-    world.environ["SSL_CERT_FILE"] = str(needy)
-    assert at_terminal(world, "servers", "start", "s")[0] == 0
-    assert variables_in(world)["SSL_CERT_FILE"]["value"] == str(needy)
-    world.stop_hub()
-    del world.environ["SSL_CERT_FILE"]
-    at_terminal(world, "servers", "start", "s")  # there it is not any more, so it is forgotten
-    assert variables_in(world) == {}
     world.stop_hub()

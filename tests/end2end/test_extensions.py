@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import new_world
-from tests.end2end.steered import add_server, start_and_wait
+from tests.end2end.steered import start_and_wait
 
 EXTENDED = Path(__file__).parent / "servers" / "extended.py"
 OWN = {"com.example/left": {"v": 1}, "com.example/right": {}}
@@ -15,7 +15,7 @@ OWN = {"com.example/left": {"v": 1}, "com.example/right": {}}
 def world():
     with new_world() as world:
         for name in ("left", "right"):
-            add_server(world, name, [sys.executable, str(EXTENDED), name, f"com.example/{name}"])
+            world.add_server(name, sys.executable, str(EXTENDED), name, f"com.example/{name}")
         start_and_wait(world)
         yield world
 
@@ -52,7 +52,7 @@ def test_each_extensions_method_reaches_its_server_and_the_server_its_client(wor
 
 
 def test_a_client_that_declares_nothing_is_neither_told_nor_asked_and_a_restarted_server_knows_what_others_declared(world):
-    assert world.tooltray("servers", "restart", "right").returncode == 0
+    world.ask("restart_server", name="right")
     bridge, _ = connected(world)
     reply, heard = worked(bridge, "right/work", {})
     assert reply["result"] == {"by": "right", "told": {}, "answer": -32601, "declared": OWN}

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 
-from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import wait_until
 from tests.fakes.pictures import png
 
@@ -26,13 +25,13 @@ def texts(reply):
 
 
 def waiting(world, count=1):
-    """The reports that wait, as the command line lists them."""
+    """The reports that wait, in their order."""
 
     def listed():
-        reports = json.loads(world.tooltray("feedback", "list", "--json").stdout)
-        return reports if len(reports) == count else None
+        reports = world.ask("get_feedback_requests")
+        return (reports,) if len(reports) == count else None
 
-    return wait_until(listed, f"{count} reports")
+    return wait_until(listed, f"{count} reports")[0]
 
 
 def write_settings(world, **servers):
@@ -50,8 +49,8 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     waits = {"command": sys.executable, "args": [HABITS, "tools:2", "note:{project_path}"], "deferredStartup": True}
     fails = {"command": "no-such-command-anywhere", "deferredStartup": True}
     write_settings(world, waits=waits, fails=fails)
-    at_terminal(world, "projects", "allow", str(project))
     hub = world.start_hub()
+    world.ask("allow_folder", path=str(project))
     bridge = world.start_bridge()
     bridge.initialize(capabilities=FORM)
 
@@ -61,9 +60,6 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     report(bridge, 1, project_path=str(project), timeout_s=5)
     (shown,) = waiting(world)
     assert (shown["client"], shown["project_name"], shown["summary"]) == ("end2end", "shop", SUMMARY)
-    listed = world.tooltray("feedback", "list").stdout
-    assert shown["id"] in listed
-    assert "The invoice is **fixed**." in world.tooltray("feedback", "show", shown["id"]).stdout
     answered = world.tooltray("feedback", "answer", shown["id"], "Looks good", "--image", str(picture))
     assert answered.stdout == "Answered with 1 attachment.\n", answered.stderr
     reply, news = bridge.reply_and_before(1)
@@ -87,8 +83,6 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     reply = bridge.reply_to(4)
     assert texts(reply)[0] == "Later"
     assert "which you had stopped waiting for" in texts(reply)[-1]
-    late = world.tooltray("feedback", "answer", shown["id"], "Too late")
-    assert (late.returncode, "has ended" in late.stderr) == (1, True)
 
     # as many large pictures as there may be
     picture.write_bytes(png(padding=MOST_PICTURE_BYTES - len(png())))
@@ -107,9 +101,9 @@ def test_a_report_is_answered_on_the_command_line_and_outlives_the_call_the_clie
     world.start_hub()
     report(bridge, 6, "# After")
     (shown,) = waiting(world)
-    assert world.tooltray("feedback", "dismiss", shown["id"]).returncode == 0
+    world.ask("dismiss_feedback", id=shown["id"])
     assert "without an answer" in texts(bridge.reply_to(6))[0]
-    entries = json.loads(world.tooltray("feedback", "history", "--json").stdout)
+    entries = world.ask("get_feedback_history")
     assert [(each["summary"], each["outcome"]) for each in entries] == [
         ("# After", "dismissed"),
         ("# After", "withdrawn"),
@@ -138,5 +132,5 @@ def test_a_report_does_not_hold_up_another_hub_and_one_of_a_killed_hub_is_not_le
     assert [(each["summary"], each["outcome"]) for each in entries] == [("# Again", "expired"), ("# Open", "withdrawn")]
     assert "call again" in bridge.reply_to(2)["error"]["message"]
     world.start_hub()
-    assert json.loads(world.tooltray("feedback", "history", "--json").stdout) == entries
-    assert world.tooltray("feedback", "list").stdout == "No report waits for an answer.\n"
+    assert world.ask("get_feedback_history") == entries
+    assert waiting(world, 0) == []

@@ -23,14 +23,12 @@ META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontex
 INITIALIZE = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
 
-def start_hub(world: World, *, port: str = "0") -> tuple[str, str]:
+def start_hub(world: World, *, port: int = 0) -> tuple[str, str]:
     """A hub with the endpoints on and a server that talks; returns their URL and a token."""
-    world.add_server("asking", "--", sys.executable, str(ASKING))
+    world.add_server("asking", sys.executable, str(ASKING))
     world.start_hub()
-    switched = world.tooltray("http", "on", "--port", port, "--json")
-    assert switched.returncode == 0, switched.stderr
-    token = world.tooltray("clients", "token", "client").stdout.strip()
-    return json.loads(switched.stdout)["url"].removesuffix("/mcp"), token
+    url = world.ask("set_http_enabled", enabled=True, port=port)["url"]
+    return url.removesuffix("/mcp"), world.ask("create_client_token", name="client")
 
 
 @pytest.fixture(scope="module")
@@ -82,60 +80,30 @@ def test_an_old_client_uses_http_with_sse(shared):
     assert seen["progress"] == [[1, 3], [2, 3], [3, 3]]
 
 
-def test_fastmcp_s_client_lists_and_calls(shared, fastmcp_python):
-    world, url, token = shared
-    seen = printed_by(world, fastmcp_python, str(FASTMCP), f"{url}/mcp", token, json.dumps([["big", {"n": 5}]]))
-    assert "steps" in seen["tools"]
-    assert seen["results"] == ["xxxxx"]
-
-
-def test_a_session_of_before_a_restart_is_not_found_and_a_new_one_begins(world):
-    url, token = start_hub(world, port=str(free_port()))
+def test_an_address_a_session_and_a_token_are_good_until_a_restart_a_removal_and_the_end(world):
+    url, token = start_hub(world, port=free_port())
+    hub_json = world.root / "run" / "hub.json"
+    assert wait_until(lambda: json.loads(hub_json.read_text())["http"], "the address in hub.json") == url
     message = {"id": 1, "method": "initialize", "params": INITIALIZE}
     status, headers, _ = post(f"{url}/mcp", token, message)
     session = {"Mcp-Session-Id": headers["Mcp-Session-Id"]}
     assert (status, post(f"{url}/mcp", token, {"id": 2, "method": "ping"}, **session)[0]) == (200, 200)
+    assert post(f"{url}/mcp", "", message)[0] == 401
     world.stop_hub()
     world.start_hub()
     assert post(f"{url}/mcp", token, {"id": 3, "method": "ping"}, **session)[0] == 404
-    assert post(f"{url}/mcp", token, message)[0] == 200
-
-
-def test_without_a_token_nobody_is_let_in_and_one_that_was_removed_is_none(world):
-    url, token = start_hub(world)
-    message = {"id": 1, "method": "initialize", "params": INITIALIZE}
     status, headers, _ = post(f"{url}/mcp", token, message)
     session = {"Mcp-Session-Id": headers["Mcp-Session-Id"]}
     assert status == 200
-    assert post(f"{url}/mcp", "", message)[0] == 401
     assert world.tooltray("clients", "remove", "client").returncode == 0
     assert post(f"{url}/mcp", token, {"id": 2, "method": "ping"}, **session)[0] == 401
-    assert token not in (world.home / ".tooltray" / "clients.json").read_text()
-    world.stop_hub()
-    assert not [record for record in world.records() if token in json.dumps(record)]
-
-
-def test_a_taken_port_is_said_and_the_hub_goes_on(world):
-    port = str(free_port())
-    with socket.create_server(("127.0.0.1", int(port))):
-        world.start_hub()
-        refused = world.tooltray("http", "on", "--port", port)
-        assert refused.returncode == 1
-        assert f"another program has port {port}" in refused.stderr
-        assert world.start_bridge().initialize()["serverInfo"]["name"] == "tooltray"
-        notices = json.loads(world.tooltray("status", "--json").stdout)["notices"]
-        assert any(port in notice["message"] for notice in notices)
-    assert world.tooltray("http", "on").returncode == 0  # the port is free again
-
-
-def test_the_address_stands_in_the_hub_s_file_while_it_is_open(world):
-    url, _ = start_hub(world)
-    hub_json = world.home / ".tooltray" / "run" / "hub.json"
-    assert wait_until(lambda: json.loads(hub_json.read_text())["http"], "the address in hub.json") == url
+    assert token not in (world.root / "clients.json").read_text()
     assert world.tooltray("http", "off").returncode == 0
     wait_until(lambda: json.loads(hub_json.read_text())["http"] is None, "no address in hub.json")
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"{url}/healthz", timeout=5)
+    world.stop_hub()
+    assert not [record for record in world.records() if token in json.dumps(record)]
 
 
 def test_a_modern_client_that_closes_the_response_has_cancelled_its_call_at_the_server(shared):
@@ -168,7 +136,7 @@ def test_a_legacy_client_hears_of_new_tools_on_its_stream(shared):
     assert post(f"{url}/mcp", token, {"id": 2, "method": "tools/list"}, **session)[0] == 200
     listening = urllib.request.Request(f"{url}/mcp", headers={"Authorization": f"Bearer {token}", "Accept": "text/event-stream", **session})
     with urllib.request.urlopen(listening, timeout=60) as stream:
-        assert world.tooltray("servers", "add", "other", "--", sys.executable, str(ASKING)).returncode == 0
+        world.add_server("other", sys.executable, str(ASKING))
         assert any(b"notifications/tools/list_changed" in line for line in stream)
 
 
@@ -178,15 +146,14 @@ def test_half_requests_without_a_token_keep_nobody_out(world):
     hub = world.start("/bin/sh", "-c", command, sys.executable)
     hub.heeds_stdin = False
     world.wait_for(hub)
-    switched = world.tooltray("http", "on", "--port", "0", "--json")
-    url = json.loads(switched.stdout)["url"].removesuffix("/mcp")
+    url = world.ask("set_http_enabled", enabled=True, port=0)["url"].removesuffix("/mcp")
     host, port = url.removeprefix("http://").split(":")
     with contextlib.ExitStack() as strangers:
         for _ in range(300):
             half = strangers.enter_context(socket.create_connection((host, int(port)), timeout=30))
             with contextlib.suppress(OSError):
                 half.sendall(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n")
-        assert json.loads(world.tooltray("status", "--json").stdout)["pid"]
+        assert world.tooltray("status").returncode == 0
         bridge = world.start_bridge()
         assert "capabilities" in bridge.initialize()
         with urllib.request.urlopen(f"{url}/healthz", timeout=30) as healthz:

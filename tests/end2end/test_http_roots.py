@@ -5,12 +5,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import World
 
 HERE = Path(__file__).parent
 CLIENT, SERVERS = HERE / "clients" / "sdk_roots_client.py", HERE / "servers"
-ERAS = ("legacy", "modern")
 LIST, WHERE, ECHO = ["list_servers", {}], ["where", {}], ["echo", {"text": "hello"}]
 
 
@@ -20,12 +18,12 @@ def start_hub(world: World, **servers: Any) -> str:
     settings = {"version": 1, "autoDetectNpmRegistry": False, "mcpServers": servers, "defaultServers": list(servers)}
     (world.root / "settings.json").write_text(json.dumps({**settings, "publish": {"http": {"requireToken": False}}}))
     world.start_hub()
-    return str(json.loads(world.tooltray("http", "on", "--port", "0", "--json").stdout)["url"])
+    return str(world.ask("set_http_enabled", enabled=True, port=0)["url"])
 
 
 def used_in(world: World, folder: Path, mode: str, url: str, client: str, *calls: Any) -> dict[str, Any]:
     """What the calls of a client in a folder came to. `client`: by whose token it is known; empty: it has none."""
-    token = world.tooltray("clients", "token", client).stdout.strip() if client else ""
+    token = world.ask("create_client_token", name=client) if client else ""
     program = world.start(sys.executable, str(CLIENT), mode, url, token, str(folder), json.dumps(calls))
     try:
         return dict(program.read(timeout_s=90.0))
@@ -44,10 +42,9 @@ def test_clients_of_both_eras_reach_what_starts_for_their_folder_and_what_its_ow
     started = {"args": [in_project, "nowhere"], "deferredStartup": True, "startupArgsTemplate": [in_project, "{project_path}"]}
     url = start_hub(world, s={"command": sys.executable, "autoApprove": ["all"], **started})
     one, two = folder(world, "one"), folder(world, "two")
-    assert at_terminal(world, "projects", "allow", str(one))[0] == 0
-    added = world.tooltray("servers", "add", "habits", "--project", str(one), "--", sys.executable, str(SERVERS / "habits.py"))
-    assert added.returncode == 0, added.stderr
-    assert at_terminal(world, "servers", "approve", "habits", "all")[0] == 0
+    world.ask("allow_folder", path=str(one))
+    entry = {"command": sys.executable, "args": [str(SERVERS / "habits.py")], "autoApprove": ["all"]}
+    world.ask("add_mcp_server", name="habits", config=entry, project=str(one))
     for mode, era in (("auto", "modern"), ("legacy", "legacy")):
         seen = used_in(world, one, mode, url, f"client-{mode}", LIST, WHERE, ECHO)
         assert seen["era"] == era
@@ -60,17 +57,3 @@ def test_clients_of_both_eras_reach_what_starts_for_their_folder_and_what_its_ow
         seen = used_in(world, place, "auto", url, "", LIST, WHERE)
         assert json.loads(seen["results"][1])["args"] == [str(place)]
         assert seen["asked"] == 2
-
-
-def test_servers_of_both_eras_ask_clients_of_both_over_http(world: World) -> None:
-    featured = {"command": sys.executable, "autoApprove": ["all"]}
-    url = start_hub(world, **{era: {**featured, "args": [str(SERVERS / "featured.py"), era]} for era in ERAS})
-    shop = folder(world, "shop")
-    for mode in ("auto", "legacy"):
-        for client in ("", mode):
-            calls = [[f"{era}_ask", {"n": 3, "kind": ["form", "sampling", "roots"]}] for era in ERAS]
-            seen = used_in(world, shop, mode, url, client, *calls)
-            for result in seen["results"]:
-                form, sampled, roots = json.loads(result).values()
-                assert (form["content"], sampled["content"]["text"]) == ({"name": mode}, mode)
-                assert [root["uri"] for root in roots["roots"]] == [shop.as_uri()]

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.end2end.hub_at_work import Hub
 from tests.end2end.processes import World
-from tests.end2end.verbs.hub_at_work import Hub
 
 from tooltray.servers.confinement.confinements import can_have_hosts, probe
 

@@ -1,6 +1,5 @@
 """A result of 50 MB reaches real clients as a page and a handle; they read the rest in every way, and nobody else does."""
 
-import json
 import os
 import re
 import signal
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import BRIDGE, new_world, wait_until
-from tests.end2end.steered import add_server, start_and_wait
+from tests.end2end.steered import start_and_wait
 
 HERE = Path(__file__).parent
 CLIENT = HERE / "clients" / "reading_client.py"
@@ -20,9 +19,9 @@ READ_S = 180.0
 @pytest.fixture(scope="module")
 def world():
     with new_world() as world:
-        add_server(world, "large", [sys.executable, str(HERE / "servers" / "large.py"), str(ROWS)])
-        assert world.tooltray("tools", "limit", "25000", "--server", "large").returncode == 0
+        world.add_server("large", sys.executable, str(HERE / "servers" / "large.py"), str(ROWS))
         start_and_wait(world)
+        world.ask("set_result_limit", tokens=25000, server="large")
         yield world
 
 
@@ -36,8 +35,8 @@ def reads_all(program):
 def test_every_way_of_reading_gives_the_very_bytes_to_the_client_alone_that_got_the_handle(world):
     bridge = (sys.executable, "-I", "-S", str(BRIDGE))
     over_bridge = world.start(sys.executable, str(CLIENT), "legacy", str(ROWS), "", *bridge)
-    address = json.loads(world.tooltray("http", "on", "--port", "0", "--json").stdout)["url"]
-    token = world.tooltray("clients", "token", "reader").stdout.strip()
+    address = world.ask("set_http_enabled", enabled=True, port=0)["url"]
+    token = world.ask("create_client_token", name="reader")
     try:
         own = reads_all(over_bridge)
         over_http = world.start(sys.executable, str(CLIENT), "auto", str(ROWS), token, f"{address.removesuffix('/mcp')}/servers/large/mcp")
@@ -50,7 +49,7 @@ def test_every_way_of_reading_gives_the_very_bytes_to_the_client_alone_that_got_
             program.close_stdin()
             assert program.wait() == 0, program.error_text
     finally:
-        world.tooltray("http", "off")
+        world.ask("set_http_enabled", enabled=False)
 
 
 def test_a_handle_is_good_after_a_kill_of_the_hub(world):

@@ -19,23 +19,22 @@ from tests.end2end.processes import BRIDGE, Program, World, is_running, wait_unt
 from tests.end2end.x_display import XDisplay
 
 CLIENTS = Path(__file__).parent / "clients"
-ROUNDS = 20
+ROUNDS = 8
 CALLS = [["get-sum", {"a": 2, "b": 3}], ["list_allowed_directories", {}], ["read_graph", {}]]
 
 
 @pytest.fixture
 def three_servers(world: World, npm_server) -> World:
-    """A world whose settings have the three servers, added by the command line of a person who trusts them."""
+    """A world whose settings have the three servers, as of a person who trusts them."""
     folder = world.home / "documents"
     folder.mkdir()
-    memory = f"MEMORY_FILE_PATH={world.home / 'memory.jsonl'}"
+    memory = {"MEMORY_FILE_PATH": str(world.home / "memory.jsonl")}
     for name, command in {
         "everything": npm_server("everything"),
         "filesystem": npm_server("filesystem", str(folder)),
         "memory": npm_server("memory"),
     }.items():
-        extra = ["--env", memory] if name == "memory" else []
-        world.add_server(name, *extra, "--", *command)
+        world.add_server(name, *command, **({"env": memory} if name == "memory" else {}))
     return world
 
 
@@ -67,9 +66,8 @@ def test_three_clients_use_three_servers_while_the_window_shows_them(three_serve
             assert [result["isError"] for result in each["results"]] == [False] * len(CALLS)
             assert "5" in each["results"][0]["text"]
             assert str(world.home / "documents") in each["results"][1]["text"]
-        status = json.loads(world.tooltray("status", "--json").stdout)
-        assert {server["name"]: server["state"] for server in status["servers"]} == dict.fromkeys(
-            ("hub", "everything", "filesystem", "memory"), "running"
+        assert {name: server["state"] for name, server in world.servers().items()} == dict.fromkeys(
+            ("everything", "filesystem", "memory"), "running"
         )
         picture = display.screenshot(world.home / "window.png")
         assert display.window_names() >= {"Tooltray"}
@@ -110,7 +108,7 @@ def kill_bridge(world: World) -> None:
     with calling_bridge(world) as bridge:
         bridge.signal(signal.SIGKILL)
         bridge.wait()
-    wait_until(lambda: status(world)["session_count"] == 0, "the hub to notice")
+    wait_until(lambda: world.ask("get_snapshot")["session_count"] == 0, "the hub to notice")
 
 
 def kill_client(world: World) -> None:
@@ -120,7 +118,7 @@ def kill_client(world: World) -> None:
     client.signal(signal.SIGKILL)
     client.wait()
     wait_until(lambda: not is_running(bridge.pid), "the bridge to follow its client")
-    wait_until(lambda: status(world)["session_count"] == 0, "the hub to notice")
+    wait_until(lambda: world.ask("get_snapshot")["session_count"] == 0, "the hub to notice")
 
 
 KILLS = (kill_server, kill_hub, kill_bridge, kill_client)
@@ -151,7 +149,3 @@ def reply_to_the_call(bridge: Program) -> dict:
 def sum_of(bridge: Program) -> str:
     result = bridge.request("tools/call", {"name": "get-sum", "arguments": {"a": 2, "b": 3}}, id="sum")["result"]
     return result["content"][0]["text"]
-
-
-def status(world: World) -> dict:
-    return json.loads(world.tooltray("status", "--json").stdout)

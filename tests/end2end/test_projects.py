@@ -68,8 +68,7 @@ def where(client):
 
 
 def server(world):
-    snapshots = json.loads(world.tooltray("status", "--json").stdout)["servers"]
-    return next(each for each in snapshots if each["name"] == "s")
+    return world.servers()["s"]
 
 
 def read_who(client):
@@ -158,17 +157,3 @@ def test_nothing_is_left_of_a_copy_whose_hub_was_killed_and_a_folder_that_became
     assert where(later)["args"][0] == str(two)
     assert "it has become a link" in call(client, "where")["error"]["message"]
     assert len(json.loads(world.tooltray("projects", "list", "--json").stdout)["copies"]) == 1
-
-
-def test_a_models_report_starts_what_waits_for_its_project(world):
-    write_settings(world, s=SMALL)
-    one, two = project(world, "one"), project(world, "two")
-    world.start_hub()
-    client = client_in(world, one)
-    report = {"work_summary": "done", "project_path": str(two), "project_name": "Two"}
-    refused = client.request("tools/call", {"name": "collect_feedback", "arguments": report}, id=1)
-    assert "Ask the user" in (said := json.dumps(refused["result"]))
-    assert "projects allow" not in said
-    assert at_terminal(world, "projects", "allow", str(two))[0] == 0
-    client.request("tools/call", {"name": "collect_feedback", "arguments": report}, id=2)
-    assert where(client)["args"] == [str(two), "Two"]

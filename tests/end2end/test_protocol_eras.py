@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from tests.end2end.processes import new_world, wait_until
-from tests.end2end.steered import FEATURED, SteeredClient, add_featured, add_server, start_and_wait
+from tests.end2end.steered import FEATURED, SteeredClient, add_featured, start_and_wait
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -25,7 +25,7 @@ def hub():
     """A hub with servers that are only modern, and say so in two ways, and one that is only legacy."""
     with new_world() as world:
         add_featured(world, "newer", "modern")
-        add_server(world, "unwilling", [sys.executable, str(FEATURED), "modern-32601", "unwilling"])
+        world.add_server("unwilling", sys.executable, str(FEATURED), "modern-32601", "unwilling")
         add_featured(world, "older", "legacy")
         start_and_wait(world)
         yield world

@@ -9,9 +9,8 @@ import signal
 
 import pytest
 from tests.end2end.processes import new_world, wait_until
-from tests.end2end.steered import Refused, SteeredClient, add_featured, add_server, signal_server, start_and_wait, text_of
+from tests.end2end.steered import Refused, SteeredClient, add_featured, signal_server, start_and_wait, text_of
 
-NPM = "everything"
 WAYS = {
     "legacy, all servers": ("legacy", "left", []),
     "modern, all servers": ("auto", "left", []),
@@ -32,12 +31,11 @@ LEVEL = "io.modelcontextprotocol/logLevel"
 
 
 @pytest.fixture(scope="module")
-def hub(npm_server):
+def hub():
     """A hub with two servers that offer the same, one that is only modern, two that are only legacy, and copies for each session."""
     with new_world() as world:
-        add_server(world, NPM, npm_server(NPM), "--isolation", "session")
         for name, era in ERAS.items():
-            add_featured(world, name, era, *(["--isolation", "session"] if name == "own" else []))
+            add_featured(world, name, era, **({"isolation": "session"} if name == "own" else {}))
         start_and_wait(world)
         yield world
 
@@ -48,14 +46,6 @@ def way(request, hub):
     mode, server, arguments = WAYS[request.param]
     client = SteeredClient(hub, mode, *arguments, prefix="" if arguments else f"{server}_")
     client.server = server
-    yield client
-    client.end()
-
-
-@pytest.fixture(scope="module", params=["legacy", "auto"])
-def everything(request, hub):
-    """A client of the npm server, which is only legacy; a legacy client has a copy of it for itself."""
-    client = SteeredClient(hub, request.param, "--server", NPM)
     yield client
     client.end()
 
@@ -270,53 +260,3 @@ def test_a_batch_of_2025_03_26_is_answered_whole(hub):
     assert '"left"' in replies["call"]["result"]["content"][0]["text"]
     assert "error" in replies["wrong"]
     bridge.end()
-
-
-# the npm server
-
-
-def test_the_lists_of_the_npm_server_are_whole_and_what_they_name_can_be_had(everything):
-    assert {"echo", "trigger-long-running-operation"} <= everything.names("tools")
-    assert {"simple-prompt", "args-prompt", "completable-prompt"} <= everything.names("prompts")
-    templates = everything.names("resource_templates")
-    assert "demo://resource/dynamic/text/{resourceId}" in templates
-    for uri in [*sorted(everything.names("resources"))[:2], "demo://resource/dynamic/text/3"]:
-        [content] = everything.do("read_resource", uri=uri)["contents"]
-        assert content["uri"] == uri
-        assert content["text"]
-    [message] = everything.do("get_prompt", name="args-prompt", arguments={"city": "Paris"})["messages"]
-    assert "Paris" in message["content"]["text"]
-    ref = {"type": "ref/prompt", "name": "completable-prompt"}
-    completed = everything.do("complete", ref=ref, argument={"name": "department", "value": "E"})
-    assert completed["completion"]["values"] == ["Engineering"]
-
-
-def test_the_npm_server_reports_progress_and_asks_the_person_and_for_the_roots(everything):
-    everything.do("seen")
-    everything.call("trigger-long-running-operation", duration=0.1, steps=2)
-    assert [event["done"] for event in everything.do("seen") if event["event"] == "progress"] == [1, 2]
-    assert f"fields: {everything.mode}" in everything.call("trigger-elicitation-request")
-    assert everything.hear(event="asked", kind="form")
-    assert "file:///projects/one" in everything.call("get-roots-list")
-
-
-def test_the_npm_server_asks_the_model_of_a_client_that_has_a_copy_for_itself(hub):
-    client = SteeredClient(hub, "legacy", "--server", NPM)
-    assert "HELLO" in client.call("trigger-sampling-request", prompt="hello")
-    assert client.hear(event="asked", kind="sampling")
-    client.end()
-
-
-def test_log_messages_and_updates_that_the_npm_server_sends_by_itself_are_heard(everything):
-    [uri, *_] = sorted(everything.names("resources"))
-    everything.do("watch", uris=[uri])
-    everything.call("toggle-subscriber-updates")
-    everything.hear(event="updated", uri=uri)
-    everything.call("toggle-subscriber-updates")
-    everything.do("unwatch", uris=[uri])
-    if everything.era == "legacy":
-        everything.do("set_logging_level", level="debug")
-    everything.do("call", name="toggle-simulated-logging", meta={LEVEL: "debug"} if everything.era == "modern" else None)
-    while "level" not in everything.hear(event="log")["data"].lower():
-        pass  # it writes other messages too
-    everything.call("toggle-simulated-logging")

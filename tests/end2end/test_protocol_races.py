@@ -7,7 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from tests.end2end.processes import wait_until
-from tests.end2end.steered import SteeredClient, add_featured, servers_of, start_and_wait
+from tests.end2end.steered import SteeredClient, add_featured, start_and_wait
 
 SESSIONS = 100
 LISTERS, CHANGES = 4, 8
@@ -34,11 +34,10 @@ def test_a_hundred_sessions_at_once_each_get_their_own_answers_and_progress(worl
 
     with ThreadPoolExecutor(SESSIONS) as pool:
         assert list(pool.map(use, range(SESSIONS))) == list(range(SESSIONS))
-    status = json.loads(world.tooltray("status", "--json").stdout)
-    assert status["session_count"] == SESSIONS
+    assert world.ask("get_snapshot")["session_count"] == SESSIONS
     for bridge in bridges:
         bridge.close_stdin()
-    wait_until(lambda: json.loads(world.tooltray("status", "--json").stdout)["session_count"] == 0, "all sessions to end")
+    wait_until(lambda: world.ask("get_snapshot")["session_count"] == 0, "all sessions to end")
 
 
 def test_lists_that_change_while_they_are_listed_are_always_whole(world):
@@ -46,7 +45,7 @@ def test_lists_that_change_while_they_are_listed_are_always_whole(world):
     add_featured(world, "two")
     start_and_wait(world)
     watcher = SteeredClient(world, "legacy")
-    pids = servers_of(world)["one"]["pids"]
+    pids = world.servers()["one"]["pids"]
     is_over = threading.Event()
     without = watcher.names("tools")
     with_newcomer = without | {"one-newcomer"}

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 from tests.end2end.processes import new_world, wait_until
-from tests.end2end.steered import Refused, SteeredClient, add_featured, servers_of, start_and_wait
+from tests.end2end.steered import Refused, SteeredClient, add_featured, start_and_wait
 
 ERAS = {"dual": "both", "newer": "modern", "older": "legacy"}
 
@@ -33,7 +33,7 @@ def clients(world):
 
 
 def kill_servers(world):
-    for server in servers_of(world).values():
+    for server in world.servers().values():
         for pid in server["pids"]:
             os.kill(pid, signal.SIGKILL)
 

@@ -44,8 +44,7 @@ def hub(world, node, serena):
 
 def counts(world):
     """How many tools the servers that run are known to have."""
-    servers = json.loads(world.tooltray("servers", "list", "--json").stdout)
-    return {server["name"]: server["tool_count"] for server in servers if server["state"] == "running" and server["name"] in COUNTS}
+    return {name: server["tool_count"] for name, server in world.servers().items() if server["state"] == "running"}
 
 
 def of(server, names):

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.end2end.hub_at_work import Hub, write_settings
 from tests.end2end.processes import World, wait_until
 from tests.end2end.test_real_keyring import UNLOCKED
-from tests.end2end.verbs.hub_at_work import Hub, write_settings
 
 VALUES = {"PASS": "swordfish-of-pass", "OP": "swordfish-of-op", "BWS": "swordfish-of-bws"}
 LENGTHS = """
@@ -93,25 +93,6 @@ async def test_values_reach_the_server_and_nothing_else(world: World, kept: dict
     assert not [value for value in VALUES.values() if value in json.dumps(shown) or value in hub_program.error_text]
     files = [path for path in world.root.rglob("*") if path.is_file()]
     assert not [path for path in files for value in VALUES.values() if value.encode() in path.read_bytes()]
-
-
-async def test_a_program_that_wants_a_terminal_or_is_not_there_says_what_to_do(world: World, kept: dict[str, str]) -> None:
-    asks = ["sh", "-c", "read answer </dev/tty && echo $answer; echo swordfish-of-stderr >&2; exit 5"]
-    entry = {**ENTRY, "env": {"PASS": "${secret:command:asks}"}}
-    write_settings(world, {"s": entry}, defaultServers=["s"], secretCommands={"asks": asks})
-    world.start_hub(environ=kept)
-    hub = Hub(world)
-
-    def failed() -> bool:
-        return "code 5" in world.tooltray("servers", "list").stdout + world.tooltray("doctor").stdout
-
-    wait_until(failed, "the server has failed")
-    problem = (await hub.server("s"))["problem"]
-    assert (problem["title"], "asks you for something" in problem["hint"]) == ("your command 'asks' gave no value", True)
-    assert "swordfish" not in json.dumps(await hub("get_snapshot"))
-    await hub("add_mcp_server", name="t", config={**entry, "env": {"A": "${secret:command:gone}"}})
-    assert "There is no command 'gone'" in json.dumps(await hub("get_secrets"))
-    hub.channel.close()
 
 
 FOREIGN = """

@@ -4,7 +4,6 @@ import json
 import sys
 from pathlib import Path
 
-import pytest
 from tests.end2end.processes import World, wait_until
 from tests.end2end.test_approvals import approval_id, at_terminal, bridge_of, write_settings
 
@@ -58,8 +57,7 @@ def forms_of(secret: str) -> set[str]:
     return {secret, json.dumps(secret)[1:-1], repr(secret)[1:-1]}
 
 
-@pytest.mark.parametrize("backend", ["memory", "file"])
-def test_a_secret_reaches_its_server_and_nothing_else(world: World, backend):
+def test_a_secret_reaches_its_server_and_nothing_else(world: World):
     said = []
 
     def tooltray(*arguments, input=None, code=0):
@@ -71,7 +69,7 @@ def test_a_secret_reaches_its_server_and_nothing_else(world: World, backend):
     server = world.home / "leaky.py"
     server.write_text(LEAKY)
     hub = world.start_hub(environ={"TOOLTRAY_PASSPHRASE": "dummy passphrase"})
-    tooltray("secrets", "backend", backend, input="dummy passphrase\n" if backend == "file" else None)
+    tooltray("secrets", "backend", "file", input="dummy passphrase\n")
     tooltray("servers", "add", "leaky", "--secret", "API_KEY", "--", sys.executable, str(server), input=SECRET + "\n")
     world.trust("leaky")
     called = json.loads(tooltray("tools", "call", "key_length", "--json"))
@@ -79,9 +77,8 @@ def test_a_secret_reaches_its_server_and_nothing_else(world: World, backend):
     tooltray("tools", "call", "die", code=1)
     tooltray("doctor", "leaky", code=None)  # it is being restarted, or is up again
     tooltray("doctor", "leaky", "--json", code=None)
-    for command in (["status"], ["servers", "list"], ["servers", "logs", "leaky"], ["secrets", "list"], ["tools", "list"]):
+    for command in (["status", "--json"], ["servers", "list", "--json"], ["servers", "logs", "leaky"], ["tools", "list", "--json"]):
         tooltray(*command)
-        tooltray(*command, "--json")
     assert "leaky/API_KEY" in tooltray("secrets", "list")
     entry = json.loads((world.root / "settings.json").read_bytes())["mcpServers"]["leaky"]
     assert entry["env"] == {"API_KEY": "${secret:leaky/API_KEY}"}
@@ -121,16 +118,14 @@ def test_what_a_server_over_http_repeats_of_its_secrets_is_shown_to_nobody(world
     tooltray("secrets", "set", "PATH_KEY", input=in_path + "\n")
     url = f"http://127.0.0.1:{port}/${{secret:PATH_KEY}}/mcp"
     tooltray("servers", "add", "far", "--url", url, "--header-secret", "X-Api-Key", input=in_header + "\n")
-    for command in (["status"], ["servers", "list"], ["doctor", "far"], ["servers", "logs", "far"], ["servers", "start", "far"]):
+    for command in (["servers", "start", "far"], ["status", "--json"], ["doctor", "far"], ["servers", "logs", "far"]):
         tooltray(*command)
-        tooltray(*command, "--json")
     assert "HTTP 500" in "".join(said)
     tooltray("http", "on", "--port", "0")
     token = world.tooltray("clients", "token", "laptop", "--json")
     secret_token = json.loads(token.stdout)["token"]
-    for command in (["clients", "list"], ["http", "status"], ["status"]):
+    for command in (["clients", "list"], ["http", "status", "--json"]):
         tooltray(*command)
-        tooltray(*command, "--json")
     tooltray("stop")
     hub.wait()
     said.append(hub.error_text)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import new_world, wait_until
-from tests.end2end.steered import add_server, start_and_wait
+from tests.end2end.steered import start_and_wait
 
 LASTING = Path(__file__).parent / "servers" / "lasting_tasks.py"
 EXTENSION = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
@@ -25,9 +25,8 @@ def world():
     with new_world() as world:
         for name in ("a", "b"):
             for era in ("legacy", "modern"):
-                add_server(
-                    world, f"{name}_{era}", [sys.executable, str(LASTING), str(world.home / f"{name}-{era}.json"), era, f"{name}_{era}"]
-                )
+                file = str(world.home / f"{name}-{era}.json")
+                world.add_server(f"{name}_{era}", sys.executable, str(LASTING), file, era, f"{name}_{era}")
         start_and_wait(world)
         yield world
 

@@ -1,7 +1,6 @@
 """Skills of real servers, made with the TypeScript SDK for skills, through the bridge: two servers with one skill each keep their own."""
 
 import hashlib
-import json
 
 import pytest
 from tests.end2end.processes import ROOT, wait_until
@@ -21,15 +20,14 @@ def write_skill(folder, text):
 def hub(world, node):
     for name in ("one", "two"):
         write_skill(world.home / name, name)
-        command = ("--", node, str(SERVER), str(world.home / name))
-        assert world.tooltray("servers", "add", name, *command).returncode == 0
+        world.add_server(name, node, str(SERVER), str(world.home / name))
     world.start_hub()
     wait_until(lambda: len(listed(world)) == 2, "the skills of both servers", START_S)
     return world
 
 
 def listed(world):
-    return json.loads(world.tooltray("skills", "list", "--json").stdout)
+    return world.ask("get_skills")
 
 
 def test_two_servers_with_one_skill_each_give_their_own_and_what_changes_is_held(hub):
@@ -48,7 +46,7 @@ def test_two_servers_with_one_skill_each_give_their_own_and_what_changes_is_held
     assert sorted(each["uri"] for each in folder) == ["skill://two/git-workflow/SKILL.md", "skill://two/git-workflow/references"]
 
     write_skill(hub.home / "two", "another text")
-    assert hub.tooltray("servers", "restart", "two").returncode == 0
+    hub.ask("restart_server", name="two")
     wait_until(lambda: [each["is_held"] for each in listed(hub)] == [False, True], "the changed skill to be held", START_S)
     assert len(bridge.request("skills/list", {})["result"]["skills"]) == 1
     assert "is held" in bridge.request("resources/read", {"uri": skills[1]["uri"]})["error"]["message"]

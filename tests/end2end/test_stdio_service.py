@@ -134,7 +134,7 @@ def test_the_same_records_are_in_the_log_files(world, service):
 
 @pytest.mark.parametrize(("number", "code", "reason"), [(signal.SIGINT, 130, "sigint"), (signal.SIGTERM, 143, "sigterm")])
 def test_a_signal_answers_open_calls_stops_servers_and_writes_the_last_record(world, number, code, reason):
-    world.add_server("habits", "--", sys.executable, str(HABITS))
+    world.add_server("habits", sys.executable, str(HABITS))
     service = world.start(sys.executable, "-m", "tooltray", "serve", "--stdio")
     service.initialize()
     service.request("tools/list")

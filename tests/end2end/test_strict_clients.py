@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.contract.odd_definitions import LEGACY, ODD_SCHEMAS, odd, published
 from tests.end2end.processes import BRIDGE, new_world
-from tests.end2end.steered import START_S, add_server, start_and_wait
+from tests.end2end.steered import START_S, start_and_wait
 
 from tooltray.catalogue.offer import PROMPTS, RESOURCES, TEMPLATES, TOOLS, OfferKind
 
@@ -66,7 +66,7 @@ def test_whatever_a_server_lists_is_read_by_the_typescript_sdk(node: str, kind: 
 def test_a_strict_client_has_all_tools_of_a_healthy_server_beside_a_sick_one(node: str) -> None:
     with new_world() as world:
         for name, habits in (("healthy", []), ("sick", ["sick"])):
-            add_server(world, name, [sys.executable, str(HABITS), *habits])
+            world.add_server(name, sys.executable, str(HABITS), *habits)
         start_and_wait(world)
         client = world.start(node, str(NPM / "strict_client.mjs"), sys.executable, "-I", "-S", str(BRIDGE))
         line = client.read_line(START_S)

@@ -38,11 +38,6 @@ def started_desktop(world: World, display: XDisplay, panel: Panel) -> Program:
     return desktop
 
 
-def state(world: World, name: str) -> str:
-    status = json.loads(world.tooltray("status", "--json").stdout)
-    return next((server["state"] for server in status["servers"] if server["name"] == name), "")
-
-
 def texts(panel: Panel) -> list[str]:
     return [entry.text for entry in panel.menu()]
 
@@ -54,8 +49,10 @@ def kind(world: World) -> str:
         return ""
 
 
-def test_the_tray_says_how_the_hub_is_and_quit_ends_it_in_order(world: World, display: XDisplay, panel: Panel) -> None:
+def test_one_life_of_a_desktop_by_its_icon(world: World, display: XDisplay, panel: Panel) -> None:
+    """The icon says how the hub is, the menu stops and starts servers, a closed window comes back, and Quit ends all of it in order."""
     desktop = started_desktop(world, display, panel)
+    pid = world.hub_pid()
     assert texts(panel)[0].startswith("Hub is running")
     app = ["Pause all servers", "Copy entry for a client", "Open Tooltray", "About Tooltray", "Quit"]
     assert [text for text in texts(panel) if text in app] == app
@@ -63,20 +60,13 @@ def test_the_tray_says_how_the_hub_is_and_quit_ends_it_in_order(world: World, di
     noted = json.loads((world.root / "run" / "desktop.json").read_bytes())
     assert noted["DISPLAY"] == display.name
     wait_until(lambda: ("org.gnome.desktop.interface", "enable-animations") in panel.questions, "the question for less motion")
-    panel.choose("Quit")
-    assert desktop.wait() == 0
-    assert not panel.items
-    reasons = [record["reason"] for record in world.records() if record["event"] == "service_stopped"]
-    assert reasons == ["quit"]
 
-
-def test_servers_are_stopped_and_started_from_the_menu(world: World, display: XDisplay, panel: Panel) -> None:
-    desktop = started_desktop(world, display, panel)
+    # servers
     assert world.tooltray("servers", "add", "habits", "--", sys.executable, str(SERVER)).returncode == 0
     wait_until(lambda: "habits · Connected" in texts(panel), "the server in the menu")
     well = panel.icon()
     panel.choose("habits", "Stop")
-    wait_until(lambda: state(world, "habits") == "stopped", "the server to stop")
+    wait_until(lambda: world.servers()["habits"]["state"] == "stopped", "the server to stop")
     wait_until(lambda: "habits · Stopped by you" in texts(panel), "the menu to follow")
     panel.choose("habits", "Start")
     wait_until(lambda: "habits · Connected" in texts(panel), "the server to run again")
@@ -86,18 +76,22 @@ def test_servers_are_stopped_and_started_from_the_menu(world: World, display: XD
     wait_until(lambda: "Resume all servers" in texts(panel), "the menu to follow")
     panel.choose("Resume all servers")
     wait_until(lambda: panel.icon() == well, "the icon to be as before")
-    desktop.signal(signal.SIGTERM)
-    assert desktop.wait() == 143
 
-
-def test_a_click_on_the_icon_brings_a_closed_window_back(world: World, display: XDisplay, panel: Panel) -> None:
-    started_desktop(world, display, panel)
+    # the window: a click on the icon, and a second start
     wait_until(lambda: seen_windows(display.name), "the window")
-    close_window(display.name)
-    wait_until(lambda: not seen_windows(display.name), "the window to hide")
-    assert world.hub_pid() is not None
-    panel.click()
-    wait_until(lambda: seen_windows(display.name), "the window to come back")
+    for bring_back in (panel.click, lambda: start_desktop(world, display, panel).wait()):
+        close_window(display.name)
+        wait_until(lambda: not seen_windows(display.name), "the window to hide")
+        assert world.hub_pid() == pid
+        bring_back()
+        wait_until(lambda: seen_windows(display.name), "the window to come back")
+    assert world.hub_pid() == pid
+
+    panel.choose("Quit")
+    assert desktop.wait() == 0
+    assert not panel.items
+    reasons = [record["reason"] for record in world.records() if record["event"] == "service_stopped"]
+    assert reasons == ["quit"]
 
 
 def test_without_a_tray_closing_the_window_ends_the_app(world: World, display: XDisplay) -> None:
@@ -106,17 +100,6 @@ def test_without_a_tray_closing_the_window_ends_the_app(world: World, display: X
     wait_until(lambda: seen_windows(display.name), "the window")
     close_window(display.name)
     assert desktop.wait() == 0
-
-
-def test_a_second_start_raises_the_first_window_and_is_done(world: World, display: XDisplay, panel: Panel) -> None:
-    started_desktop(world, display, panel)
-    pid = world.hub_pid()
-    wait_until(lambda: seen_windows(display.name), "the window")
-    close_window(display.name)
-    wait_until(lambda: not seen_windows(display.name), "the window to hide")
-    assert start_desktop(world, display, panel).wait() == 0
-    wait_until(lambda: seen_windows(display.name), "the window to come back")
-    assert world.hub_pid() == pid
 
 
 def test_started_in_the_background_it_shows_its_icon_alone_and_a_second_time_nothing(world: World, display: XDisplay, panel: Panel) -> None:
@@ -137,15 +120,16 @@ def test_two_desktops_started_at_once_are_one(world: World, display: XDisplay, p
 
 
 def test_a_desktop_takes_over_from_a_hub_without_a_window(world: World, display: XDisplay, panel: Panel) -> None:
+    world.add_server("habits", sys.executable, str(SERVER))
     serve = world.start_hub()
     assert kind(world) == "serve"
-    started_desktop(world, display, panel)
+    client = world.start_bridge()
+    client.initialize()
+    desktop = started_desktop(world, display, panel)
     assert serve.wait() == 0
     assert kind(world) == "desktop"
-
-
-def test_the_hub_is_stopped_by_the_command_line(world: World, display: XDisplay, panel: Panel) -> None:
-    desktop = started_desktop(world, display, panel)
+    result = client.request("tools/call", {"name": "echo", "arguments": {"text": "over"}}, id=2)["result"]
+    assert result["content"][0]["text"] == "over"
     assert world.tooltray("stop").returncode == 0
     assert desktop.wait() == 0
 

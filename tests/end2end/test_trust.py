@@ -53,7 +53,7 @@ def tools_of(client):
 
 
 def states(world, folder):
-    return {each["entry"]: each["is_change"] for each in json.loads(world.tooltray("trust", str(folder), "--json").stdout)}
+    return {each["entry"]: each["is_change"] for each in world.ask("get_trust_requests", project=str(folder))}
 
 
 def test_a_projects_servers_wait_for_a_persons_yes_and_a_change_of_them_too(world):
@@ -81,7 +81,7 @@ def test_a_projects_servers_wait_for_a_persons_yes_and_a_change_of_them_too(worl
         assert (code, "Trusted, as 'notes'." in seen) == (0, True), seen
 
         world.start_hub()
-        assert world.tooltray("secrets", "set", "KEY", input="hunter2\n").returncode == 0
+        world.ask("set_secret", name="KEY", value="hunter2")
         client = bridge_in(world, folder)
         assert tools_of(client) == {"save_note"}
         reply = client.request("tools/call", {"name": "save_note", "arguments": {"text": "x"}}, id="call")
@@ -100,10 +100,10 @@ def test_a_projects_servers_wait_for_a_persons_yes_and_a_change_of_them_too(worl
         write(folder, notes={**notes, "env": {"A": "changed"}}, thief=thief)
         wait_until(lambda: states(world, folder) == {"notes": True, "thief": False}, "the change to be read")
         assert tools_of(client) == {"save_note"}
-        before = json.loads(world.tooltray("trust", "list", "--json").stdout)
+        before = world.ask("get_trusted_entries")
         code, seen = at_terminal(world, "trust", str(folder), "notes", typed="y\n")
         assert (code, '+    "A": "changed"' in seen) == (0, True), seen
-        assert json.loads(world.tooltray("trust", "list", "--json").stdout)[0]["trusted_at"] > before[0]["trusted_at"]
+        assert world.ask("get_trusted_entries")[0]["trusted_at"] > before[0]["trusted_at"]
 
         # taken back, it is gone
         assert world.tooltray("trust", "remove", str(folder), "notes").returncode == 0

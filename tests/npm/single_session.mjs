@@ -1,16 +1,16 @@
 // A server on the official TypeScript SDK with one transport for its whole life, as most examples have it: it knows no session but its own.
 //
-// Usage: node tests/npm/single_session.mjs PORT transport|text
+// Usage: node tests/npm/single_session.mjs PORT
 //
 // Port 0 is any free one. Prints the port as one line, and runs until its stdin ends. What it does not know is refused by the SDK's transport
-// ("Server not initialized", 400), or before that by a text of its own. A call with the text "odd" is refused for ever, for no session's sake.
+// ("Server not initialized", 400). A call with the text "odd" is refused for ever, for no session's sake.
 
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import { McpServer } from '@modelcontextprotocol/server';
 
-const [port, refusal] = process.argv.slice(2);
+const [port] = process.argv.slice(2);
 const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
 const mcp = new McpServer({ name: 'single', version: '1' }, { capabilities: { tools: {} } });
 const { server } = mcp;
@@ -29,8 +29,6 @@ async function answer(request, response) {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = chunks.length ? JSON.parse(Buffer.concat(chunks).toString()) : undefined;
-    const id = request.headers['mcp-session-id'];
-    if (refusal === 'text' && id && id !== transport.sessionId) return refuse(response, 'Invalid or missing session ID');
     if (body?.params?.arguments?.text === 'odd') return refuse(response, 'come again');
     return transport.handleRequest(request, response, body);
 }

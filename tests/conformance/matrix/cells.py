@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tests.conformance.suite import node
 from tests.conformance.targets import REFERENCES, http_address
 from tests.end2end.processes import BRIDGE, ROOT, World, new_world, wait_until
-from tests.end2end.steered import START_S, servers_of
+from tests.end2end.steered import START_S
 
 HERE = Path(__file__).parent
 CELL_S = 90.0  # all scenarios over one connection, on a busy machine; about two seconds on a quiet one
@@ -103,7 +103,7 @@ def start_hub(world: World, urls: Mapping[str, str], isolation: str) -> str:
     world.root.mkdir(mode=0o700)
     (world.root / "settings.json").write_text(json.dumps(settings))
     world.start_hub()
-    wait_until(lambda: {server["state"] for server in servers_of(world).values()} == {"running"}, "all servers to run", START_S)
+    wait_until(lambda: {server["state"] for server in world.servers().values()} == {"running"}, "all servers to run", START_S)
     return str(wait_until(lambda: http_address(world), "the HTTP endpoints"))
 
 

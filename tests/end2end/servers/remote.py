@@ -78,7 +78,8 @@ class Uvicorn(uvicorn.Server):
 
 async def main() -> None:
     listening = socket.socket(proto=socket.IPPROTO_TCP)  # so that asyncio sends small answers at once
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):  # another one may take over
+        listening.setsockopt(socket.SOL_SOCKET, option, 1)
     listening.bind(("127.0.0.1", PORT))
     listening.listen(128)
     serving = Uvicorn(uvicorn.Config(app(), log_level="warning", timeout_graceful_shutdown=0))

@@ -1,12 +1,8 @@
-"""A real hub as the checks of its verbs and events use it, and the real servers that it runs.
-
-Above it: a module of checks for each of the presenter's modules of verbs, and test_verbs_and_events.py, which puts them together.
-"""
+"""A real hub at its control channel, with its events, and the real servers that it runs."""
 
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -15,7 +11,7 @@ from tooltray.carriers.control.control_client import ControlClient
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 
-SERVERS = Path(__file__).parents[1] / "servers"
+SERVERS = Path(__file__).with_name("servers")
 FEATURED = {"command": sys.executable, "args": [str(SERVERS / "featured.py"), "legacy", "kit"], "autoApprove": ["all"]}
 HABITS = {"command": sys.executable, "args": [str(SERVERS / "habits.py")], "autoApprove": ["all"]}
 SIX = {"ServerStarted", "ServerStopped", "ToolCallResult", "ConfigChanged", "ServerStatusChanged", "ClientListUpdated"}
@@ -24,15 +20,10 @@ NOWHERE = "http://127.0.0.1:9"  # a proxy that is not there: nothing leaves this
 
 
 class Hub:
-    """A running hub, by its control channel.
+    """A running hub, by its control channel."""
 
-    Attributes:
-        registry, gate: a npm registry, and a server that wants people to sign in.
-        mcp_registry: a registry of MCP servers.
-    """
-
-    def __init__(self, world, registry=None, gate=None, mcp_registry=None):
-        self.world, self.registry, self.gate, self.mcp_registry = world, registry, gate, mcp_registry
+    def __init__(self, world):
+        self.world = world
         self.channel = ControlClient.connect(Home(world.root), with_events=True, is_at_terminal=True)
         assert self.channel
         self.seen = []
@@ -65,9 +56,6 @@ class Hub:
         self.seen.clear()
         await self.until(lambda kind, data: sum(kind in SIX for kind, _ in self.seen) == count)
         return [event for event in self.seen if event[0] in SIX]
-
-
-Checks = dict[str, Callable[[Hub], Awaitable[None]]]  # by verb
 
 
 def write_settings(world, servers, **more):
