@@ -12,7 +12,7 @@ from tests.fakes.mcp_registry import FakeMcpRegistry, listening_registry
 from tests.fakes.npm_registry import FakeRegistry, listening
 from tests.fakes.verb_table import VERBS
 
-from tooltray.carriers.control.verb_results import typed_result, verb_entries
+from tooltray.carriers.control.control_client import typed_result, verb_entries
 from tooltray.foundation.errors import TooltrayError
 
 CALL = {"id": "1", "name": "about", "arguments": {}}
