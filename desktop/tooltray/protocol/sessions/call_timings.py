@@ -117,24 +117,24 @@ class CallTimings:
 
 
 class _Waiting:
-    __slots__ = ("_began_at", "_course", "_for", "_is_first")
+    __slots__ = ("_began_at", "_for", "_is_first", "_timings")
 
-    def __init__(self, course: CallTimings, waits_for: str) -> None:
-        self._course, self._for = course, waits_for
+    def __init__(self, timings: CallTimings, waits_for: str) -> None:
+        self._timings, self._for = timings, waits_for
 
     def __enter__(self) -> None:
-        self._is_first = self._course.waits_for == "server"  # several questions at once count the user's time once
+        self._is_first = self._timings.waits_for == "server"  # several questions at once count the user's time once
         if self._is_first:
-            self._course.waits_for, self._began_at = self._for, time.perf_counter()
+            self._timings.waits_for, self._began_at = self._for, time.perf_counter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if not self._is_first:
             return
-        passed_s, course = time.perf_counter() - self._began_at, self._course
-        course.waits_for = "server"
+        passed_s, timings = time.perf_counter() - self._began_at, self._timings
+        timings.waits_for = "server"
         if self._for == "person":
-            course.person_s = (course.person_s or 0.0) + passed_s
+            timings.person_s = (timings.person_s or 0.0) + passed_s
         elif self._for == "turn":
-            course.turn_s += passed_s
+            timings.turn_s += passed_s
         else:
-            course.start_s = (course.start_s or 0.0) + passed_s
+            timings.start_s = (timings.start_s or 0.0) + passed_s

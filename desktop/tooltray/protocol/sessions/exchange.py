@@ -34,19 +34,19 @@ class Exchange:
         held: the session's calls that wait for an answer of its user.
         server: the only server of the session, whose tools then have the server's own names; None: the session has all servers.
         client: the caller's name, for the record.
-        course: the timings and facts recorded meanwhile; shared with children.
+        timings: the timings and facts recorded meanwhile; shared with children.
         wraps_content: for a legacy client's call of a tool whose output schema allows other values than objects: whether all its structured
             content is wrapped, or only content that is not an object; None for all other calls.
     """
 
-    __slots__ = ("caller", "client", "course", "era", "head", "held", "request", "server", "wraps_content")
+    __slots__ = ("caller", "client", "era", "head", "held", "request", "server", "timings", "wraps_content")
 
     def __init__(
-        self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, course: CallTimings | None = None
+        self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, timings: CallTimings | None = None
     ) -> None:
         self.request, self.head, self.caller, self.held, self.server, self.client = request, head, caller, held, server, client
         self.era = Era.MODERN if head.meta.version else Era.LEGACY  # `head.era`, without a call
-        self.course = course or CallTimings()
+        self.timings = timings or CallTimings()
         self.wraps_content: bool | None = None
 
     @property
@@ -57,7 +57,7 @@ class Exchange:
     def child(self, *, request: Envelope | None = None, head: Head | None = None, caller: Caller | None = None) -> "Exchange":
         """Returns an exchange for a request on behalf of this one: a page of a list, the same request to another server, a held call."""
         of_this = (request or self.request, head or self.head, caller or self.caller)
-        child = Exchange(*of_this, self.held, self.server, self.client, self.course)
+        child = Exchange(*of_this, self.held, self.server, self.client, self.timings)
         child.wraps_content = self.wraps_content
         return child
 

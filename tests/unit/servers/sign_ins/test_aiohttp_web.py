@@ -16,12 +16,12 @@ from yarl import URL
 from tooltray.servers.sign_ins.addresses import Reach
 from tooltray.servers.sign_ins.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWebClient, NearnessResolver
 from tooltray.servers.sign_ins.server_access import make_web_client
-from tooltray.servers.sign_ins.web_requests import NoResponse, WebClient
+from tooltray.servers.sign_ins.web_requests import NoResponse
 from tooltray.servers.transports.http.certificate_trust import tls_context
 
 
 @asynccontextmanager
-async def asking(environ: dict[str, str] | None = None, **answers: Any) -> AsyncIterator[tuple[AuthorizationServer, WebClient]]:
+async def asking(environ: dict[str, str] | None = None, **answers: Any) -> AsyncIterator[tuple[AuthorizationServer, AiohttpWebClient]]:
     async with authorizing() as server:
         server.answers |= {f"/{name}": answer for name, answer in answers.items()}
         yield server, await make_web_client(environ or {})

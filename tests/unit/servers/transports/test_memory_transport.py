@@ -32,9 +32,6 @@ class Echo:
                 self.cancelled.add(request.method)
         return Envelope(result=request.params)
 
-    def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
-        return lambda: None
-
 
 async def opened(
     server: Echo, take_notification: Callable[[Envelope], None] = lambda message: None
@@ -98,7 +95,7 @@ async def test_closing_our_side_ends_the_work_over_there() -> None:
 @pytest.mark.expected_warnings("answering m failed")
 @in_fake_time
 async def test_a_bug_in_it_is_an_internal_error_for_the_caller() -> None:
-    class Broken(Echo):
+    class Broken:
         async def answer(self, request: Envelope) -> Envelope:
             raise KeyError("oops")
 
