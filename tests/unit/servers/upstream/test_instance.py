@@ -424,14 +424,6 @@ async def test_what_trying_again_would_not_mend_is_given_up_at_once(live: Callab
     assert life.instance.exit_code is None
 
 
-async def test_a_program_that_cannot_be_run_is_given_up_at_once(live: Callable[..., Life]) -> None:
-    life = live()
-    life.server.fails_to_open = CannotStart("'x' cannot be run", "no such file")
-    life.instance.start()
-    await life.state(ERROR)
-    assert life.states.all == [STARTING, ERROR]
-
-
 async def test_a_server_that_speaks_another_protocol_is_tried_again(live: Callable[..., Life]) -> None:
     life = live()
     answers = iter([{"protocolVersion": "1999-01-01"}])
