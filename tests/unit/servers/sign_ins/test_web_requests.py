@@ -86,6 +86,6 @@ def test_which_answers_say_nothing_about_what_was_asked() -> None:
 
 
 def test_the_http_library_is_not_imported_before_somebody_asks() -> None:
-    parts = "authorization_client", "callback_listener", "web_requests"
+    parts = "authorization_client", "sign_in_flow", "web_requests"
     imported = "import sys, " + ", ".join(f"tooltray.servers.sign_ins.{part}" for part in parts)
     subprocess.run([sys.executable, "-c", f"{imported}; assert 'aiohttp' not in sys.modules"], check=True, env={"PYTHONPATH": "desktop"})
