@@ -262,11 +262,3 @@ async def test_the_doctor_names_the_command_that_a_person_wrote(tmp_path: Path, 
     async with hub_parts(tmp_path / "home", servers=servers(), **machine) as parts:
         [found] = await parts.presenter.diagnose("s")
         assert found.resolved_command == str(tmp_path / "node" / "bin" / "npx")
-
-
-async def test_the_persons_variables_are_read_anew_when_somebody_may_have_changed_them(tmp_path: Path) -> None:
-    shell = Shell()
-    async with hub_parts(tmp_path, **one_server(ScriptedServer()), shell=shell) as parts:
-        before = shell.expired
-        parts.transports.forget_environment()
-        assert shell.expired == before + 1

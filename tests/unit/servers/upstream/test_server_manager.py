@@ -144,6 +144,15 @@ async def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
             await parts.servers.start("s")
 
 
+async def test_the_users_variables_are_read_again_before_a_failed_server_is_started(tmp_path: Path) -> None:
+    shell = Shell()
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(), env={"KEY": "${NOT_SET}"}), shell=shell) as parts:
+        for expired in (0, 1):
+            with pytest.raises(TooltrayError, match="NOT_SET"):
+                await parts.servers.start("s")
+            assert shell.expired == expired
+
+
 async def test_a_server_that_is_switched_off_is_not_started(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer(), disable=True)) as parts:
         for act in (parts.servers.start, parts.servers.restart):
