@@ -108,13 +108,13 @@ async def call_us(path: Path) -> dict[str, float]:
     for _ in range(ROUNDS * 4):
         began = time.perf_counter()
         for _ in range(CALLS):
-            course = CallTimings()
-            with course.at_server():
+            timings = CallTimings()
+            with timings.at_server():
                 pass
-            course.answered_at = time.perf_counter()
+            timings.answered_at = time.perf_counter()
             happened = JournalEvent(
-                kind=CALL, at=time.time() - course.passed_s, outcome="ok", client="Cursor", session="s1", server="files", tool="read_file",
-                published="read_file", argument_bytes=60, result_bytes=44, params=params, reply=reply, course=course,
+                kind=CALL, at=time.time() - timings.passed_s, outcome="ok", client="Cursor", session="s1", server="files", tool="read_file",
+                published="read_file", argument_bytes=60, result_bytes=44, params=params, reply=reply, timings=timings,
             )  # fmt: skip
             bus.publish(happened)
         spent.append((time.perf_counter() - began) / CALLS * 1e6)

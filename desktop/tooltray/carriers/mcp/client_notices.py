@@ -273,7 +273,7 @@ class LiveCall:
 
     def _look(self) -> None:
         now = asyncio.get_running_loop().time()
-        patience_s = min(self._patience_s, AT_PERSON_S) if self._exchange.course.waits_for == "person" else self._patience_s
+        patience_s = min(self._patience_s, AT_PERSON_S) if self._exchange.timings.waits_for == "person" else self._patience_s
         if now - self._heard_at >= patience_s:
             self._speak(now)
         rest_s = self._patience_s - (now - self._heard_at)
@@ -293,9 +293,9 @@ class LiveCall:
 
     @property
     def _words(self) -> str:
-        waits_for = self._exchange.course.waits_for
+        waits_for = self._exchange.timings.waits_for
         if waits_for == "turn":
-            return WAITS_FOR_TURN.format(before=self._exchange.course.before())
+            return WAITS_FOR_TURN.format(before=self._exchange.timings.before())
         return WAITS_FOR_PERSON if waits_for == "person" else STARTING if waits_for == "start" else STILL_RUNNING
 
 

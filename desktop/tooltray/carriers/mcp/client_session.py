@@ -265,7 +265,7 @@ class ClientSession:
         else:
             changes = self.listening.changes(request.method) if request.method in LISTS else 0
             reply = await (self._answer_live(exchange) if exchange.head.meta.progress_token else self._router.answer(exchange))
-            exchange.course.sent_at = time.perf_counter()
+            exchange.timings.sent_at = time.perf_counter()
             if request.method in LISTS:
                 self.listening.seen(request.method, changes)
         self._recorder.answered(recorded, request, reply)

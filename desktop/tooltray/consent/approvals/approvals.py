@@ -93,7 +93,7 @@ class Approvals:
         if self._is_paused():
             return paused()
         if _is_users_own(exchange):
-            exchange.course.allowed_by = FROM_PERSON
+            exchange.timings.allowed_by = FROM_PERSON
             return None
         request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the user has read
@@ -107,11 +107,11 @@ class Approvals:
                 return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
             if allowed:
                 return None
-        with exchange.course.at_person():
+        with exchange.timings.at_person():
             reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
         if reply is not APPROVED:
             return reply
-        exchange.course.allowed_by = FROM_PERSON
+        exchange.timings.allowed_by = FROM_PERSON
         if is_answer:
             _remove_answers(request, head)
         return None
@@ -142,7 +142,7 @@ class Approvals:
         if self._routes.is_outdated(call.route, exchange):
             call = await self._rules.renewed(call)
         while allowed_by := await self._allowed_by(call, exchange.head):
-            exchange.course.allowed_by = allowed_by
+            exchange.timings.allowed_by = allowed_by
             now = await self._rules.renewed(call)
             if now is call or now.decision.is_approved:
                 return True, now

@@ -27,8 +27,8 @@ class Fitting:
 
     async def _fitted(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
         """Returns the reply, cut if need be. The time for this is not the server's, and the outcome of the call is not changed."""
-        reply, course = await then(exchange), exchange.course
-        if course.outcome == REFUSED or not reply.result or not (terms := self._clients.result_terms(route, exchange.session.state)):
+        reply, timings = await then(exchange), exchange.timings
+        if timings.outcome == REFUSED or not reply.result or not (terms := self._clients.result_terms(route, exchange.session.state)):
             return reply
-        course.outcome, course.answered_at = outcome_of(reply), time.perf_counter()
+        timings.outcome, timings.answered_at = outcome_of(reply), time.perf_counter()
         return await self._fitting.fitted(reply, terms, route, exchange)

@@ -119,8 +119,8 @@ class OwnCalls:
         request = Envelope(method="tools/call", params=dump(params))
         await self._tools.listing(None)
         exchange = Exchange(request, head, caller, self._held, None, OWN_CLIENT_NAME)
-        exchange.course.id = call.id
-        return await self._calls.call(exchange), exchange.course.record
+        exchange.timings.id = call.id
+        return await self._calls.call(exchange), exchange.timings.record
 
     def server_of(self, name: str) -> str:
         """Returns the server that has the tool with this name; empty if it is unknown."""

@@ -110,7 +110,7 @@ class _Queue:
         session = exchange.client if state.is_passing else state.id  # requests of a client without a session have only its name in common
         self._waiting.setdefault(session, deque()).append(turn)
         try:
-            with exchange.course.at_turn(partial(self._before, session, turn)):
+            with exchange.timings.at_turn(partial(self._before, session, turn)):
                 self.go_on()
                 await turn
         except asyncio.CancelledError:

@@ -50,7 +50,7 @@ class AnsweredHere:
 
 async def _answered(own: OwnTool, server: str, exchange: Exchange) -> Envelope:
     """Answers a call; questions to a modern client are in the result (input required)."""
-    with exchange.course.at_server():
+    with exchange.timings.at_server():
         return await (exchange.held.run(own, exchange, owner=server) if exchange.era is Era.MODERN else own(exchange))
 
 
@@ -89,22 +89,22 @@ class Recording:
         return partial(self._recorded, terms.route, rest(terms))
 
     async def _recorded(self, route: Route, then: Work, exchange: Exchange) -> Envelope:
-        course, reply = exchange.course, None
+        timings, reply = exchange.timings, None
         self._under_way.calls[exchange] = route.server, route.definition.name
         try:
             reply = await then(exchange)
-            course.outcome = course.outcome or outcome_of(reply)
+            timings.outcome = timings.outcome or outcome_of(reply)
             return reply
         finally:
             self._under_way.calls.pop(exchange, None)
-            course.answered_at = course.answered_at or time.perf_counter()
+            timings.answered_at = timings.answered_at or time.perf_counter()
             self._record(route, exchange, reply)
 
     def _record(self, route: Route, exchange: Exchange, reply: Envelope | None) -> None:
-        course = exchange.course
-        outcome, ended_at = course.outcome or CANCELLED, course.answered_at or course.called_at
-        not_server_s = course.turn_s + (course.person_s or 0.0)  # whether the user was asked for approval or by the server
-        duration_s = max(0.0, ended_at - course.called_at - not_server_s)
+        timings = exchange.timings
+        outcome, ended_at = timings.outcome or CANCELLED, timings.answered_at or timings.called_at
+        not_server_s = timings.turn_s + (timings.person_s or 0.0)  # whether the user was asked for approval or by the server
+        duration_s = max(0.0, ended_at - timings.called_at - not_server_s)
         if outcome != REFUSED:
             waits_for_person = (route.server, route.definition.name) in self._own
             self._stats.add(route.server, None if waits_for_person else duration_s, time.time())
@@ -117,12 +117,12 @@ class Recording:
             duration_s,
             len(memoryview(exchange.request.params)),
             len(memoryview(payload)),
-            course.named(),
+            timings.named(),
         )
-        course.record = record
+        timings.record = record
         self._bus.publish(ToolCallResult(record))
         if not (outcome == REFUSED and reply and not reply.error):  # a modern client is being asked, and calls again
-            self._bus.publish(_happened(route, exchange, payload, record, ended_at - course.received_at))
+            self._bus.publish(_happened(route, exchange, payload, record, ended_at - timings.received_at))
 
 
 def outcome_of(reply: Envelope) -> str:
@@ -137,13 +137,13 @@ def outcome_of(reply: Envelope) -> str:
 
 def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolResponse, passed_s: float) -> JournalEvent:
     """Returns the event for the journal, which reads arguments and result later."""
-    state, course = exchange.caller.session.state, exchange.course
+    state, timings = exchange.caller.session.state, exchange.timings
     project = state.project if state.projects else None
     return JournalEvent(
         kind=CALL,
         at=time.time() - passed_s,
         outcome=record.outcome,
-        duration_s=passed_s - (course.person_s or 0.0),
+        duration_s=passed_s - (timings.person_s or 0.0),
         client=state.client or exchange.client,
         session=state.id,
         project=project.path if project else "",
@@ -155,8 +155,8 @@ def _happened(route: Route, exchange: Exchange, payload: Raw, record: MCPToolRes
         params=exchange.request.params,
         reply=payload,
         is_fault=record.outcome != OK,
-        reason=f"{CUT}{course.cut_from}" if course.cut_from and record.outcome == OK else "",
-        course=course,
+        reason=f"{CUT}{timings.cut_from}" if timings.cut_from and record.outcome == OK else "",
+        timings=timings,
     )
 
 
@@ -171,12 +171,12 @@ class Authorizing:
         return partial(_let_through, then) if self._rules.frees(terms.route) else partial(self._authorized, terms, then, rest)
 
     async def _authorized(self, terms: Terms, then: Work, rest: Rest, exchange: Exchange) -> Envelope:
-        route, course = terms.route, exchange.course
+        route, timings = terms.route, exchange.timings
         if self._rules.allow(route, exchange.session.state, exchange.request.params):
-            course.allowed_by = FROM_RULES
+            timings.allowed_by = FROM_RULES
             return await then(exchange)
         if refusal := await self._approvals.refusal(route, exchange):
-            course.outcome = REFUSED
+            timings.outcome = REFUSED
             return refusal
         reply = await rest(replace(terms, is_free=False))(exchange)  # composed now, since the settings may have changed during the question
         self._approvals.allow_continuation(route, exchange, reply)
@@ -184,7 +184,7 @@ class Authorizing:
 
 
 def _let_through(then: Work, exchange: Exchange) -> Coroutine[object, None, Envelope]:
-    exchange.course.allowed_by = FROM_RULES
+    exchange.timings.allowed_by = FROM_RULES
     return then(exchange)
 
 

@@ -82,7 +82,7 @@ class ToolCalls:
 
     def call(self, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         """Carries out one `tools/call` of an AI client."""
-        exchange.course.called_at = time.perf_counter()
+        exchange.timings.called_at = time.perf_counter()
         state, is_modern = exchange.caller.session.state, exchange.era is Era.MODERN
         key = exchange.head.name, exchange.server, is_modern, state.profile, state.shows_views, self._tasks.may_begin(exchange)
         known = self._ways.get(key)

@@ -169,7 +169,7 @@ class FeedbackTool:
             return result([text_block(state.words(error)), *notes_block(arguments.remarks)], era, is_error=True)
         is_late = report.outcome.done()
         with self._feedbacks.collecting(report):
-            with exchange.course.at_person():
+            with exchange.timings.at_person():
                 blocks = await self._answer(report, exchange)
             notes = [*([late_note(report, asked.summary)] if is_late else []), *arguments.remarks]
             return result([*blocks, *notes_block([*notes, *await self._of_servers(starting, state)])], era)

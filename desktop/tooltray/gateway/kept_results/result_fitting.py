@@ -112,7 +112,7 @@ class ResultFitting:
         if result is None:
             return reply
         self.problems = ()
-        exchange.course.cut_from = len(memoryview(reply.result))
+        exchange.timings.cut_from = len(memoryview(reply.result))
         return Envelope(result=result)
 
     async def _without_repetition(self, reply: Envelope, reads: str) -> Envelope:

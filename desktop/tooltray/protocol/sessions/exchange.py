@@ -123,27 +123,27 @@ class CallTimings:
 
 
 class _Waiting:
-    __slots__ = ("_began_at", "_course", "_for", "_is_first")
+    __slots__ = ("_began_at", "_for", "_is_first", "_timings")
 
-    def __init__(self, course: CallTimings, waits_for: str) -> None:
-        self._course, self._for = course, waits_for
+    def __init__(self, timings: CallTimings, waits_for: str) -> None:
+        self._timings, self._for = timings, waits_for
 
     def __enter__(self) -> None:
-        self._is_first = self._course.waits_for == "server"  # several questions at once count the user's time once
+        self._is_first = self._timings.waits_for == "server"  # several questions at once count the user's time once
         if self._is_first:
-            self._course.waits_for, self._began_at = self._for, time.perf_counter()
+            self._timings.waits_for, self._began_at = self._for, time.perf_counter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if not self._is_first:
             return
-        passed_s, course = time.perf_counter() - self._began_at, self._course
-        course.waits_for = "server"
+        passed_s, timings = time.perf_counter() - self._began_at, self._timings
+        timings.waits_for = "server"
         if self._for == "person":
-            course.person_s = (course.person_s or 0.0) + passed_s
+            timings.person_s = (timings.person_s or 0.0) + passed_s
         elif self._for == "turn":
-            course.turn_s += passed_s
+            timings.turn_s += passed_s
         else:
-            course.start_s = (course.start_s or 0.0) + passed_s
+            timings.start_s = (timings.start_s or 0.0) + passed_s
 
 
 class Held(Protocol):
@@ -169,19 +169,19 @@ class Exchange:
         held: the session's calls that wait for an answer of its user.
         server: the only server of the session, whose tools then have the server's own names; None: the session has all servers.
         client: the caller's name, for the record.
-        course: the timings and facts recorded meanwhile; shared with children.
+        timings: the timings and facts recorded meanwhile; shared with children.
         wraps_content: for a legacy client's call of a tool whose output schema allows other values than objects: whether all its structured
             content is wrapped, or only content that is not an object; None for all other calls.
     """
 
-    __slots__ = ("caller", "client", "course", "era", "head", "held", "request", "server", "wraps_content")
+    __slots__ = ("caller", "client", "era", "head", "held", "request", "server", "timings", "wraps_content")
 
     def __init__(
-        self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, course: CallTimings | None = None
+        self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, timings: CallTimings | None = None
     ) -> None:
         self.request, self.head, self.caller, self.held, self.server, self.client = request, head, caller, held, server, client
         self.era = Era.MODERN if head.meta.version else Era.LEGACY  # `head.era`, without a call
-        self.course = course or CallTimings()
+        self.timings = timings or CallTimings()
         self.wraps_content: bool | None = None
 
     @property
@@ -192,7 +192,7 @@ class Exchange:
     def child(self, *, request: Envelope | None = None, head: Head | None = None, caller: Caller | None = None) -> "Exchange":
         """Returns an exchange for a request on behalf of this one: a page of a list, the same request to another server, a held call."""
         of_this = (request or self.request, head or self.head, caller or self.caller)
-        child = Exchange(*of_this, self.held, self.server, self.client, self.course)
+        child = Exchange(*of_this, self.held, self.server, self.client, self.timings)
         child.wraps_content = self.wraps_content
         return child
 

@@ -25,13 +25,13 @@ class CallsUnderWay:
 
 
 def _shown(exchange: Exchange, server: str, tool: str, clock: float) -> CallNow:
-    state, course = exchange.session.state, exchange.course
+    state, timings = exchange.session.state, exchange.timings
     return CallNow(
         client=state.client or exchange.client,
         session=state.id,
         project=state.project.path if state.project else "",
         server=server,
         tool=tool,
-        since=clock + course.received_at,
-        waits_for=course.waits_for,
+        since=clock + timings.received_at,
+        waits_for=timings.waits_for,
     )

@@ -51,7 +51,7 @@ class EntryMaker:
         line = (event.line or (touched.touched(event.params) if event.kind == CALL else "")) if wanted.line else ""
         said = f"{self._text(line, touched.LONGEST)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
         names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
-        course = event.course
+        timings = event.timings
         contents = self._contents(event) if event.kind == CALL and wanted.keeps_contents(self._clock()) else None
         values = (
             *(
@@ -64,9 +64,9 @@ class EntryMaker:
                 *map(self._name, names),
             ),
             *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
-            *(course.allowed_by if course else "", *_times(course), contents is not None),
+            *(timings.allowed_by if timings else "", *_times(timings), contents is not None),
             *self._trace(event),
-            self._text(course.id, LONGEST_NAME) if course and event.kind == CALL else "",
+            self._text(timings.id, LONGEST_NAME) if timings and event.kind == CALL else "",
         )
         return NewEntry(values, contents)
 
@@ -96,16 +96,16 @@ class EntryMaker:
         return plain(self._mask.text(text), most) if text else ""
 
 
-def _times(course: CallTimings | None) -> tuple[float | None, ...]:
+def _times(timings: CallTimings | None) -> tuple[float | None, ...]:
     """Returns queue_s, person_s, start_s, server_s, back_s."""
-    if course is None:
+    if timings is None:
         return (None,) * 5
-    back_s = course.sent_at - course.answered_at if course.sent_at and course.answered_at else None
+    back_s = timings.sent_at - timings.answered_at if timings.sent_at and timings.answered_at else None
     queue_s = None
-    if course.answered_at:
-        elsewhere_s = (course.person_s or 0.0) + (course.start_s or 0.0) + (course.server_s or 0.0)
-        queue_s = max(0.0, course.passed_s - elsewhere_s)
-    return queue_s, course.person_s, course.start_s, course.server_s, back_s
+    if timings.answered_at:
+        elsewhere_s = (timings.person_s or 0.0) + (timings.start_s or 0.0) + (timings.server_s or 0.0)
+        queue_s = max(0.0, timings.passed_s - elsewhere_s)
+    return queue_s, timings.person_s, timings.start_s, timings.server_s, back_s
 
 
 class _Content(msgspec.Struct):

@@ -20,7 +20,7 @@ class JournalEvent(Event, frozen=True, kw_only=True):
         params: of a call, as received.
         reply: its result or error, as received; empty: the call has no reply.
         is_fault: the reply is an error of JSON-RPC, or the result of a failed call.
-        course: of a call: its timings.
+        timings: of a call; None for any other event.
     """
 
     kind: str
@@ -40,4 +40,4 @@ class JournalEvent(Event, frozen=True, kw_only=True):
     params: Raw = NOTHING
     reply: Raw = NOTHING
     is_fault: bool = False
-    course: CallTimings | None = None
+    timings: CallTimings | None = None

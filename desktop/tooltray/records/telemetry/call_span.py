@@ -26,7 +26,7 @@ class FinishedCall(msgspec.Struct, frozen=True, eq=False):
 
     event: JournalEvent
     params: Raw
-    course: CallTimings | None
+    timings: CallTimings | None
 
 
 class CallSpan(msgspec.Struct, frozen=True):
@@ -53,7 +53,7 @@ def finished(event: JournalEvent) -> FinishedCall:
     """Copies the parts of a call that the export needs, without the result, which may be large."""
     params = event.params if len(memoryview(event.params)) <= KEPT_PARAMS_BYTES else NOTHING
     kept = {name: getattr(event, name) for name in ("kind", "at", "outcome", "duration_s", "client", "session", "server", "tool")}
-    return FinishedCall(JournalEvent(**kept), params, event.course)
+    return FinishedCall(JournalEvent(**kept), params, event.timings)
 
 
 def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
@@ -67,7 +67,7 @@ def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
         return None
     tool = mask(event.tool)
     started_ns = int(event.at * NANOSECONDS)
-    passed_s = call.course.passed_s if call.course else event.duration_s
+    passed_s = call.timings.passed_s if call.timings else event.duration_s
     error = "" if event.outcome == OK else "tool_error" if event.outcome == "error" else event.outcome
     return CallSpan(
         name=f"{METHOD} {tool}",
@@ -83,14 +83,14 @@ def span_of(call: FinishedCall, mask: Callable[[str], str]) -> CallSpan | None:
             "mcp.session.id": event.session,
             "tooltray.server": mask(event.server),
             "tooltray.client": mask(event.client),
-            **_times(call.course),
+            **_times(call.timings),
             **({"error.type": error} if error else {}),
         },
         error=error,
     )
 
 
-def _times(course: CallTimings | None) -> dict[str, float]:
+def _times(timings: CallTimings | None) -> dict[str, float]:
     """Returns how many seconds the call spent with the user, the start of its server, and the server."""
-    parts = {"person": course.person_s, "start": course.start_s, "server": course.server_s} if course else {}
+    parts = {"person": timings.person_s, "start": timings.start_s, "server": timings.server_s} if timings else {}
     return {f"tooltray.{name}_s": seconds for name, seconds in parts.items() if seconds is not None}

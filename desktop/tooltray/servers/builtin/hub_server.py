@@ -65,7 +65,7 @@ _TOOLS_CHANGED = "notifications/tools/list_changed"
 
 
 class HubServer:
-    """The server `hub`. Satisfies MemoryServer."""
+    """The server `hub`. Satisfies MemoryServer and NotifyingServer."""
 
     def __init__(self, *, get_snapshot: Callable[[], HubSnapshot], takes_reports: Callable[[], bool], bus: EventBus) -> None:
         """

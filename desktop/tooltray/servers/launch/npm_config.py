@@ -27,7 +27,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.servers.launch.command_lookup import look_up, program_name
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily, command_line
-from tooltray.servers.launch.windows_scripts import ScriptLine
+from tooltray.servers.launch.program_launch import ScriptLine
 
 NPM, MIRROR, SETTINGS, CUSTOM = "npm", "mirror", "settings", "custom"
 """How a registry became known: `origin` in RegistryMeasurement."""

@@ -28,7 +28,7 @@ def new_mark() -> str:
 if sys.platform == "win32":
     from tooltray.foundation.platform.win32.jobs import CREATE_SUSPENDED, Job
     from tooltray.foundation.programs import module_command
-    from tooltray.servers.launch.windows_scripts import command_line as command_line
+    from tooltray.servers.launch.program_launch import command_line as command_line
 
     START_OPTIONS: Mapping[str, Any] = {
         "creationflags": CREATE_SUSPENDED | subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP

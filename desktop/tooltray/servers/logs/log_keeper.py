@@ -17,12 +17,12 @@ from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.servers.logs.log_files import ServerLogFiles
 from tooltray.servers.logs.log_lines import MARK, OUTPUT, server_line
 from tooltray.servers.logs.log_reader import cannot_read
+from tooltray.servers.upstream.instance_status import IDLE
 from tooltray.servers.upstream.managed_server import ServerStateChanged
 
 WRITE_EVERY_S = 0.25  # so LogWritten comes four times a second at most
 MAX_WAITING_LINES = 20_000  # while the disk hangs; about 4 MB
 NOT_MARKED = frozenset({ServerState.STOPPING})  # a step of a change of state that is marked anyway
-AT_REST = frozenset({ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING})
 
 Line = tuple[float, str, str]
 """The time, in unix seconds; OUTPUT or MARK; the text."""
@@ -115,7 +115,7 @@ class LogKeeper:
         if server.is_builtin or state in NOT_MARKED or state is before:
             return
         self._states[server.name] = state
-        if before is None and state in AT_REST:
+        if before is None and state in IDLE:
             return
         why = f" {server.problem}" if server.problem else ""
         self._put(server.name, MARK, f"{state.value}{why}")

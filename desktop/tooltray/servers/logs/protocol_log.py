@@ -82,7 +82,7 @@ class Recording:
 
     def _read(self, message: _Message) -> LogLine:
         is_cut = message.size > len(message.data)
-        method, id, is_error = _look(message.data, is_cut)
+        method, id, is_error = _read_head(message.data, is_cut)
         text, ms = method, None
         if method and id:
             self._note(message, id, method)
@@ -200,7 +200,7 @@ class ProtocolLog:
         self._bus.publish(LogWritten(f"{MESSAGES}{server}"))
 
 
-def _look(data: bytes, is_cut: bool) -> tuple[str, bytes, bool]:
+def _read_head(data: bytes, is_cut: bool) -> tuple[str, bytes, bool]:
     """Returns method and id of a message, as far as it has them, and whether it is an error."""
     if not is_cut:
         try:

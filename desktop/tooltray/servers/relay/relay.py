@@ -232,21 +232,21 @@ class ServerRelay:
                 client = managed.client_for(exchange.era, exchange.caller.session) or await self._open(managed, exchange)
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, exchange.session.state.words(error))
-            course, began_at = exchange.course, time.perf_counter()
-            asked_s = course.person_s or 0.0
+            timings, began_at = exchange.timings, time.perf_counter()
+            asked_s = timings.person_s or 0.0
             limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
             try:
                 reply = await self._send(client, exchange, limit_s)
                 if reply.error and needs_user(client, exchange, reply):
                     reply = await answer_in_place(client, exchange, timeout_s=limit_s)
             finally:
-                course.add_server_time(began_at, asked_s)
+                timings.add_server_time(began_at, asked_s)
             if not isinstance(reply, NotDelivered):
                 break
         return reply
 
     async def _open(self, managed: ManagedServer, exchange: Exchange) -> McpClient:
-        with exchange.course.at_start(), caused_by(CLIENT, exchange.session.state.client or exchange.client):
+        with exchange.timings.at_start(), caused_by(CLIENT, exchange.session.state.client or exchange.client):
             return await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
 
     def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:

@@ -19,9 +19,8 @@ from tooltray.protocol.unsent import Outbox
 from tooltray.servers.launch.command_lookup import look_up, not_found, why_not_run
 from tooltray.servers.launch.npm_config import failed_script, newest_log
 from tooltray.servers.launch.process_family import INSTANCE_VARIABLE, START_OPTIONS, ProcessFamily, command_line, new_mark
-from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, restore_limit_for
+from tooltray.servers.launch.program_launch import CannotStart, CommandLine, Launch, ScriptLine, restore_limit_for
 from tooltray.servers.launch.program_output import killed, started
-from tooltray.servers.launch.windows_scripts import ScriptLine
 from tooltray.servers.transports.process_failure import explain
 from tooltray.servers.transports.server_output import LINE_BYTES, ServerOutput, StderrLines, begin_attempt
 from tooltray.servers.transports.transport import ConnectionFailure

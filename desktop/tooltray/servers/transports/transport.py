@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Raw
@@ -220,6 +220,11 @@ class TransportOrder(msgspec.Struct, frozen=True):
 class MemoryServer(Protocol):
     def answer(self, request: Envelope) -> Awaitable[Envelope]: ...
 
+
+@runtime_checkable
+class NotifyingServer(Protocol):
+    """A MemoryServer that also sends notifications."""
+
     def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
         """Subscribes `tell`, which is called with the method of each notification; returns a function that unsubscribes it."""
         ...
@@ -260,7 +265,8 @@ class MemoryTransport:
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._far_end.attach(_Wire(dispatcher))
         dispatcher.attach(_Wire(self._far_end))
-        self._end_listening = self._server.listen(self._far_end.send_notification)
+        if isinstance(self._server, NotifyingServer):
+            self._end_listening = self._server.listen(self._far_end.send_notification)
 
     async def close(self) -> None:
         self._end_listening()

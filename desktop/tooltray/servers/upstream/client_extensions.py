@@ -124,7 +124,7 @@ class ClientExtensions:
                 logger.info("the extensions of AI clients could not be saved: %s", error)
 
 
-LOOKED_AT_AGAIN_AFTER_S = 5.0  # a connection in use; most calls take less
+RETRIED_AFTER_S = 5.0  # a connection in use; most calls take less
 LISTS = ("tools", "prompts", "resources")
 
 
@@ -143,23 +143,23 @@ class SharedConnections:
             for kind in LISTS:
                 if kind in client.greeting.capabilities:
                     self._bus.publish(ServerNotified(client, f"notifications/{kind}/list_changed", NOTHING))
-        self._look()
+        self._reopen_idle()
 
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         """Checks for extensions that were declared while the connection was being opened."""
         if event.client.owner is None and self._lacks(event.client):
-            self._look_later()
+            self._reopen_later()
 
-    def _look(self) -> None:
+    def _reopen_idle(self) -> None:
         self._again = None
         for instance in [each for server, each, client in self._shared() if self._lacks(client) and _may_end(server)]:
             if self._is_idle(instance):
                 instance.reopen(Phrase("An AI client knows more of the protocol than before; opens a new connection"))
             else:
-                self._look_later()
+                self._reopen_later()
 
-    def _look_later(self) -> None:
-        self._again = self._again or self._deadlines.add(LOOKED_AT_AGAIN_AFTER_S, self._look)
+    def _reopen_later(self) -> None:
+        self._again = self._again or self._deadlines.add(RETRIED_AFTER_S, self._reopen_idle)
 
     def _shared(self) -> list[tuple[ManagedServer, Instance, McpClient]]:
         return [

@@ -33,7 +33,7 @@ def at_person(exchanges: Iterable[Exchange]) -> Iterator[None]:
     """Marks these exchanges as waiting for the user while the block lasts."""
     with contextlib.ExitStack() as stack:
         for exchange in exchanges:
-            stack.enter_context(exchange.course.at_person())
+            stack.enter_context(exchange.timings.at_person())
         yield
 
 

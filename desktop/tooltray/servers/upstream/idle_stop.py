@@ -87,9 +87,9 @@ class IdleStop:
         running = [group for group in self._groups() if _is_running(group)]
         if limit_s is not None and running:
             wait_s = min(limit_s - self._idle_s(group) for group in running)
-            self._deadline = self._deadlines.add(max(wait_s, 0.0), self._look)
+            self._deadline = self._deadlines.add(max(wait_s, 0.0), self._stop_idle)
 
-    def _look(self) -> None:
+    def _stop_idle(self) -> None:
         """Decides and starts to stop without a pause between: a call that comes now finds a running instance, or one to start again."""
         self._deadline = None
         limit_s = self._limit_s()

@@ -22,16 +22,11 @@ from tooltray.servers.transports.server_output import LOG_LINES, SEPARATOR
 from tooltray.servers.upstream.copies_by_project import CopiesByProject
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance
-from tooltray.servers.upstream.instance_status import Status
+from tooltray.servers.upstream.instance_status import IDLE, STARTS, Status
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_copy import ServerCopy
 
-RESTARTED_THROUGH = frozenset(
-    {
-        *(ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING),
-        *(ServerState.STARTING, ServerState.INSTALLING),
-    }
-)
+RESTARTED_THROUGH = frozenset({ServerState.STOPPING, *IDLE, *STARTS})
 """The states that a requested restart passes. They are shown as RESTARTING, which is otherwise the state after an unexpected end."""
 
 

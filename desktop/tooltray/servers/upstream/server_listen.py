@@ -29,7 +29,7 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 300.0  # before a listen that ended is ope
 HEALTHY_AFTER_S = 60.0  # after a stream of this length the pauses begin again with the first
 ACKNOWLEDGED_WITHIN_S = 10.0  # a server that forgets to acknowledge is trusted nevertheless
 
-Tell = Callable[[McpClient, str, Raw], None]
+Publish = Callable[[McpClient, str, Raw], None]
 
 
 class _Filter(msgspec.Struct):
@@ -64,7 +64,7 @@ class _Stream:
         self.pending, self.wanted, self.opened_at = pending, wanted, loop.time()
         self.answered: asyncio.Future[None] = loop.create_future()  # acknowledged, or over
         self.honored: frozenset[str] = frozenset(wanted.uris)
-        self.told_tasks: frozenset[str] = frozenset(wanted.tasks)
+        self.reported_tasks: frozenset[str] = frozenset(wanted.tasks)
         self.over: Envelope | None = None  # how it ended
         self.task: asyncio.Task[None]
 
@@ -76,8 +76,8 @@ class _Stream:
 class ServerListen:
     """The listen of one copy; lives as long as its connection."""
 
-    def __init__(self, client: McpClient, *, spawn: Spawn, tell: Tell) -> None:
-        self._client, self._spawn, self._tell = client, spawn, tell
+    def __init__(self, client: McpClient, *, spawn: Spawn, publish: Publish) -> None:
+        self._client, self._spawn, self._publish = client, spawn, publish
         self._uris: frozenset[str] = frozenset()
         self._tasks: frozenset[str] = frozenset()
         self._stream: _Stream | None = None
@@ -107,14 +107,14 @@ class ServerListen:
         before, self._tasks = self._tasks, ids
         if await self._renew():
             self._tasks = before & ids
-        return ids & self._stream.told_tasks if self._stream else frozenset()
+        return ids & self._stream.reported_tasks if self._stream else frozenset()
 
     def acknowledged(self, params: Raw) -> None:
         stream = self._opening
         if stream and eras.read_subscription_id(params) == stream.pending.id:
             with contextlib.suppress(ValueError, RecursionError):
                 told = msgspec.json.decode(params, type=_Acknowledged).notifications
-                stream.honored, stream.told_tasks = frozenset(told.uris), frozenset(told.tasks)
+                stream.honored, stream.reported_tasks = frozenset(told.uris), frozenset(told.tasks)
             stream.settle()
 
     @property
@@ -190,14 +190,14 @@ class ServerListen:
         self._is_reopening = False
         await self._renew()
         if self._stream:
-            self._tell_all(self._stream.wanted)
+            self._publish_all(self._stream.wanted)
 
-    def _tell_all(self, wanted: _Wanted) -> None:
+    def _publish_all(self, wanted: _Wanted) -> None:
         """Reports everything that may have changed while the listen was closed as changed."""
         for kind in wanted.kinds:
-            self._tell(self._client, f"notifications/{kind}/list_changed", NOTHING)
+            self._publish(self._client, f"notifications/{kind}/list_changed", NOTHING)
         for uri in wanted.uris:
-            self._tell(self._client, UPDATED, dump({"uri": uri}))
+            self._publish(self._client, UPDATED, dump({"uri": uri}))
 
 
 class ServerListens:
@@ -213,7 +213,7 @@ class ServerListens:
         client = event.client
         self._listens = {each: listen for each, listen in self._listens.items() if not each.dispatcher.is_closed}
         if client.era is Era.MODERN:
-            self._listens[client] = ServerListen(client, spawn=self._spawn, tell=self._publish)
+            self._listens[client] = ServerListen(client, spawn=self._spawn, publish=self._publish)
 
     def _on_server_notified(self, event: ServerNotified) -> None:
         """Takes acknowledgements; other subscribers take everything else."""

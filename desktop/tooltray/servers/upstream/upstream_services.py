@@ -25,7 +25,7 @@ from tooltray.servers.upstream.mcp_client import AskPerson, McpClient, OfTask
 TEXT_LIMIT_S = 30.0  # after the last line of text with no message: a server greets within seconds once it prints
 TEXT_IN_ALL_S = 60.0  # the same from the first line, for one that prints on and on
 SILENT_LIMIT_S = 60.0  # twice as long as the most patient AI client waits for a server that it starts itself
-LOOK_EVERY_S = 1.0  # often enough for a user who watches a download
+CHECK_EVERY_S = 1.0  # often enough for a user who watches a download
 SHOWN_TEXT = 120  # characters of its output
 SHOWN_PROGRESS = 100
 
@@ -37,13 +37,13 @@ class StartLimits(msgspec.Struct, frozen=True):
         text_s: since the last line on stdout, if stdout had text and no message.
         text_in_all_s: since the first such line, of a program that downloads nothing.
         silent_s: since it wrote anything, of a program that downloads nothing, or of a remote server.
-        look_every_s: how often these limits are checked.
+        check_every_s: how often these limits are checked.
     """
 
     text_s: float = TEXT_LIMIT_S
     text_in_all_s: float = TEXT_IN_ALL_S
     silent_s: float = SILENT_LIMIT_S
-    look_every_s: float = LOOK_EVERY_S
+    check_every_s: float = CHECK_EVERY_S
 
 
 class StartWatch:
@@ -64,12 +64,12 @@ class StartWatch:
     async def run(self, limit: asyncio.Timeout) -> None:
         """Watches until cancelled; ends `limit` when there is nothing more to wait for."""
         while self.verdict is None:
-            await asyncio.sleep(self._limits.look_every_s)
-            await self._tell_progress()
-            self.verdict = self._look()
+            await asyncio.sleep(self._limits.check_every_s)
+            await self._report_progress()
+            self.verdict = self._judge()
         limit.reschedule(asyncio.get_running_loop().time())
 
-    def _look(self) -> Problem | None:
+    def _judge(self) -> Problem | None:
         output, limits, now = self._watched.output, self._limits, asyncio.get_running_loop().time()
         if self._watched.has_spoken:
             return None
@@ -95,7 +95,7 @@ class StartWatch:
             message = Phrase("{what}; it last wrote: {line}", what=message, line=output.last_line[:SHOWN_TEXT])
         return Problem(title, message, _hint(output.url) or Phrase("It may be no MCP server, or need other arguments."))
 
-    async def _tell_progress(self) -> None:
+    async def _report_progress(self) -> None:
         """Reports the progress of a program that downloads: the last line that it wrote, else the path of its own log."""
         output = self._watched.output
         if not self._downloads or output is None:

@@ -444,10 +444,10 @@ async def test_no_value_becomes_more_than_json_can_say() -> None:
 @in_fake_time
 async def test_while_a_person_has_it_the_client_hears_sooner_and_why_it_waits() -> None:
     live = Live(600.0)
-    with live.exchange.course.at_person():
+    with live.exchange.timings.at_person():
         await asyncio.sleep(32)
     assert [each["message"] for each in live.heard] == [f"{WAITS_FOR_PERSON}, 15 s", f"{WAITS_FOR_PERSON}, 30 s"]
-    with live.exchange.course.at_start():
+    with live.exchange.timings.at_start():
         await asyncio.sleep(460)
     assert live.heard[-1]["message"].startswith(STARTING)
     live.calls.end(dump(7))

@@ -24,7 +24,7 @@ def approvals(found: list[JournalEvent]) -> list[tuple[str, str]]:
 
 
 def calls(found: list[JournalEvent]) -> list[tuple[str, str]]:
-    return [(event.outcome, event.course.allowed_by) for event in found if event.kind == CALL and event.course]
+    return [(event.outcome, event.timings.allowed_by) for event in found if event.kind == CALL and event.timings]
 
 
 async def test_an_answer_is_kept_with_who_asked_and_who_answered(here: Desk) -> None:
@@ -39,7 +39,7 @@ async def test_an_answer_is_kept_with_who_asked_and_who_answered(here: Desk) -> 
     assert calls(found) == [("ok", "person"), ("ok", "person"), ("ok", "grant"), ("refused", "")]
     first = found[0]
     assert (first.client, first.server, first.tool, first.session) == ("Cursor", "s", "write_it", here.client.state.id)
-    assert all(event.course.person_s is not None for event in found if event.course and event.course.allowed_by == "person")
+    assert all(event.timings.person_s is not None for event in found if event.timings and event.timings.allowed_by == "person")
 
 
 async def test_a_question_without_an_answer_is_late_and_one_that_is_given_up_is_cancelled(here: Desk) -> None:

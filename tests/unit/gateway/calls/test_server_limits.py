@@ -98,7 +98,7 @@ async def test_one_that_waits_can_be_cancelled_and_how_many_are_before_it_is_kno
         exchanges = [exchange_for(client, name) for client, name in ((one, "a0"), (one, "a1"), (one, "a2"), (other, "b0"), (other, "b1"))]
         calls = [asyncio.create_task(parts.calls.call(exchange)) for exchange in exchanges]
         await settled()
-        assert [exchange.course.before() for exchange in exchanges] == [0, 0, 2, 1, 3]
+        assert [exchange.timings.before() for exchange in exchanges] == [0, 0, 2, 1, 3]
         assert [each.waits_for for each in parts.under_way.now()] == ["server"] + ["turn"] * 4
         calls[1].cancel()
         calls[3].cancel()
@@ -305,10 +305,10 @@ async def test_time_in_the_queue_is_not_the_servers(tmp_path: Path) -> None:
         await asyncio.to_thread(lambda: None)
         await gate.end("a", "b")
         await asyncio.gather(*calls)
-        course = [each.course for each in happened if each.kind == CALL][1]
-        assert course is not None
-        assert course.turn_s > 0
-        assert (course.server_s or 0.0) + course.turn_s <= course.passed_s
+        timings = [each.timings for each in happened if each.kind == CALL][1]
+        assert timings is not None
+        assert timings.turn_s > 0
+        assert (timings.server_s or 0.0) + timings.turn_s <= timings.passed_s
 
 
 async def test_a_client_with_a_progress_token_hears_how_many_are_before_it(tmp_path: Path) -> None:

@@ -336,7 +336,7 @@ async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_tim
 
         async def ask(copy: Any, params: Any) -> Any:
             nonlocal now
-            with exchange.course.at_person():
+            with exchange.timings.at_person():
                 now += 60
             now += 2
             return text("")
@@ -378,11 +378,11 @@ async def test_the_journal_hears_of_a_call_with_where_its_time_went(tmp_path: Pa
     assert (first.client, first.session, first.project, first.server, first.tool, first.published) == ("test", "s1", "/p", "s", "t", "t")
     assert (second.client, first.outcome, first.is_fault) == ("Cursor", "ok", False)
     assert b'"path":"/a"' in bytes(first.params)
-    assert first.course
-    assert second.course
-    assert (first.course.server_s is not None, first.course.start_s, first.course.person_s) == (True, None, None)
-    assert (second.course.start_s is not None, second.course.allowed_by) == (True, "rules")
-    assert 0 <= first.duration_s <= first.course.passed_s
+    assert first.timings
+    assert second.timings
+    assert (first.timings.server_s is not None, first.timings.start_s, first.timings.person_s) == (True, None, None)
+    assert (second.timings.start_s is not None, second.timings.allowed_by) == (True, "rules")
+    assert 0 <= first.duration_s <= first.timings.passed_s
 
 
 async def test_a_call_is_under_way_until_it_ends(tmp_path: Path) -> None:

@@ -51,9 +51,9 @@ async def test_what_happened_is_there_in_rows_in_full_and_in_figures(tmp_path: P
 
 async def test_a_call_is_found_by_the_id_that_its_event_has_also_before_it_is_written(tmp_path: Path) -> None:
     async with api_of(tmp_path) as (api, here):
-        course = CallTimings()
-        course.id = "call_7"
-        here.happened(call(tool="w", course=course), call(tool="x", course=CallTimings()))
+        timings = CallTimings()
+        timings.id = "call_7"
+        here.happened(call(tool="w", timings=timings), call(tool="x", timings=CallTimings()))
         found = await api.get_activity_entry("call_7")
         assert (found.entry.tool, found.entry.id) == ("w", 4)
         with pytest.raises(NotFound, match="no entry call_8"):

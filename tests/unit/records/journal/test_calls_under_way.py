@@ -16,7 +16,7 @@ def test_calls_are_there_from_their_beginning_to_their_end_the_longest_first() -
     under_way.calls[first] = "files", "read_file"
     under_way.calls[second] = "web", "get"
     client.state.projects["person"] = SessionProject("/p", "p", "person")
-    with second.course.at_person():
+    with second.timings.at_person():
         one, other = under_way.now()
     assert (one.client, one.session, one.project, one.server, one.tool, one.waits_for) == (
         "Cursor",

@@ -98,17 +98,17 @@ def test_a_long_reason_is_cut_and_one_that_is_given_counts() -> None:
 
 
 def test_where_its_time_went() -> None:
-    course = CallTimings()
-    course.received_at, course.person_s, course.start_s, course.server_s = 10.0, 1.0, 2.0, 3.0
-    course.answered_at, course.sent_at, course.allowed_by = 16.5, 17.0, "person"
-    row = columns(call(course=course))
+    timings = CallTimings()
+    timings.received_at, timings.person_s, timings.start_s, timings.server_s = 10.0, 1.0, 2.0, 3.0
+    timings.answered_at, timings.sent_at, timings.allowed_by = 16.5, 17.0, "person"
+    row = columns(call(timings=timings))
     assert [row[name] for name in ("queue_s", "person_s", "start_s", "server_s", "back_s", "allowed_by")] == [0.5, 1, 2, 3, 0.5, "person"]
-    course.server_s, course.person_s, course.sent_at = 3.6, None, None
-    course.answered_at = 15.0
-    row = columns(call(course=course))
+    timings.server_s, timings.person_s, timings.sent_at = 3.6, None, None
+    timings.answered_at = 15.0
+    row = columns(call(timings=timings))
     assert (row["queue_s"], row["person_s"], row["back_s"]) == (0.0, None, None)  # parts that were measured one by one
-    course.answered_at = None
-    assert columns(call(course=course))["queue_s"] is None
+    timings.answered_at = None
+    assert columns(call(timings=timings))["queue_s"] is None
 
 
 def test_arguments_and_result_are_kept_where_a_person_wants_them_until_the_time_is_over() -> None:

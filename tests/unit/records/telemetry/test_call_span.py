@@ -38,9 +38,9 @@ def test_a_call_belongs_to_the_trace_of_its_client_and_says_nothing_of_its_conte
 
 @pytest.mark.parametrize(("outcome", "error"), [("error", "tool_error"), ("refused", "refused"), ("cancelled", "cancelled")])
 def test_a_failure_is_one_there_too_and_parts_of_its_time_are_told(outcome: str, error: str) -> None:
-    course = CallTimings()
-    course.server_s, course.answered_at = 0.25, course.received_at + 1.0
-    found = span(outcome=outcome, course=course)
+    timings = CallTimings()
+    timings.server_s, timings.answered_at = 0.25, timings.received_at + 1.0
+    found = span(outcome=outcome, timings=timings)
     assert found
     assert (found.error, found.attributes["error.type"], found.attributes["tooltray.server_s"]) == (error, error, 0.25)
     assert found.ended_ns - found.started_ns == pytest.approx(10**9, abs=1000)

@@ -17,7 +17,7 @@ from tooltray.protocol.eras import Era
 from tooltray.servers.upstream.client_extensions import (
     KEPT_FOR_S,
     LARGEST_SETTINGS_BYTES,
-    LOOKED_AT_AGAIN_AFTER_S,
+    RETRIED_AFTER_S,
     ClientExtensions,
     ExtensionsDeclared,
 )
@@ -145,7 +145,7 @@ async def test_a_server_that_nobody_has_used_is_opened_anew_for_a_new_extension_
             parts.client_extensions.note({})
         await program.request("initialize", count=2)
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)
-        parts.wheel.expire(LOOKED_AT_AGAIN_AFTER_S)
+        parts.wheel.expire(RETRIED_AFTER_S)
         await settled()
         assert opened_with(program) == [None, BARE_FOO["extensions"]]
         managed = parts.servers.get("s")
@@ -161,7 +161,7 @@ async def test_a_process_that_was_used_keeps_what_it_holds_and_hears_of_it_at_it
         await answered(parts, "tools/call", name="t")
         await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)
         parts.client_extensions.note(BARE_FOO)
-        parts.wheel.expire(LOOKED_AT_AGAIN_AFTER_S)
+        parts.wheel.expire(RETRIED_AFTER_S)
         await settled()
         assert opened_with(program) == [None]
         await parts.servers.restart("s")
@@ -175,11 +175,11 @@ async def test_what_is_in_use_is_opened_anew_as_soon_as_it_is_not(tmp_path: Path
         [instance] = parts.servers.get("s").instances
         instance.usage.begin()
         parts.client_extensions.note(BARE_FOO)
-        parts.wheel.expire(LOOKED_AT_AGAIN_AFTER_S)
+        parts.wheel.expire(RETRIED_AFTER_S)
         await settled()
         assert opened_with(program) == [None]
         instance.usage.end()
-        parts.wheel.expire(LOOKED_AT_AGAIN_AFTER_S)
+        parts.wheel.expire(RETRIED_AFTER_S)
         await program.request("initialize", count=2)
 
 
@@ -194,7 +194,7 @@ async def test_what_is_declared_while_a_server_is_being_opened_is_not_missed(tmp
     program.handlers["initialize"] = slow
     async with hub_parts(tmp_path, servers={"s": entry("s")}, default=["s"], programs={"s": program}) as parts:
         await begun(parts, program)
-        parts.wheel.expire(LOOKED_AT_AGAIN_AFTER_S)
+        parts.wheel.expire(RETRIED_AFTER_S)
         await program.request("initialize", count=2)
         assert opened_with(program) == [None, BARE_FOO["extensions"]]
 

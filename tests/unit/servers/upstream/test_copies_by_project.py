@@ -30,7 +30,10 @@ async def test_the_first_use_of_a_session_starts_the_copy_of_its_project(tmp_pat
     async with project_hub(tmp_path) as hub:
         folder = hub.folder("my app")
         client = await hub.session(folder)
-        assert await hub.opened(client) is hub.server.client_for(Era.LEGACY, client) is hub.server.client_for(Era.LEGACY)
+        connection = await hub.opened(client)
+        await hub.server.settled()
+        assert connection is hub.server.client_for(Era.LEGACY, client) is hub.server.client_for(Era.LEGACY)
+        assert connection is await hub.server.running(Era.LEGACY, timeout_s=10)
         assert hub.args() == [("--project", folder, "--name=my app")]
         assert hub.server.state is ServerState.RUNNING
         assert hub.parts.heard.of(ServerStarted) == [ServerStarted("s")]

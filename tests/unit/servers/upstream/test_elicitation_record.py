@@ -64,8 +64,8 @@ async def test_one_that_nobody_waits_for_any_more_is_cancelled() -> None:
 def test_the_calls_that_it_is_for_wait_for_a_person() -> None:
     calls = [exchange_of(Envelope(method="tools/call"), Client()) for _ in range(2)]
     with at_person(calls):
-        assert [call.course.waits_for for call in calls] == ["person", "person"]
-    assert all(call.course.person_s is not None for call in calls)
+        assert [call.timings.waits_for for call in calls] == ["person", "person"]
+    assert all(call.timings.person_s is not None for call in calls)
 
 
 PAGE = {"mode": "url", "message": "Sign in", "url": "https://example.org/"}

@@ -283,20 +283,6 @@ async def test_an_idle_server_rests_stays_listed_and_is_started_by_the_next_call
         assert parts.wheel.of(LIMIT_S) == []
 
 
-async def test_time_counts_from_the_end_of_the_last_call(tmp_path: Path, clock: SetClock) -> None:
-    program = ScriptedServer(tool("t"))
-    async with idle_hub(tmp_path, program, clock) as parts:
-        hub = IdleHub(parts, program, clock)
-        await up(parts)
-        clock.now += 100.0
-        await parts.call("t")
-        clock.now += LIMIT_S - 100.0
-        parts.wheel.expire(LIMIT_S)
-        assert hub.state is ServerState.RUNNING
-        assert hub.pass_time(100.0) == 1
-        await hub.at_rest()
-
-
 async def test_a_call_in_the_very_moment_of_the_stop_waits_for_the_next_process(tmp_path: Path, clock: SetClock) -> None:
     program = ScriptedServer(tool("t"))
     async with idle_hub(tmp_path, program, clock) as parts:

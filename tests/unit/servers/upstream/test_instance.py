@@ -424,14 +424,6 @@ async def test_what_trying_again_would_not_mend_is_given_up_at_once(live: Callab
     assert life.instance.exit_code is None
 
 
-async def test_a_program_that_cannot_be_run_is_given_up_at_once(live: Callable[..., Life]) -> None:
-    life = live()
-    life.server.fails_to_open = CannotStart("'x' cannot be run", "no such file")
-    life.instance.start()
-    await life.state(ERROR)
-    assert life.states.all == [STARTING, ERROR]
-
-
 async def test_a_server_that_speaks_another_protocol_is_tried_again(live: Callable[..., Life]) -> None:
     life = live()
     answers = iter([{"protocolVersion": "1999-01-01"}])
@@ -823,7 +815,7 @@ class Printing:
     text, text_since, last_at, last_line, url = "Welcome!", 1.0, 1.0, "", ""
 
 
-AT_ONCE = StartLimits(text_s=0.0, look_every_s=0.001)
+AT_ONCE = StartLimits(text_s=0.0, check_every_s=0.001)
 
 
 def prints_text(life: Life) -> None:
@@ -863,7 +855,7 @@ async def test_a_server_that_says_something_in_the_protocol_is_not_taken_for_one
 
 
 async def test_what_a_download_writes_is_what_the_card_says(live: Callable[..., Life]) -> None:
-    life = live(patience=replace(QUICK, start=StartLimits(look_every_s=0.001)), is_launcher=True)
+    life = live(patience=replace(QUICK, start=StartLimits(check_every_s=0.001)), is_launcher=True)
     life.is_first_start = True
     prints_text(life)
     life.server.handlers["server/discover"] = lambda copy, params: error(-32601, "no")

@@ -144,6 +144,15 @@ async def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
             await parts.servers.start("s")
 
 
+async def test_the_users_variables_are_read_again_before_a_failed_server_is_started(tmp_path: Path) -> None:
+    shell = Shell()
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(), env={"KEY": "${NOT_SET}"}), shell=shell) as parts:
+        for expired in (0, 1):
+            with pytest.raises(TooltrayError, match="NOT_SET"):
+                await parts.servers.start("s")
+            assert shell.expired == expired
+
+
 async def test_a_server_that_is_switched_off_is_not_started(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer(), disable=True)) as parts:
         for act in (parts.servers.start, parts.servers.restart):
@@ -362,20 +371,6 @@ async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(tmp_path: Pat
         await parts.conf.remove_server("s")
         with pytest.raises(TooltrayError, match="is not running"):
             await starting
-
-
-async def test_settings_that_change_twice_while_the_old_server_ends_start_the_last_one(tmp_path: Path) -> None:
-    program = ScriptedServer(eras=("legacy", "modern"))
-    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
-        await started(parts)
-        program.may_end.clear()
-        await change(parts, era="modern")
-        await program.closing.wait()
-        await change(parts, era="legacy")
-        program.may_end.set()
-        await program.request("initialize", count=2)
-        await parts.servers.get("s").first.running(timeout_s=10)
-        assert (parts.servers.get("s").eras, len(program.running)) == ({"legacy"}, 1)
 
 
 async def test_a_stop_by_the_user_while_the_server_before_other_settings_ends_counts(tmp_path: Path) -> None:
@@ -631,19 +626,6 @@ async def test_a_process_that_dies_answers_its_calls_with_its_last_words_and_com
         ready, last, separator, again_ready = parts.servers.get("s").log
         assert (ready, last, again_ready) == ("stdout: fake server ready", "out of cheese", "stdout: fake server ready")
         assert separator.startswith(SEPARATOR)
-
-
-async def test_a_call_that_is_cancelled_is_cancelled_in_the_process(tmp_path: Path, child: dict[str, Any]) -> None:
-    async with hub_parts(tmp_path / "home", **child) as parts:
-        await started(parts)
-        await parts.listed("s")
-        hanging = asyncio.create_task(parts.call("hang", server="s"))
-        while not (before := await seen(parts))["hanging"]:
-            pass
-        hanging.cancel()
-        while not (after := await seen(parts))["cancelled"]:
-            pass
-        assert after["cancelled"] == before["hanging"]
 
 
 async def test_what_only_some_servers_are(tmp_path: Path) -> None:

@@ -1,11 +1,10 @@
-"""Command lines for scripts of Windows: shims of npm, arguments for cmd.exe, PowerShell."""
+"""program_launch.py"""
 
 from pathlib import Path
 
 import pytest
 
-from tooltray.servers.launch.program_launch import CannotStart
-from tooltray.servers.launch.windows_scripts import POWERSHELL, ScriptLine, command_line
+from tooltray.servers.launch.program_launch import POWERSHELL, CannotStart, ScriptLine, command_line
 
 NPM_SHIM = r"""@ECHO off
 GOTO start
