@@ -219,7 +219,7 @@ def _build_main(parts: Parts) -> "MainWindow":
 
 
 def _entry(home: Home) -> str:
-    from tooltray.foundation.installs.bridge_entry import bridge_entry_text
+    from tooltray.foundation.installs.installations import bridge_entry_text
 
     return bridge_entry_text(home)
 

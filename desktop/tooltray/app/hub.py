@@ -94,7 +94,7 @@ from tooltray.foundation.composition import Later, made, part, read
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.files.watcher import FileWatcher
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.bridge_entry import bridge_entry
+from tooltray.foundation.installs.installations import bridge_entry
 from tooltray.foundation.moments import SteadyWallClock
 from tooltray.foundation.programs import is_frozen, resource
 from tooltray.foundation.tasks import finish_in_thread

@@ -11,9 +11,8 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, default_home
-from tooltray.foundation.installs.bridge_entry import bridge_entry
 from tooltray.foundation.installs.installation import Installation, this_installation
-from tooltray.foundation.installs.installations import Installations
+from tooltray.foundation.installs.installations import Installations, bridge_entry
 from tooltray.foundation.phrases import as_json
 
 

@@ -5,7 +5,7 @@ import argparse
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.terminal import answer, clean
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.upkeep import licence_text
+from tooltray.foundation.installs.installation import licence_text
 
 
 def diagnostics(args: argparse.Namespace, home: Home) -> int:

@@ -168,7 +168,7 @@ class LaunchAgent:
         return ran.stdout
 
     def _domain(self) -> str:
-        return f"gui/{os.getuid()}"
+        return f"gui/{os.getuid()}"  # type: ignore[attr-defined, unused-ignore]  # type checkers do not know it on Windows
 
     def _path(self) -> Path:
         return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
