@@ -13,7 +13,6 @@ import contextlib
 import json
 import logging
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,15 +22,11 @@ from msgspec.structs import replace
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.edited_files import EditedFiles, digest_of_bytes
 from tooltray.foundation.home.home import Home, default_home
+from tooltray.foundation.installs.bridge_file import bridge_file
 from tooltray.foundation.installs.installation import Installation, this_installation
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import bridge_command
 from tooltray.foundation.regular_file import read_regular
-
-if sys.platform == "win32":
-    from tooltray.foundation.installs import bridge_file_windows as bridge_file
-else:
-    from tooltray.foundation.installs import bridge_file_posix as bridge_file
 
 logger = logging.getLogger(__name__)
 VERSION = 1
@@ -58,7 +53,7 @@ class Installations:
     """
 
     def __init__(self, home: Home, files: EditedFiles | None = None) -> None:
-        self._file, self.path = home.installs, home.bin / bridge_file.NAME
+        self._file, self.path = home.installs, home.bin / bridge_file.name
         self._files = files or EditedFiles()
 
     def known(self) -> list[Installation]:

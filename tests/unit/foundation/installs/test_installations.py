@@ -11,7 +11,7 @@ import pytest
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, default_home
-from tooltray.foundation.installs import bridge_file_posix
+from tooltray.foundation.installs.bridge_file import bridge_file
 from tooltray.foundation.installs.installation import Installation
 from tooltray.foundation.installs.installations import VERSION, Installations, bridge_entry, bridge_entry_text
 
@@ -226,7 +226,7 @@ def test_an_installed_app_names_the_bridge_beside_it_where_nobody_writes_the_pat
     monkeypatch.setattr(sys, "executable", f"/opt/tooltray/tooltray{suffix}")
     bridge = f"/opt/tooltray/tooltray-bridge{suffix}"
     assert words_of(Home(home / "other"), {"HOME": str(home)}) == [bridge, "--home", str(home / "other")]
-    monkeypatch.setattr(bridge_file_posix, "can_write", lambda: False)  # a Python package on Windows
+    monkeypatch.setattr(bridge_file, "can_write", lambda: False)  # a Python package on Windows
     assert words_of(Home(home / ".tooltray"), {"HOME": str(home)}) == [bridge]
 
 
