@@ -26,8 +26,7 @@ from tooltray.protocol.sessions.call_timings import FROM_RULES
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.own_results import own_result
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.records.activity.call_stats import CallStats
-from tooltray.records.journal.calls_under_way import CallsUnderWay
+from tooltray.records.activity.call_stats import CallStats, CallsUnderWay
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.servers.builtin.hub_server import HubServer
 from tooltray.servers.relay.relay import ServerRelay

@@ -6,7 +6,7 @@ from tooltray.carriers.rest.rest_api import ProgramAsker
 from tooltray.consent.tokens.api_tokens import TokenHolder
 from tooltray.foundation.confirmation import Wish
 from tooltray.foundation.phrases import Phrase
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 
 
 class Trusting:

@@ -9,8 +9,7 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli.commands import audit_command
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.approvals import AuditEntry
-from tooltray.records.audit.audit_file import AuditFile
-from tooltray.records.audit.audit_trail import AuditTrail, Decision
+from tooltray.records.audit_trail import AuditFile, AuditTrail, Decision
 
 ENTRIES = [
     {"number": 2, "at": 1e30, "what": "A no", "answer": "no", "way": "program", "who": "panel\x1b[1m"},
