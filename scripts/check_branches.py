@@ -30,7 +30,7 @@ COMPLETE = (
     "desktop/tooltray/foundation/installs/*.py",
     "desktop/tooltray/gateway/*.py",
     "desktop/tooltray/protocol/*.py",
-    "desktop/tooltray/records/audit/*.py",
+    "desktop/tooltray/records/audit_trail.py",
     "desktop/tooltray/records/journal/*.py",
     "desktop/tooltray/records/telemetry/*.py",
     "desktop/tooltray/servers/confinement/*.py",

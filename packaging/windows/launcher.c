@@ -2,7 +2,7 @@
 
    It starts the bridge of the first installation that is there, with the same standard handles and arguments, and ends as that ends. Which
    ones there are stands in tooltray-bridge.txt beside it (UTF-8; each line: the program, a tab, its command line), written by
-   installs/bridge_file_windows.py. So an update writes a text, never a program that runs. Without any installation it answers each request
+   installs/bridge_file.py. So an update writes a text, never a program that runs. Without any installation it answers each request
    with an error, so that the AI client shows a person what to do.
 
    A program without a console (-mwindows): no window flashes where a client that has none starts it. */

@@ -11,7 +11,7 @@ from tooltray.consent.passphrase import Passphrase
 from tooltray.consent.questions import Inbox
 from tooltray.foundation.confirmation import PERSON, Person, Wish, asked_by
 from tooltray.foundation.events import EventBus
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 
 
 def consent_in(folder: Path, bus: EventBus | None = None, *, has_window: bool = False, wheel: ManualWheel | None = None) -> Consent:

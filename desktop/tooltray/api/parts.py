@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import tooltray.gateway.calls.own_calls
     import tooltray.gateway.feedback.feedbacks
     import tooltray.gateway.server_tasks.task_book
-    import tooltray.records.audit.api
+    import tooltray.records.audit_trail
     import tooltray.records.journal.api
     import tooltray.servers.confinement.api
     import tooltray.servers.logs.api
@@ -70,7 +70,7 @@ class Api:
     activity: "tooltray.records.journal.api.ActivityApi"
     server_tasks: "tooltray.gateway.server_tasks.task_book.ServerTasksApi"
     confirmations: "tooltray.consent.api.ConfirmationsApi"
-    audit: "tooltray.records.audit.api.AuditApi"
+    audit: "tooltray.records.audit_trail.AuditApi"
     program: "tooltray.api.presenter.program_api.ProgramApi"
 
 

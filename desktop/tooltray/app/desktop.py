@@ -13,6 +13,7 @@ import socket
 import sys
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -20,9 +21,11 @@ import msgspec
 from tooltray import __version__
 from tooltray.carriers.control.control_client import ControlClient
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import tooltray_command
+from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.runtime import log_loop_exception, new_event_loop
 
 if TYPE_CHECKING:
@@ -102,8 +105,6 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     from PySide6.QtCore import QLoggingCategory
     from PySide6.QtWidgets import QApplication
 
-    from tooltray.foundation.files.atomic_file import write_atomically
-    from tooltray.foundation.home.one_time_notices import OneTimeNotices
     from tooltray.foundation.preferences import read_preferences
     from tooltray.foundation.tasks import TaskKeeper
     from tooltray.ui.pages.server_wishes import ServerWishes
@@ -195,7 +196,6 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 def _build_main(parts: Parts) -> "MainWindow":
     """Builds the main window, in the current language."""
     from tooltray.config.settings.given_entries import read_entry_text
-    from tooltray.foundation.files.atomic_file import write_atomically
     from tooltray.sources.entries.pasted import parse_pasted
     from tooltray.sources.entries.pasted_parts import secret_spans
     from tooltray.sources.entries.portable_entry import with_new_secrets_moved
@@ -219,7 +219,7 @@ def _build_main(parts: Parts) -> "MainWindow":
 
 
 def _entry(home: Home) -> str:
-    from tooltray.foundation.installs.bridge_entry import bridge_entry_text
+    from tooltray.foundation.installs.installations import bridge_entry_text
 
     return bridge_entry_text(home)
 
@@ -255,6 +255,41 @@ def is_running(home: Home, opening: Opening) -> bool:
     except TooltrayError:  # a hub without a window, or one that hangs: the window explains what to do
         return False
     return True
+
+
+class OneTimeNotices:
+    """The one-time notices that the user has seen, e.g. that Tooltray keeps running when its window is closed.
+
+    If the file cannot be read or written, a notice is shown again.
+
+    Args:
+        path: the file with the keys of shown notices, a JSON list.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._shown: set[str] | None = None  # read at the first use
+
+    def is_first(self, key: str) -> bool:
+        """Returns whether a notice was not shown before, and counts it as shown from now on. Blocks for as long as writing a small file
+        takes.
+        """
+        shown = self._shown = self._read() if self._shown is None else self._shown
+        if key in shown:
+            return False
+        shown.add(key)
+        try:
+            write_atomically(self._path, json.dumps(sorted(shown)).encode())
+        except OSError as error:
+            logger.info("%s could not be written: %s", self._path, error.strerror or error)
+        return True
+
+    def _read(self) -> set[str]:
+        try:
+            found = json.loads(read_regular(self._path))
+        except (OSError, ValueError, RecursionError):
+            return set()
+        return {key for key in found if isinstance(key, str)} if isinstance(found, list) else set()
 
 
 class EngineThread:
@@ -413,7 +448,6 @@ def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> Tooltr
 
 def _note_display(home: Home) -> None:
     """Records the desktop's display, so that a bridge can start the desktop there again."""
-    from tooltray.foundation.files.atomic_file import write_atomically
 
     noted = {name: os.environ[name] for name in DISPLAY_VARIABLES if name in os.environ}
     try:

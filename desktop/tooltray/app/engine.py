@@ -21,9 +21,8 @@ from tooltray.foundation.events import EventBus, HttpAddressChanged, ProblemRepo
 from tooltray.foundation.files.atomic_file import remove_leftovers
 from tooltray.foundation.home.home import Home, default_home
 from tooltray.foundation.home.hub_place import HubPlace
-from tooltray.foundation.installs.installation import this_installation
+from tooltray.foundation.installs.installation import OwnProgram, this_installation
 from tooltray.foundation.installs.installations import Installations
-from tooltray.foundation.installs.own_program import OwnProgram
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.runtime import return_large_blocks, use_pidfd_watcher
 from tooltray.foundation.tasks import end_in_turn, finish_in_thread

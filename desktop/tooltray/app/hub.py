@@ -84,7 +84,7 @@ from tooltray.foundation.composition import Later, made, part, read
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.files.watcher import FileWatcher
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.bridge_entry import bridge_entry
+from tooltray.foundation.installs.installations import bridge_entry
 from tooltray.foundation.moments import SteadyWallClock
 from tooltray.foundation.programs import is_frozen, resource
 from tooltray.foundation.tasks import finish_in_thread
@@ -113,15 +113,14 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.protocol.sessions.session_state import SessionStates
-from tooltray.records.activity.call_stats import CallStats
+from tooltray.records.activity.call_stats import CallStats, CallsUnderWay
 from tooltray.records.activity.hub_log import HubLog
 from tooltray.records.activity.structured_log import StructuredLog
-from tooltray.records.audit.api import AuditApi
+from tooltray.records.audit_trail import AuditApi
 from tooltray.records.journal.api import ActivityApi
-from tooltray.records.journal.calls_under_way import CallsUnderWay
 from tooltray.records.journal.journal import Journal
+from tooltray.records.journal.journal_event import Failures
 from tooltray.records.journal.journal_reader import JournalReader
-from tooltray.records.journal.recorded_failures import Failures
 from tooltray.records.telemetry.trace_export import TraceExport
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import HubServer

@@ -18,7 +18,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.programs import resource
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.records.activity.masking import Mask
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 from tooltray.servers.confinement.api import MakeGuarded
 from tooltray.servers.confinement.confinements import Support, probe
 from tooltray.servers.confinement.guarded_folders import GuardedFolders

@@ -31,7 +31,7 @@ from tooltray.foundation.snapshots.clients import HttpStatus, NewApiToken, Scope
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
-from tooltray.records.audit.api import AuditApi
+from tooltray.records.audit_trail import AuditApi
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
 from tooltray.servers.confinement.api import ConfinementApi

@@ -23,7 +23,7 @@ from tooltray.cli.speech import tr
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.home.hub_place import STOP_THERE, HubLock, HubRunning
-from tooltray.foundation.installs.bridge_entry import bridge_entry_text
+from tooltray.foundation.installs.installations import bridge_entry_text
 from tooltray.foundation.platform.guardian import REPLACED
 from tooltray.foundation.runtime import new_event_loop, reporting_uncaught
 from tooltray.foundation.tasks import TaskKeeper

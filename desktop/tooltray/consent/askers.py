@@ -16,7 +16,7 @@ from tooltray.foundation.confirmation import Asker, NeedsPassphrase, Person, Wis
 from tooltray.foundation.errors import Denied
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.records.audit.audit_trail import AuditTrail, Decision
+from tooltray.records.audit_trail import AuditTrail, Decision
 
 WINDOW, BY_PASSPHRASE, TERMINAL, SCRIPT = "window", "passphrase", "terminal", "script"
 GONE = "gone"  # the asker did not wait for the answer

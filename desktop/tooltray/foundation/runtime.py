@@ -21,7 +21,6 @@ The desktop ends for none of these: it shows each once, and its servers keep run
 
 import asyncio
 import contextlib
-import ctypes
 import gc
 import logging
 import os
@@ -89,6 +88,8 @@ def use_pidfd_watcher() -> None:
 
 def return_large_blocks() -> None:
     """Sets up the C library's allocator for this process. Does nothing if the C library has no such settings (macOS, Windows, musl)."""
+    import ctypes
+
     if sys.platform == "linux" and (set_option := getattr(ctypes.CDLL(None), "mallopt", None)):
         set_option(_M_MMAP_THRESHOLD, MAPPED_FROM_BYTES)
         set_option(_M_TRIM_THRESHOLD, KEPT_FREE_BYTES)

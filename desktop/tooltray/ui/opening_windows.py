@@ -6,7 +6,7 @@ import sys
 from PySide6.QtCore import QObject, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 
-from tooltray.foundation.platform.win32.opening import open_outside
+from tooltray.foundation.platform.win32.jobs import open_outside
 
 assert sys.platform == "win32"
 

@@ -1,10 +1,12 @@
 """What the desktop looks at before it loads a window system."""
 
+from pathlib import Path
+
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 
 from tooltray import __version__
-from tooltray.app.desktop import Opening, check_display, is_running
+from tooltray.app.desktop import OneTimeNotices, Opening, check_display, is_running
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 
@@ -37,3 +39,26 @@ def test_the_window_of_a_desktop_that_runs_is_shown_unless_we_are_newer(hub_home
         assert is_running(hub_home, Opening(link=link)) is stays
     assert ("hub/raise_window", {"link": link}) in hub.calls or not stays
     assert len(hub.calls) == (2 if stays else 1)
+
+
+def test_it_is_said_once_also_after_a_restart(tmp_path: Path) -> None:
+    said = OneTimeNotices(tmp_path / "told.json")
+    assert [said.is_first("closed"), said.is_first("closed"), said.is_first("other")] == [True, False, True]
+    again = OneTimeNotices(tmp_path / "told.json")
+    assert [again.is_first("closed"), again.is_first("other"), again.is_first("new")] == [False, False, True]
+
+
+@pytest.mark.parametrize("content", [b"{", b"{}", b"[1, null]", b"[" * 100_000, b"\xff"])
+def test_a_file_that_means_nothing_is_written_anew(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "told.json"
+    path.write_bytes(content)
+    assert OneTimeNotices(path).is_first("closed")
+    assert not OneTimeNotices(path).is_first("closed")
+
+
+def test_what_cannot_be_written_is_said_again_by_the_next_start_only(tmp_path: Path) -> None:
+    path = tmp_path / "told.json"
+    path.mkdir()
+    said = OneTimeNotices(path)
+    assert [said.is_first("closed"), said.is_first("closed")] == [True, False]
+    assert OneTimeNotices(path).is_first("closed")

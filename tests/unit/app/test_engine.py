@@ -22,7 +22,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.home.hub_place import HubLock, HubRunning
-from tooltray.foundation.installs.own_program import OwnProgram
+from tooltray.foundation.installs.installation import OwnProgram
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 

@@ -21,8 +21,7 @@ import msgspec
 from tooltray import __version__
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.installs import start_at_login
-from tooltray.foundation.installs.installation import KINDS, this_installation
-from tooltray.foundation.installs.upkeep import how_to_update, licence_text
+from tooltray.foundation.installs.installation import KINDS, how_to_update, licence_text, this_installation
 from tooltray.foundation.snapshots.hub import EnvironmentSnapshot, HubSnapshot, ProgramLoad, ProgramSnapshot
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import always, verb

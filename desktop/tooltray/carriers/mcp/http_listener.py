@@ -25,7 +25,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 
 if TYPE_CHECKING:
     from tooltray.carriers.mcp.http_app import HttpApp

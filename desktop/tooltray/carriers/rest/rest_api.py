@@ -23,7 +23,7 @@ from tooltray.foundation.confirmation import Wish, asked_by, confirm_widening, s
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread
-from tooltray.records.audit.audit_trail import AuditTrail, Decision
+from tooltray.records.audit_trail import AuditTrail, Decision
 
 logger = logging.getLogger(__name__)
 PROGRAM = "program"  # the way in which a trusted program decides

@@ -239,8 +239,7 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
 
 def _check_bridge(home: Home) -> Check:
     """Checks the program that AI clients start, and writes it again if it is wrong."""
-    from tooltray.foundation.installs.bridge_entry import bridge_entry
-    from tooltray.foundation.installs.installations import Installations
+    from tooltray.foundation.installs.installations import Installations, bridge_entry
 
     installations = Installations(default_home() or home)
     try:

@@ -14,10 +14,8 @@ from tooltray.cli.terminal import answer, clean, clean_line
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, default_home
 from tooltray.foundation.installs import start_at_login
-from tooltray.foundation.installs.bridge_entry import bridge_entry
-from tooltray.foundation.installs.installation import Installation, this_installation
-from tooltray.foundation.installs.installations import Installations
-from tooltray.foundation.installs.upkeep import licence_text
+from tooltray.foundation.installs.installation import Installation, licence_text, this_installation
+from tooltray.foundation.installs.installations import Installations, bridge_entry
 from tooltray.foundation.phrases import as_json
 
 

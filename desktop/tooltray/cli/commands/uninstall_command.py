@@ -22,8 +22,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, default_home
 from tooltray.foundation.home.hub_place import HubLock
 from tooltray.foundation.installs import start_at_login
-from tooltray.foundation.installs.installation import this_installation
-from tooltray.foundation.installs.upkeep import how_to_remove, uninstaller
+from tooltray.foundation.installs.installation import how_to_remove, this_installation, uninstaller
 from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.ai_clients import moved_by
 from tooltray.sources.clients.bridge_entries import OwnEntry

@@ -25,7 +25,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionFlow, SessionState
-from tooltray.records.journal.touched import arguments_of, touched
+from tooltray.records.journal.call_params import arguments_of, target_of
 from tooltray.servers.transports.transports import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
 
@@ -122,7 +122,7 @@ class FlowGuard:
     def note(self, route: Route, exchange: Exchange) -> None:
         """Records that a call was answered; its result may steer the model from now on."""
         if self.is_on and self._flow(route).reads and self._is_on_for(exchange.session.state):
-            self._keep(exchange.session.state, SessionFlow(route.server, route.definition.name, touched(exchange.request.params)))
+            self._keep(exchange.session.state, SessionFlow(route.server, route.definition.name, target_of(exchange.request.params)))
 
     def note_again(self, route: Route | None, server: str, state: SessionState) -> None:
         """Records that a tool's earlier output reached this session (task result or kept result).

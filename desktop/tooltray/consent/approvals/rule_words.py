@@ -29,7 +29,7 @@ from tooltray.consent.approvals.rule_coverage import (
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.records.journal.touched import ADDRESSES, COMMANDS, PATHS, TARGETS, plain_name
+from tooltray.records.journal.call_params import ADDRESSES, COMMANDS, PATHS, TARGETS, plain_name
 
 LONGEST_VALUE = 200  # characters of one value; a longer one is marked as cut
 _RUNS_OTHERS = """

@@ -33,7 +33,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.tasks import Spawn
 from tooltray.protocol.sessions.exchange import FROM_GRANT, FROM_RULES
-from tooltray.records.audit.audit_trail import AuditTrail, Decision
+from tooltray.records.audit_trail import AuditTrail, Decision
 from tooltray.servers.upstream.server_manager import ServerManager
 
 

@@ -1,17 +1,21 @@
-"""One installation of Tooltray: its kind, its version, and the command of its bridge.
+"""One installation of Tooltray: its kind and version, how it is updated and removed, and whether its programs were replaced.
 
-A package names its kind in a file beside its programs; without that file it is a Python package or a checkout.
+A package names its kind in a file beside its programs; without that file it is a Python package or a checkout. Files of a package manager
+or an installer are removed by that program; only the portable archive has a script of ours for that.
 """
 
+import contextlib
 import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
+import tooltray
 from tooltray import __version__
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import bridge_command, is_frozen
@@ -27,6 +31,28 @@ KINDS: Mapping[str, str] = {
     "windows-setup": Phrase("Windows installer"),
     "windows-portable": Phrase("portable folder"),
     "macos-app": Phrase("macOS app"),
+}
+SETTLED_S = 10.0  # a package manager has then renamed all files of the package; it does so one after the other
+ROOT = Path(__file__).absolute().parents[4]  # of a checkout
+LICENCES = "LICENCES.txt"
+_UPDATE: Mapping[str, str] = {
+    "deb": Phrase("Install the newer package: {command}", command="sudo apt install ./tooltray_VERSION_amd64.deb"),
+    ARCHIVE: Phrase("Unpack the newer archive and run its {script}", script="install.sh"),
+    CHECKOUT: Phrase("Run: {command}", command="git pull && make run"),
+    "windows-setup": Phrase("Run the newer installer"),
+    "windows-portable": Phrase("Unpack the newer archive over this folder"),
+    "macos-app": Phrase("Drag the newer Tooltray into Applications"),
+}
+_REMOVE: Mapping[str, str] = {
+    "deb": Phrase("Run: {command}", command="sudo apt purge tooltray"),
+    "windows-setup": Phrase("Uninstall Tooltray in the Settings of Windows, below Apps"),
+    "macos-app": Phrase("Move Tooltray from Applications to the Trash"),
+}
+# by the file that the tool leaves in the environment; the last one is for any
+_OF_TOOLS = {
+    "uv-receipt.toml": ("uv tool install --force tooltray-VERSION-py3-none-any.whl", "uv tool uninstall tooltray"),
+    "pipx_metadata.json": ("pipx install --force tooltray-VERSION-py3-none-any.whl", "pipx uninstall tooltray"),
+    "": ("pip install --upgrade tooltray-VERSION-py3-none-any.whl", "pip uninstall tooltray"),
 }
 
 
@@ -77,7 +103,7 @@ def this_installation() -> Installation:
 def _kind() -> str:
     if is_frozen():
         return _said_kind(_beside_programs(Path(sys.executable).parent) / ABOUT)
-    return CHECKOUT if (Path(__file__).absolute().parents[4] / "pyproject.toml").exists() else WHEEL
+    return CHECKOUT if (ROOT / "pyproject.toml").exists() else WHEEL
 
 
 def _beside_programs(folder: Path) -> Path:
@@ -90,3 +116,99 @@ def _said_kind(about: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError):
         return ARCHIVE
     return kind if kind in KINDS else ARCHIVE
+
+
+class OwnProgram:
+    """The program's file as it was when this object was made, to notice that a package manager has replaced it. Blocks on the disk.
+
+    A process whose program was replaced should end soon: its later imports come from the newer version's files, and a frozen program reads
+    its modules from its own file.
+
+    Args:
+        file: None: the program never counts as replaced.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        self._before = file and _identity(file)
+
+    @classmethod
+    def of(cls, installation: Installation) -> "OwnProgram":
+        """Makes the object for an installation. A checkout never counts as replaced: its developer restarts by hand. Windows replaces no
+        running program.
+        """
+        if installation.kind == CHECKOUT or sys.platform == "win32":
+            return cls(None)
+        return cls(Path(sys.executable if is_frozen() else tooltray.__file__))
+
+    def is_replaced(self) -> bool:
+        """Returns whether another file has had the same path for a while. A program that no longer exists was removed, not replaced."""
+        if self._file is None or self._before is None:
+            return False
+        now = _identity(self._file)
+        return now not in (None, self._before) and time.time() - os.stat(self._file).st_ctime >= SETTLED_S
+
+
+def _identity(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_mtime_ns
+
+
+def how_to_update(installation: Installation) -> str:
+    if installation.kind == WHEEL:
+        return Phrase("Run: {command}", command=_of_tool()[0])
+    return _UPDATE[installation.kind]
+
+
+def how_to_remove(installation: Installation) -> str:
+    if installation.kind == WHEEL:
+        return Phrase("Run: {command}", command=_of_tool()[1])
+    folder = ROOT if installation.kind == CHECKOUT else Path(sys.executable).parent
+    return _REMOVE.get(installation.kind) or Phrase("Delete the folder {folder}", folder=str(folder))
+
+
+def uninstaller(installation: Installation) -> Path | None:
+    """Returns the script that removes this program; None if it has none, as for an archive that was unpacked and not installed."""
+    script = Path(sys.executable).parents[1] / "install.sh"
+    is_installed = installation.kind == ARCHIVE and (script.parent / "current").is_symlink()
+    return script if is_installed and script.is_file() else None
+
+
+def licence_text() -> str:
+    """Returns the licences of Tooltray and of everything shipped with it. If no others are shipped, returns Tooltray's own, and
+    where the others are.
+    """
+    if is_frozen():
+        return _first_text(_shipped_licences())
+    import sysconfig
+
+    folder = sysconfig.get_path("purelib")
+    others = f"Each package that Tooltray uses has its licence in its own folder, below {folder}."
+    return f"{_first_text(_own_licence()).rstrip()}\n\n{others}"
+
+
+def _first_text(places: Iterable[Path]) -> str:
+    return next((place.read_text("utf-8", "replace") for place in places if place.is_file()), "Tooltray: MIT")
+
+
+def _shipped_licences() -> Iterator[Path]:
+    program = Path(sys.executable)
+    yield program.with_name(LICENCES)
+    yield program.parents[1] / "Resources" / LICENCES  # of an app for macOS
+
+
+def _own_licence() -> Iterator[Path]:
+    import importlib.metadata  # 20 ms, which only a look at the licences costs
+
+    yield ROOT / "LICENSE"
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        files = importlib.metadata.files("tooltray") or []
+        yield from (Path(str(file.locate())) for file in files if file.name == "LICENSE")
+
+
+def _of_tool() -> tuple[str, str]:
+    prefix = Path(sys.prefix)
+    return next(commands for name, commands in _OF_TOOLS.items() if not name or (prefix / name).is_file())

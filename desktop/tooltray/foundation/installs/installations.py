@@ -1,4 +1,4 @@
-"""The user's installations of Tooltray, and the one path in AI clients' configs: `~/.tooltray/bin/tooltray-bridge`.
+"""The user's installations of Tooltray, the one path in AI clients' configs, `~/.tooltray/bin/tooltray-bridge`, and the entry with it.
 
 All methods block on the disk. The rules, in full:
 
@@ -10,27 +10,25 @@ All methods block on the disk. The rules, in full:
 """
 
 import contextlib
+import json
 import logging
-import sys
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.edited_files import EditedFiles, digest_of_bytes
-from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.installation import Installation
+from tooltray.foundation.home.home import Home, default_home
+from tooltray.foundation.installs.bridge_file import bridge_file
+from tooltray.foundation.installs.installation import Installation, this_installation
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.programs import bridge_command
 from tooltray.foundation.regular_file import read_regular
 
-if sys.platform == "win32":
-    from tooltray.foundation.installs import bridge_file_windows as bridge_file
-else:
-    from tooltray.foundation.installs import bridge_file_posix as bridge_file
-
 logger = logging.getLogger(__name__)
-
 VERSION = 1
 NOT_WRITTEN = Phrase("The program that AI clients start cannot be written")
 
@@ -55,7 +53,7 @@ class Installations:
     """
 
     def __init__(self, home: Home, files: EditedFiles | None = None) -> None:
-        self._file, self.path = home.installs, home.bin / bridge_file.NAME
+        self._file, self.path = home.installs, home.bin / bridge_file.name
         self._files = files or EditedFiles()
 
     def known(self) -> list[Installation]:
@@ -151,3 +149,34 @@ def _written(record: Record) -> bytes:
 def _cannot(error: OSError) -> TooltrayError:
     message = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
     return TooltrayError(NOT_WRITTEN, message, Phrase("Free space on the disk, or make the folder writable"))
+
+
+def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Returns the entry for one home, in the form that most AI clients read.
+
+    For an installed Tooltray it has the one path that never changes, also before its first hub has written it. A
+    checkout that has not taken that path names its own interpreter and script, with absolute paths: AI clients have another PATH than a
+    terminal. A home other than the default one is named, because AI clients pass no TOOLTRAY_HOME.
+
+    Args:
+        environ: where HOME is looked up, to find out whether the home is the default one.
+    """
+    own = default_home(environ)
+    command, *arguments = _command(own, is_own=home == own)
+    if home != own:
+        arguments += ["--home", str(home.root)]
+    return {"mcpServers": {"tooltray": {"command": command, "args": arguments}}}
+
+
+def _command(own: Home | None, *, is_own: bool) -> list[str]:
+    if own is None:
+        return bridge_command()
+    installations = Installations(own)
+    has_path = installations.owner and os.access(installations.path, os.X_OK)
+    is_on_its_way = is_own and installations.will_give_path(this_installation())  # a hub of another home writes nothing
+    return [str(installations.path)] if has_path or is_on_its_way else bridge_command()
+
+
+def bridge_entry_text(home: Home) -> str:
+    """Returns the entry as JSON, indented for pasting."""
+    return json.dumps(bridge_entry(home), indent=2, ensure_ascii=False)

@@ -1,8 +1,8 @@
 """The hub's parent process: it outlives the hub by a moment, and ends processes that the hub has left behind, also after `kill -9`.
 
 The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same standard
-input and output. On Windows the hub runs in this process, and guardian_windows puts it into a job. Uses only the standard library, and runs
-before anything large is imported, because the guardian lives as long as the hub.
+input and output. On Windows the hub runs in this process, which a job guards. Uses only the standard library, and runs before anything
+large is imported, because the guardian lives as long as the hub.
 """
 
 import contextlib
@@ -16,7 +16,9 @@ from time import monotonic
 if sys.platform == "darwin":
     from tooltray.foundation.platform import guardian_macos as platform
 elif sys.platform == "win32":
-    from tooltray.foundation.platform import guardian_windows
+    import logging
+
+    from tooltray.foundation.platform.win32.jobs import Job
 else:
     from tooltray.foundation.platform import guardian_linux as platform
 
@@ -30,6 +32,24 @@ ENDS_WITHIN_S = 30.0  # an orderly end: calls in flight 10 s at a handover, then
 GRACE_S = 2.0  # between SIGTERM and SIGKILL for processes that the hub left behind; servers that obey SIGTERM have ended by then
 GIVE_UP_S = 5.0  # to wait after SIGKILL: a process that still exists then is waiting for a broken disk
 LOOK_EVERY_S = 0.05  # between checks of processes that the hub left behind, if they are not our children: their end is not reported
+
+
+if sys.platform == "win32":  # pragma: no cover - one branch per platform
+    _jobs: list[Job] = []  # for as long as the process lives: a job ends its processes when its last handle is closed
+
+    def _guard_this_process() -> None:
+        """Puts this process into a job, so that everything it starts ends with it, however that happens; called before anything is started.
+
+        Where another program's job forbids it, only the servers' own jobs remain. A program that must outlive the hub (a browser) is
+        started with `open_outside`.
+        """
+        try:
+            job = Job(may_leave=True)
+            job.take_this_process()
+        except OSError as error:
+            logging.getLogger(__name__).warning("servers will outlive a hub that is ended by force: %s", error.strerror)
+            return
+        _jobs.append(job)
 
 
 def run(
@@ -56,7 +76,7 @@ def run(
         The hub's exit code. If a signal ended it: 130 or 143 for a SIGINT or SIGTERM that was meant for it, otherwise 1.
     """
     if sys.platform == "win32":  # pragma: no cover - one branch per platform
-        guardian_windows.guard_this_process()
+        _guard_this_process()
         return work()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()  # otherwise both processes would write the buffers' content

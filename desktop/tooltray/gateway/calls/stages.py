@@ -24,8 +24,7 @@ from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, 
 from tooltray.protocol.eras import HEADER_MISMATCH, Era, own_result
 from tooltray.protocol.sessions.exchange import FROM_RULES, Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.records.activity.call_stats import CallStats
-from tooltray.records.journal.calls_under_way import CallsUnderWay
+from tooltray.records.activity.call_stats import CallStats, CallsUnderWay
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.servers.builtin.hub_server import HubServer
 from tooltray.servers.relay.relay import ServerRelay

@@ -1,4 +1,4 @@
-"""Counts and durations of tool calls, for each server's card.
+"""Tool calls in progress, and counts and durations of those that have ended, for each server's card.
 
 Belongs to one event loop's thread; stores nothing on disk.
 """
@@ -8,9 +8,14 @@ import time
 from collections import deque
 from collections.abc import Iterable, Mapping
 
+from tooltray.foundation.snapshots.activity import CallNow
+from tooltray.protocol.sessions.exchange import Exchange
+
 HOURS_SHOWN = 16  # bars on a card
 HOUR_S = 3600
 DURATIONS_KEPT = 200  # of the last calls; enough for a steady 95th percentile, and small
+
+MOST_SHOWN = 1_000  # a person sees a dozen
 
 
 class CallStats:
@@ -102,3 +107,32 @@ def _day_around(now: float) -> tuple[float, float]:
     year, month, day, *_ = time.localtime(now)
     start, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
     return start, end
+
+
+class CallsUnderWay:
+    """The tool calls in progress. Belongs to the engine's loop.
+
+    Attributes:
+        calls: in the order in which they began, each with its server and the server's own name for the tool.
+    """
+
+    def __init__(self) -> None:
+        self.calls: dict[Exchange, tuple[str, str]] = {}
+
+    def now(self) -> list[CallNow]:
+        """Returns the calls, the longest first."""
+        clock = time.time() - time.perf_counter()
+        return [_shown(exchange, *of, clock) for exchange, of in list(self.calls.items())[:MOST_SHOWN]]
+
+
+def _shown(exchange: Exchange, server: str, tool: str, clock: float) -> CallNow:
+    state, timings = exchange.session.state, exchange.timings
+    return CallNow(
+        client=state.client or exchange.client,
+        session=state.id,
+        project=state.project.path if state.project else "",
+        server=server,
+        tool=tool,
+        since=clock + timings.received_at,
+        waits_for=timings.waits_for,
+    )

@@ -7,7 +7,28 @@ import logging
 from typing import Any
 
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
-from tooltray.records.activity.structured_log import INTERNAL_ERROR, LogHandler, StructuredLog
+from tooltray.records.activity.structured_log import INTERNAL_ERROR, MAX_MESSAGE_LENGTH, StructuredLog, short_stack
+
+
+class LogHandler(logging.Handler):
+    """A handler that passes records of Python's logging to the structured log: as `error` from ERROR upwards, as `log` otherwise."""
+
+    def __init__(self, log: StructuredLog, level: int = logging.NOTSET) -> None:
+        super().__init__(level)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            summary = record.getMessage()
+        except Exception as error:  # wrong arguments for its text: the bare text is better than no text
+            summary = f"{record.msg} ({type(error).__name__}: {error})"
+        summary, level = summary[:MAX_MESSAGE_LENGTH], record.levelname.lower()
+        raised = record.exc_info[1] if record.exc_info else None
+        if record.levelno >= logging.ERROR:
+            self._log.error(summary, raised, component=record.name, level=level)
+        else:
+            stack = {"stack": short_stack(raised)} if raised else {}
+            self._log.record("log", summary, component=record.name, level=level, **stack)
 
 
 class HubLog:

@@ -1,22 +1,20 @@
-"""The files of the structured log: one a day, more on a busy day; old ones are removed.
+"""Where lines of the structured log go: into files, and to stderr.
 
-Several processes may write to one folder: files are opened for appending only, and each write ends with a whole line. Only StructuredLog's
-writer thread uses this.
+There is a file each day, more on a busy day; old ones are removed. Several processes may write to one folder: files are opened for
+appending only, and each write ends with a whole line. Only StructuredLog's writer thread uses this.
 """
 
 import os
 import re
 import sys
+import threading
 import time
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
 from tooltray.foundation.moments import day_of, days_kept
-
-if sys.platform == "win32":
-    from tooltray.records.activity.appending_windows import open_to_append
-else:
-    from tooltray.records.activity.appending_posix import open_to_append
+from tooltray.foundation.regular_file import open_regular
 
 MAX_FILE_BYTES = 20 * 2**20  # of one file; a day may have several, so that old hours can be removed and editors can open each
 MAX_TOTAL_BYTES = 100 * 2**20
@@ -25,6 +23,45 @@ NEWLINE = 0x0A
 LOOKS_AT_CUT_LINE, LOOK_AGAIN_S = 10, 0.02  # a write in progress is seen in parts, and takes long on a busy machine
 
 _NAME = re.compile(r"tooltray-(\d{4}-\d\d-\d\d)(?:-(\d{1,6}))?\.jsonl", re.ASCII)
+
+MAX_WAITING_BYTES = 2**20
+RETRY_S = 0.05  # for a stderr that the parent process made non-blocking
+
+
+if sys.platform == "win32":
+    import _winapi
+    import msvcrt
+
+    APPEND_DATA = 0x0004  # FILE_APPEND_DATA
+    SHARED = 0x0007  # FILE_SHARE_READ, _WRITE and _DELETE: others may append too, and remove old files
+    OPEN_ALWAYS, NORMAL = 4, 0x80  # FILE_ATTRIBUTE_NORMAL
+
+    def open_to_append(path: Path) -> int:
+        """Opens a file for reading and for appending; creates it if it does not exist, with the access list of its folder.
+
+        Python's O_APPEND is of no use here: the C library looks for the end and writes in two steps. A handle that may append but not write
+        makes Windows do both in one ("File Access Rights Constants", FILE_APPEND_DATA).
+
+        Returns:
+            a descriptor. Each write goes to the end in one step, also between the writes of other processes.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        handle = _winapi.CreateFile(str(path), _winapi.GENERIC_READ | APPEND_DATA, SHARED, 0, OPEN_ALWAYS, NORMAL, 0)
+        return msvcrt.open_osfhandle(handle, os.O_BINARY)
+else:
+
+    def open_to_append(path: Path) -> int:
+        """Opens a file for reading and for appending; creates it if it does not exist, only for this user.
+
+        Returns:
+            a descriptor. Each write goes to the end in one step, also between the writes of other processes.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        return open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
 
 
 class LogFiles:
@@ -123,3 +160,78 @@ def log_files(folder: Path) -> list[tuple[str, Path]]:
     except OSError:
         return []
     return sorted((f"{match[1]}.{int(match[2] or 1):06d}", path) for match, path in matches if match)
+
+
+class StderrCopy:
+    """A writer of text to stderr, in order, that never blocks the log on its reader.
+
+    An AI client may close its end of stderr, or keep it open and never read it: then a write blocks forever. So a separate thread writes,
+    a daemon that ends with the process; lines that exceed its queue are only in the log files.
+    """
+
+    def __init__(self) -> None:
+        """Duplicates descriptor 2, which may be closed and reused for something else later."""
+        self._changed = threading.Condition()
+        self._pieces: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._is_open = True
+        try:
+            self._descriptor = os.dup(2)
+        except OSError:  # started without a stderr
+            self._is_open = False
+            return
+        self._thread = threading.Thread(target=self._run, name="tooltray-stderr", daemon=True)
+        self._thread.start()
+
+    def write(self, piece: bytes) -> None:
+        """Queues a piece if there is room for it; never blocks."""
+        with self._changed:
+            if self._is_open and self._waiting_bytes + len(piece) <= MAX_WAITING_BYTES:
+                self._pieces.append(piece)
+                self._waiting_bytes += len(piece)
+                self._changed.notify_all()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Waits until all pieces are written or stderr is closed; returns False after `timeout_s` seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._pieces, timeout_s)
+
+    def close(self, timeout_s: float) -> None:
+        """Writes queued pieces for `timeout_s` seconds at most. May be called twice."""
+        with self._changed:
+            was_open, self._is_open = self._is_open, False
+            self._changed.notify_all()
+        if was_open:
+            self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        while piece := self._next():
+            try:
+                self._write_all(piece)
+            except OSError:  # the reader has gone (EPIPE)
+                self._drop_all()
+                break
+            with self._changed:
+                self._pieces.popleft()
+                self._waiting_bytes -= len(piece)
+                self._changed.notify_all()
+        os.close(self._descriptor)
+
+    def _next(self) -> bytes:
+        with self._changed:
+            self._changed.wait_for(lambda: self._pieces or not self._is_open)
+            return self._pieces[0] if self._pieces else b""
+
+    def _write_all(self, piece: bytes) -> None:
+        while piece:
+            try:
+                piece = piece[os.write(self._descriptor, piece) :]
+            except BlockingIOError:
+                time.sleep(RETRY_S)
+
+    def _drop_all(self) -> None:
+        with self._changed:
+            self._is_open = False
+            self._pieces.clear()
+            self._waiting_bytes = 0
+            self._changed.notify_all()

@@ -3,25 +3,23 @@
 Recording never blocks: a thread writes, because the disk may be slow or full; the queue is bounded, and records that do not fit are counted
 and reported (`records_dropped`). Requests and replies come thousands a second, and are encoded at once by the caller in a few microseconds:
 the thread would compete for Python's global lock with the calls it records, which costs them 25-40 us each. All other records are encoded
-in the thread.
+in the thread. Of a request's arguments only names, types and sizes are recorded, never values.
 """
 
 import json
-import logging
 import threading
 import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tooltray.records.activity.argument_summary import MAX_DESCRIBED_BYTES, describe
-from tooltray.records.activity.log_files import LogFiles
+from tooltray.records.activity.log_files import LogFiles, StderrCopy
 from tooltray.records.activity.masking import Mask
-from tooltray.records.activity.stderr_copy import StderrCopy
 
 MAX_QUEUED = 10_000  # records; a quarter of a second of the busiest hub
 MAX_QUEUED_PARAMS_BYTES = 8 * 2**20  # parameters that wait to be described; of further ones only the size is recorded
@@ -47,6 +45,12 @@ Record = tuple[str, str, dict[str, object]]
 """Event, summary, further fields."""
 Waiting = tuple[Callable[..., Record], float, str, tuple[Any, ...]]
 """A record that the thread makes and encodes: a function, the time, the component, the function's arguments."""
+
+MAX_DESCRIBED_BYTES = 64 * 1024  # of larger parameters only the size is logged; parsing them would delay calls
+MAX_NAMES = 32
+MAX_NAME_LENGTH = 64  # characters
+
+_TYPES = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
 
 
 class StructuredLog:
@@ -337,27 +341,6 @@ class StructuredLog:
         return text
 
 
-class LogHandler(logging.Handler):
-    """A handler that passes records of Python's logging to the structured log: as `error` from ERROR upwards, as `log` otherwise."""
-
-    def __init__(self, log: StructuredLog, level: int = logging.NOTSET) -> None:
-        super().__init__(level)
-        self._log = log
-
-    def emit(self, record: logging.LogRecord) -> None:
-        try:
-            summary = record.getMessage()
-        except Exception as error:  # wrong arguments for its text: the bare text is better than no text
-            summary = f"{record.msg} ({type(error).__name__}: {error})"
-        summary, level = summary[:MAX_MESSAGE_LENGTH], record.levelname.lower()
-        raised = record.exc_info[1] if record.exc_info else None
-        if record.levelno >= logging.ERROR:
-            self._log.error(summary, raised, component=record.name, level=level)
-        else:
-            stack = {"stack": short_stack(raised)} if raised else {}
-            self._log.record("log", summary, component=record.name, level=level, **stack)
-
-
 def short_stack(error: BaseException) -> str:
     """Returns the innermost frames of an error, and of the errors that led to it."""
     return "".join(traceback.format_exception(error, limit=-STACK_FRAMES))[-MAX_MESSAGE_LENGTH:]
@@ -401,3 +384,45 @@ def _encoded(line: dict[str, object]) -> bytes:
         return msgspec.json.encode(line) + b"\n"
     except (ValueError, OverflowError, TypeError):  # halves of surrogate pairs, integers beyond 64 bits, subclasses of str
         return json.dumps(line).encode() + b"\n"
+
+
+def describe(method: str, params: bytes) -> dict[str, object]:
+    """Returns fields for the log.
+
+    Args:
+        params: JSON as received; bytes, `Raw` or another buffer.
+
+    Returns:
+        `arguments`: `{"path": "string(24)", "recursive": "boolean", "edits": "array(3)"}`, with the number of characters, elements or
+        members; only the type if they are not an object; for `tools/call` the arguments of the tool. `argumentsLeftOut`: the number of
+        arguments that are not listed. `tool`: the tool's name. Empty if the parameters cannot be parsed.
+    """
+    try:
+        values = msgspec.json.decode(params) if len(params) else {}
+    except (ValueError, RecursionError):
+        try:
+            values = json.loads(bytes(params))  # takes halves of surrogate pairs and 1e400
+        except (ValueError, RecursionError):
+            return {}
+    found: dict[str, object] = {}
+    if method == "tools/call" and type(values) is dict:
+        if type(name := values.get("name")) is str:
+            found["tool"] = name if len(name) <= MAX_NAME_LENGTH else _cut(name)
+        values = values.get("arguments", {})
+    if type(values) is not dict:
+        return {**found, "arguments": _kind(values)}
+    kinds = found["arguments"] = dict[str, object]()
+    for name, value in islice(values.items(), MAX_NAMES):  # a comprehension, and a call for each short name, would cost each line more
+        kinds[name if len(name) <= MAX_NAME_LENGTH else _cut(name)] = _kind(value)
+    if len(values) > MAX_NAMES:
+        found["argumentsLeftOut"] = len(values) - MAX_NAMES
+    return found
+
+
+def _kind(value: object) -> str:
+    name = _TYPES[type(value)]
+    return f"{name}({len(value)})" if isinstance(value, str | list | dict) else name
+
+
+def _cut(name: str) -> str:
+    return name[:MAX_NAME_LENGTH] + "…"

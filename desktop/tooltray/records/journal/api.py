@@ -1,16 +1,23 @@
-"""The API of the journal: calls, questions, approvals, starts, stops and failures, and statistics about them."""
+"""The API of the journal: calls, questions, approvals, starts, stops and failures, statistics about them, and their export."""
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from heapq import merge
 from pathlib import Path
+from tempfile import mkstemp
 from typing import ParamSpec, TypeVar
+
+import msgspec
 
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import ActivityWritten, EventBus
+from tooltray.foundation.files.atomic_file import replace
+from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import (
     ActivityChoices,
@@ -24,12 +31,12 @@ from tooltray.foundation.snapshots.activity import (
     JournalStatus,
     ToolUse,
 )
+from tooltray.foundation.snapshots.approvals import AuditEntry
 from tooltray.foundation.snapshots.tools import RecentCall
-from tooltray.foundation.verbs import always, verb
-from tooltray.records.audit.audit_trail import AuditTrail
-from tooltray.records.journal.activity_export import write_entries
+from tooltray.foundation.verbs import JsonObject, always, verb
+from tooltray.records.activity.call_stats import CallsUnderWay
+from tooltray.records.audit_trail import AuditTrail
 from tooltray.records.journal.call_figures import GROUPS
-from tooltray.records.journal.calls_under_way import CallsUnderWay
 from tooltray.records.journal.journal import Journal
 from tooltray.records.journal.journal_file import JournalFile
 from tooltray.records.journal.journal_reader import DAY_S, JournalReader
@@ -37,6 +44,8 @@ from tooltray.records.journal.journal_reader import DAY_S, JournalReader
 EVERYTHING = ActivityFilter()
 P = ParamSpec("P")
 T = TypeVar("T")
+
+DECISION = "decision"  # the kind of a line that comes from the audit trail
 
 
 class ActivityApi:
@@ -195,3 +204,47 @@ def _recent(row: ActivityRow) -> RecentCall:
         argument_bytes=made.argument_bytes,
         result_bytes=made.result_bytes,
     )
+
+
+def write_entries(path: Path, entries: Iterator[ActivityDetails], decisions: Iterable[AuditEntry] = ()) -> int:
+    """Writes an export as JSON Lines, which only the owner can read; returns the number of lines. It is written as a whole or not at all.
+
+    Args:
+        path: absolute; an existing file is replaced.
+        decisions: the oldest first; they are sorted among the entries by their time.
+
+    Raises:
+        TooltrayError: it cannot be written; an existing file is unchanged.
+    """
+    if not path.is_absolute() or "\0" in str(path):
+        raise TooltrayError(Phrase("The journal cannot be exported"), Phrase("'{path}' is no absolute path", path=path))
+    try:
+        descriptor, temporary = mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".tmp")
+        try:
+            count = _write(descriptor, entries, decisions)
+            replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise TooltrayError(Phrase("The journal cannot be exported"), message, hint_for(error, Phrase("Choose another place"))) from None
+    return count
+
+
+def _write(descriptor: int, entries: Iterator[ActivityDetails], decisions: Iterable[AuditEntry]) -> int:
+    lines = merge(map(line_of, entries), map(line_of_decision, decisions), key=lambda line: line["at"])
+    with open(descriptor, "wb") as file:
+        return sum(1 for line in lines if file.write(msgspec.json.encode(line) + b"\n"))
+
+
+def line_of(details: ActivityDetails) -> JsonObject:
+    """Converts an entry, its times and its stored contents into one object."""
+    times = {name: value for name, value in msgspec.structs.asdict(details.times).items() if value is not None}
+    kept = {"arguments": details.arguments, "result": details.result, "is_cut": details.is_cut} if details.entry.has_contents else {}
+    return {**msgspec.structs.asdict(details.entry), **times, "allowed_by": details.allowed_by, **kept}
+
+
+def line_of_decision(entry: AuditEntry) -> JsonObject:
+    """Converts a decision into an object, with the hash that proves its position in the audit trail."""
+    return {"kind": DECISION, **msgspec.structs.asdict(entry)}

@@ -1,8 +1,10 @@
 """Makes entries from events: finds the target and the reason of a failure, masks secrets, cleans texts for display.
 
-This work runs in the journal's thread, so that calls do not wait for it.
+Whole arguments and results are in an entry if the user wants them recorded. This work runs in the journal's thread, so that calls do not
+wait for it.
 """
 
+import json
 from collections.abc import Callable
 
 import msgspec
@@ -11,20 +13,23 @@ from msgspec import Raw
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import CallTimings
-from tooltray.records.activity.masking import Mask
-from tooltray.records.journal import touched
+from tooltray.records.activity.masking import MASKED, Mask
 from tooltray.records.journal.call_figures import bucket_of
+from tooltray.records.journal.call_params import LONGEST_CONTEXT, LONGEST_TARGET, arguments_of, read_trace, target_of
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.journal.journal_file import Contents, NewEntry
 from tooltray.records.journal.journal_queries import kept_session
-from tooltray.records.journal.kept_contents import masked_json
-from tooltray.records.journal.trace_context import LONGEST, read_trace
 
 LONGEST_REASON = 300  # characters
 LONGEST_NAME = 300
 MOST_NAMES = 1_000  # that are remembered as they are shown
-READ_BELOW_BYTES = 65_536  # of a result that gives the reason of its failure; larger ones have no certain place for it
+REASON_BELOW_BYTES = 65_536  # of a result that gives the reason of its failure; larger ones have no certain place for it
 BYTES_PER_TOKEN = 4  # an estimate; counting would cost milliseconds for a large result
+
+LARGEST_BYTES = 262_144  # of arguments, and of a result; the rest is cut
+CONTENTS_BELOW_BYTES = 2 * LARGEST_BYTES  # of larger ones the beginning is kept
+LONGEST_SECRET_BYTES = 16_384  # a cut must not leave half of one; files of keys are no longer
+MOST_DIGITS = 5_000  # of a number
 
 
 class EntryMaker:
@@ -48,8 +53,8 @@ class EntryMaker:
 
     def entry(self, event: JournalEvent) -> NewEntry:
         wanted = self._wanted()
-        line = (event.line or (touched.touched(event.params) if event.kind == CALL else "")) if wanted.line else ""
-        said = f"{self._text(line, touched.LONGEST)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
+        line = (event.line or (target_of(event.params) if event.kind == CALL else "")) if wanted.line else ""
+        said = f"{self._text(line, LONGEST_TARGET)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
         names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
         timings = event.timings
         contents = self._contents(event) if event.kind == CALL and wanted.keeps_contents(self._clock()) else None
@@ -71,7 +76,7 @@ class EntryMaker:
         return NewEntry(values, contents)
 
     def _contents(self, event: JournalEvent) -> Contents:
-        arguments, is_cut = masked_json(touched.arguments_of(event.params), self._mask)
+        arguments, is_cut = masked_json(arguments_of(event.params), self._mask)
         result, is_result_cut = masked_json(event.reply, self._mask)
         is_left_out = bool(event.argument_bytes and not event.params)
         return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
@@ -81,7 +86,7 @@ class EntryMaker:
         trace = read_trace(event.params) if event.kind == CALL else None
         if trace is None:
             return "", ""
-        texts = {name: self._text(text, LONGEST) for name, text in msgspec.structs.asdict(trace).items() if text}
+        texts = {name: self._text(text, LONGEST_CONTEXT) for name, text in msgspec.structs.asdict(trace).items() if text}
         return trace.trace_id, msgspec.json.encode(texts).decode()
 
     def _name(self, text: str) -> str:
@@ -123,8 +128,8 @@ def _reason(event: JournalEvent) -> str:
     """Returns the message of a reply that is a failure."""
     if not event.is_fault or not event.reply:
         return ""
-    beginning = bytes(memoryview(event.reply)[:READ_BELOW_BYTES])
-    if len(beginning) == READ_BELOW_BYTES:
+    beginning = bytes(memoryview(event.reply)[:REASON_BELOW_BYTES])
+    if len(beginning) == REASON_BELOW_BYTES:
         return ""
     return _message(Raw(beginning))
 
@@ -135,3 +140,40 @@ def _message(reply: Raw) -> str:
     except (ValueError, RecursionError):
         return ""
     return failed.message or next((each.text for each in failed.content if each.text), "")
+
+
+def beginning_of(raw: Raw) -> Raw:
+    """Returns the part of a large content that is read."""
+    return Raw(bytes(memoryview(raw)[: LARGEST_BYTES + LONGEST_SECRET_BYTES]))
+
+
+def masked_json(raw: Raw, mask: Mask) -> tuple[str, bool]:
+    """Returns the text to store, and whether it was cut. `raw`: JSON, or only its beginning.
+
+    Secrets are masked in the values, and not in the text, in which the same value can be spelled in many ways. Only in content that is too
+    large or not JSON the text itself is masked.
+    """
+    if not raw:
+        return "", False
+    data = bytes(raw)
+    try:
+        text = json.dumps(_masked(msgspec.json.decode(data), mask), ensure_ascii=False) if mask.is_needed else data.decode()
+    except (ValueError, RecursionError):
+        text = mask.text(data.decode("utf-8", "replace"), len(data))
+    return _cut(text)
+
+
+def _cut(text: str) -> tuple[str, bool]:
+    data = text.encode("utf-8", "replace")
+    return (text, False) if len(data) <= LARGEST_BYTES else (data[:LARGEST_BYTES].decode("utf-8", "ignore"), True)
+
+
+def _masked(value: object, mask: Mask) -> object:
+    if isinstance(value, str):
+        return mask.text(value, len(value))
+    if isinstance(value, dict):
+        return {mask.text(key, len(key)): _masked(member, mask) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_masked(member, mask) for member in value]
+    is_secret = isinstance(value, int | float) and mask.text(str(value), MOST_DIGITS) != str(value)
+    return MASKED if is_secret else value

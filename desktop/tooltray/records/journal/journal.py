@@ -25,12 +25,9 @@ from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.envelope import NOTHING
 from tooltray.records.activity.masking import Mask
-from tooltray.records.journal.entry_maker import READ_BELOW_BYTES, EntryMaker
+from tooltray.records.journal.entry_maker import CONTENTS_BELOW_BYTES, REASON_BELOW_BYTES, EntryMaker, beginning_of
 from tooltray.records.journal.journal_event import CALL, FAILURE, JournalEvent
-from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, is_damage, put_aside
-from tooltray.records.journal.kept_contents import READ_BELOW_BYTES as CONTENTS_BELOW_BYTES
-from tooltray.records.journal.kept_contents import beginning
-from tooltray.records.journal.retention import Retention
+from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, Retention, is_damage, put_aside
 
 logger = logging.getLogger(__name__)
 MAX_QUEUED = 10_000  # entries; ten seconds of a busy hub
@@ -187,11 +184,11 @@ class Journal:
         """Removes parts of an event that will not be read, since they would stay in memory until it is written."""
         is_full = self._put_bytes - self._taken_bytes > MAX_QUEUED_BYTES
         has_contents = self._wanted().contents and not is_full
-        largest = 0 if is_full else CONTENTS_BELOW_BYTES if has_contents else READ_BELOW_BYTES
+        largest = 0 if is_full else CONTENTS_BELOW_BYTES if has_contents else REASON_BELOW_BYTES
         if event.argument_bytes > largest:
             event = replace(event, params=NOTHING)
         if event.result_bytes > (largest if has_contents or event.is_fault else min(largest, SMALL_BYTES)):
-            event = replace(event, reply=beginning(event.reply) if has_contents else NOTHING)
+            event = replace(event, reply=beginning_of(event.reply) if has_contents else NOTHING)
         self._put_bytes += _held_bytes(event)
         return event
 

@@ -6,8 +6,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes
+from tooltray.records.journal.call_params import TRACE_ID
 from tooltray.records.journal.journal_file import NAMED
-from tooltray.records.journal.trace_context import TRACE_ID
 
 MOST_CHOICES = 500  # of each kind, in a filter; no user chooses more by hand
 SEARCHED = ("server", "tool", "client", "project")

@@ -28,7 +28,6 @@ from tooltray.foundation.snapshots.activity import (
 )
 from tooltray.records.journal import call_figures
 from tooltray.records.journal.call_figures import PastCalls
-from tooltray.records.journal.collapsing import Collapser
 from tooltray.records.journal.journal_file import CLEARED, VERSION, empty, files_of
 from tooltray.records.journal.journal_queries import (
     MOST_CHOICES,
@@ -50,6 +49,8 @@ SPARE = 2  # connections that stay open
 MOST_ROWS = 2_000  # of one page
 PAGE = 1_000  # entries that are read at once where neighbours are joined
 MOST_JOINED = 20_000  # entries behind one page, about 200 ms; longer runs of equal entries continue on the next page
+
+LONGEST_PAUSE_S = 1800.0  # between two equal entries; a later one is another piece of work
 
 
 class JournalReader:
@@ -234,3 +235,41 @@ def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, st
     while some := list(islice(numbers, 500)):  # SQLite takes a bounded number of values
         found |= dict(database.execute(f"SELECT id, text FROM names WHERE id IN ({', '.join('?' * len(some))})", some))
     return found
+
+
+class Collapser:
+    """A builder of rows, newest first, that joins what a reader would call repetitions: "read_file x 41".
+
+    Neighbours are joined if they differ only in time, sizes and target. After a long pause a new row begins.
+
+    Attributes:
+        rows: made so far.
+    """
+
+    def __init__(self, most: int) -> None:
+        """
+        Args:
+            most: the maximum number of rows; the last one is complete.
+        """
+        self._most = most
+        self.rows: list[ActivityRow] = []
+
+    def take(self, entry: ActivityEntry) -> bool:
+        """Adds an entry; returns whether it fitted."""
+        last = self.rows[-1] if self.rows else None
+        if last and _is_same(last, entry):
+            self.rows[-1] = ActivityRow(last.entry, last.count + 1, entry.id, entry.at)
+            return True
+        if len(self.rows) >= self._most:
+            return False
+        self.rows.append(ActivityRow(entry, 1, entry.id, entry.at))
+        return True
+
+
+def _is_same(row: ActivityRow, entry: ActivityEntry) -> bool:
+    return _key(row.entry) == _key(entry) and abs(row.first_at - entry.at) <= LONGEST_PAUSE_S
+
+
+def _key(entry: ActivityEntry) -> tuple[str, ...]:
+    of_whom = (entry.client, entry.session, entry.project)
+    return (entry.kind, entry.outcome, *of_whom, entry.server, entry.tool, entry.published)

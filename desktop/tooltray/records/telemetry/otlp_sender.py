@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace.export import SpanExportResult
 from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
 
 from tooltray import __version__
-from tooltray.records.telemetry.call_span import CallSpan
+from tooltray.records.telemetry.trace_export import CallSpan
 
 TIMEOUT_S = 5.0  # with all attempts; the hub's end waits for the last one
 SAMPLED = TraceFlags(TraceFlags.SAMPLED)

@@ -10,7 +10,6 @@ them.
 
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,11 +21,7 @@ from tooltray.foundation.home.home import file_stem
 from tooltray.foundation.moments import day_of, days_kept
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.activity import START
-
-if sys.platform == "win32":
-    from tooltray.records.activity.appending_windows import open_to_append
-else:
-    from tooltray.records.activity.appending_posix import open_to_append
+from tooltray.records.activity.log_files import open_to_append
 
 CHUNK_BYTES = 64 * 1024  # one chunk delays other threads for less than 0.2 ms
 MAX_LINE_BYTES = 64 * 1024  # of a line that are read; the rest of a longer one is skipped

@@ -65,7 +65,7 @@ class ClientScans:
         return ClientLook(ClientPlaces(environ), own=own, projects=dict.fromkeys((*projects, *self._known_projects())))
 
     def _own_entry(self) -> "OwnEntry":
-        from tooltray.foundation.installs.bridge_entry import bridge_entry
+        from tooltray.foundation.installs.installations import bridge_entry
         from tooltray.sources.clients.bridge_entries import OwnEntry
 
         entry, http, address = bridge_entry(self._home)["mcpServers"]["tooltray"], self._config.settings.publish.http, self._own_url()

@@ -28,7 +28,7 @@ from tooltray.foundation.events import EventBus, HttpAddressChanged, ProblemRepo
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 
 
 class Presenter:

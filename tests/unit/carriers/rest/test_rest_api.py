@@ -17,7 +17,7 @@ from tooltray.consent.tokens.api_tokens import TokenHolder
 from tooltray.foundation.confirmation import Wish
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 
 
 async def test_nothing_is_there_while_it_is_switched_off_and_it_is_there_as_soon_as_it_is_on(tmp_path: Path) -> None:

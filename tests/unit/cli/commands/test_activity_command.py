@@ -15,8 +15,7 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli.commands import activity_command
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.approvals import AuditEntry
-from tooltray.records.audit.audit_file import AuditFile
-from tooltray.records.audit.audit_trail import AuditTrail, Decision
+from tooltray.records.audit_trail import AuditFile, AuditTrail, Decision
 
 
 def entry(id: int, **fields: Any) -> dict[str, Any]:

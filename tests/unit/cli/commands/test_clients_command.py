@@ -10,7 +10,7 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.bridge_entry import bridge_entry
+from tooltray.foundation.installs.installations import bridge_entry
 
 BEFORE = '{\n  "mcpServers": {\n    "a": {"command": "x", "env": {"API_KEY": "sk-dummy-1234567890"}}\n  }\n}\n'
 

@@ -15,9 +15,8 @@ from tooltray.config.foreign_configs.documents import read_document
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.home.hub_place import HubLock
 from tooltray.foundation.installs import start_at_login
-from tooltray.foundation.installs.bridge_entry import bridge_entry
-from tooltray.foundation.installs.installation import this_installation
-from tooltray.foundation.installs.upkeep import ROOT, how_to_remove
+from tooltray.foundation.installs.installation import ROOT, how_to_remove, this_installation
+from tooltray.foundation.installs.installations import bridge_entry
 from tooltray.sources.clients.change_store import ChangeStore
 from tooltray.sources.clients.change_writer import ChangeWriter
 from tooltray.sources.clients.client_kinds import read_client_kinds

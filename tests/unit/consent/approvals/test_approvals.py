@@ -22,7 +22,7 @@ from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ApprovalEnded
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.envelope import Envelope
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 
 
 async def test_the_person_sees_what_is_called_by_whom_and_why(here: Desk) -> None:

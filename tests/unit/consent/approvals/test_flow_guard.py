@@ -23,7 +23,7 @@ from tooltray.consent.askers import WindowAsker
 from tooltray.foundation.confirmation import UNATTENDED, asked_by
 from tooltray.foundation.events import ConfigChanged, EventBus
 from tooltray.protocol.sessions.session_state import SessionFlow, SessionState
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 
 OPEN, CLOSED = {"openWorldHint": True}, {"openWorldHint": False}
 

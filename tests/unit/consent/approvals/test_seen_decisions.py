@@ -7,7 +7,7 @@ from pathlib import Path
 from tooltray.consent.approvals.approvals import SeenDecisions
 from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
-from tooltray.records.audit.audit_trail import AuditTrail
+from tooltray.records.audit_trail import AuditTrail
 from tooltray.records.journal.journal_event import JournalEvent
 
 

@@ -13,7 +13,8 @@ import pytest
 from tests.fakes.modes import has_mode
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.installs import start_at_login, start_at_login_linux, start_at_login_macos, start_at_login_windows
+from tooltray.foundation.installs import start_at_login
+from tooltray.foundation.installs.start_at_login import APPROVED, RUN, DesktopEntry, LaunchAgent, RunKey, command_line
 from tooltray.foundation.programs import desktop_command
 
 COMMAND = ["/opt/My Tools/tooltray", "--home", 'a$b`c"d\\e%f', "", "--background"]
@@ -71,7 +72,7 @@ def entry(home: Path) -> Path:
 
 @pytest.mark.posix
 def test_the_entry_has_the_command_by_the_rules_of_desktop_entries(home: Path, entry: Path) -> None:
-    start_at_login_linux.turn_on(COMMAND)
+    DesktopEntry().turn_on(COMMAND)
     parser = configparser.RawConfigParser(strict=True)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     parser.read(entry)
@@ -82,19 +83,19 @@ def test_the_entry_has_the_command_by_the_rules_of_desktop_entries(home: Path, e
 
 
 def test_a_plain_command_is_not_quoted() -> None:
-    assert start_at_login_linux.command_line(["/usr/bin/tooltray", "--background"]) == "/usr/bin/tooltray --background"
+    assert command_line(["/usr/bin/tooltray", "--background"]) == "/usr/bin/tooltray --background"
 
 
 def test_a_dollar_is_escaped_for_quotes_and_that_for_strings() -> None:
-    assert start_at_login_linux.command_line(["a$b"]) == r'"a\\$b"'
+    assert command_line(["a$b"]) == r'"a\\$b"'
 
 
 def test_the_entry_goes_and_nothing_is_asked_of_one_that_is_gone(entry: Path) -> None:
-    start_at_login_linux.turn_on([sys.executable])
-    assert start_at_login_linux.is_on()
-    start_at_login_linux.turn_off()
-    start_at_login_linux.turn_off()
-    assert not start_at_login_linux.is_on()
+    DesktopEntry().turn_on([sys.executable])
+    assert DesktopEntry().is_on()
+    DesktopEntry().turn_off()
+    DesktopEntry().turn_off()
+    assert not DesktopEntry().is_on()
     assert not entry.exists()
 
 
@@ -116,7 +117,7 @@ def test_the_entry_goes_and_nothing_is_asked_of_one_that_is_gone(entry: Path) ->
 def test_what_desktops_make_of_an_entry_counts(entry: Path, text: str, is_on: bool) -> None:
     entry.parent.mkdir(parents=True)
     entry.write_text(text)
-    assert start_at_login_linux.is_on() is is_on
+    assert DesktopEntry().is_on() is is_on
 
 
 @pytest.mark.posix
@@ -124,10 +125,10 @@ def test_a_program_whose_path_has_to_be_escaped_is_found(entry: Path, tmp_path: 
     program = tmp_path / "back\\slash" / "tool tray"
     program.parent.mkdir()
     program.touch(mode=0o755)
-    start_at_login_linux.turn_on([str(program)])
-    assert start_at_login_linux.is_on()
+    DesktopEntry().turn_on([str(program)])
+    assert DesktopEntry().is_on()
     program.unlink()
-    assert not start_at_login_linux.is_on()
+    assert not DesktopEntry().is_on()
 
 
 @pytest.mark.parametrize(("chosen", "is_used"), [("/{home}/else", True), ("else", False), ("", False)])
@@ -136,7 +137,7 @@ def test_the_folder_for_settings_is_the_one_that_was_chosen(
     home: Path, monkeypatch: pytest.MonkeyPatch, chosen: str, is_used: bool
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", chosen.replace("/{home}", str(home)))
-    start_at_login_linux.turn_on(["tooltray"])
+    DesktopEntry().turn_on(["tooltray"])
     folder = home / "else" if is_used else home / ".config"
     assert (folder / "autostart" / "tooltray.desktop").exists()
 
@@ -162,7 +163,7 @@ class Launchctl:
 @pytest.fixture
 def launchctl(monkeypatch: pytest.MonkeyPatch) -> Iterator[Launchctl]:
     double = Launchctl()
-    monkeypatch.setattr(start_at_login_macos.subprocess, "run", double.run)
+    monkeypatch.setattr(subprocess, "run", double.run)
     monkeypatch.setattr(os, "getuid", lambda: 501, raising=False)
     return double
 
@@ -174,14 +175,14 @@ def agent(home: Path) -> Path:
 
 @pytest.mark.posix
 def test_an_agent_is_written_that_launchd_reads_at_the_next_login(launchctl: Launchctl, agent: Path) -> None:
-    start_at_login_macos.turn_on(COMMAND)
+    LaunchAgent().turn_on(COMMAND)
     written = plistlib.loads(agent.read_bytes())
     assert (written["Label"], written["ProgramArguments"], written["RunAtLoad"]) == (agent.stem, COMMAND, True)
     assert "KeepAlive" not in written
-    assert start_at_login_macos.is_on()
-    start_at_login_macos.turn_off()
-    start_at_login_macos.turn_off()
-    assert not start_at_login_macos.is_on()
+    assert LaunchAgent().is_on()
+    LaunchAgent().turn_off()
+    LaunchAgent().turn_off()
+    assert not LaunchAgent().is_on()
     assert {words[0] for words in launchctl.asked} == {"print-disabled"}  # nothing is started or ended by it
 
 
@@ -197,16 +198,16 @@ def test_an_agent_is_written_that_launchd_reads_at_the_next_login(launchctl: Lau
 )
 def test_an_agent_that_was_disabled_is_off_until_it_is_switched_on(launchctl: Launchctl, agent: Path, line: str, is_on: bool) -> None:
     launchctl.disabled = f"disabled services = {{\n\t{line}\n}}\n"
-    start_at_login_macos.turn_on(COMMAND)
-    assert start_at_login_macos.is_on() is is_on
+    LaunchAgent().turn_on(COMMAND)
+    assert LaunchAgent().is_on() is is_on
     assert (["enable", "gui/501/dev.tooltray.Tooltray"] in launchctl.asked) is not is_on
 
 
 @pytest.mark.parametrize("failure", [FileNotFoundError("launchctl"), subprocess.TimeoutExpired("launchctl", 5.0)])
 def test_where_launchctl_does_not_answer_the_agent_counts(launchctl: Launchctl, agent: Path, failure: Exception) -> None:
     launchctl.failure = failure
-    start_at_login_macos.turn_on(COMMAND)
-    assert start_at_login_macos.is_on()
+    LaunchAgent().turn_on(COMMAND)
+    assert LaunchAgent().is_on()
 
 
 # Windows
@@ -262,30 +263,30 @@ def winreg(monkeypatch: pytest.MonkeyPatch) -> Winreg:
 
 
 def test_the_run_key_has_the_command_as_windows_programs_read_it(winreg: Winreg) -> None:
-    assert not start_at_login_windows.is_on()
-    start_at_login_windows.turn_on([r"C:\Program Files\Tooltray\tooltray.exe", "--background"])
-    assert winreg.keys[start_at_login_windows.RUN] == {"Tooltray": r'"C:\Program Files\Tooltray\tooltray.exe" --background'}
-    assert start_at_login_windows.is_on()
-    start_at_login_windows.turn_off()
-    start_at_login_windows.turn_off()
-    assert not start_at_login_windows.is_on()
-    assert winreg.keys == {start_at_login_windows.RUN: {}}
+    assert not RunKey().is_on()
+    RunKey().turn_on([r"C:\Program Files\Tooltray\tooltray.exe", "--background"])
+    assert winreg.keys[RUN] == {"Tooltray": r'"C:\Program Files\Tooltray\tooltray.exe" --background'}
+    assert RunKey().is_on()
+    RunKey().turn_off()
+    RunKey().turn_off()
+    assert not RunKey().is_on()
+    assert winreg.keys == {RUN: {}}
 
 
 @pytest.mark.parametrize(
     ("noted", "is_on"), [(b"\x02" + bytes(11), True), (b"\x03" + bytes(11), False), (b"\x06", True), (b"\x07", False), (b"", True)]
 )
 def test_task_manager_s_switch_counts_until_it_is_switched_on_here(winreg: Winreg, noted: bytes, is_on: bool) -> None:
-    start_at_login_windows.turn_on(["tooltray"])
-    winreg.keys[start_at_login_windows.APPROVED] = {"Tooltray": noted, "Other": b"\x03"}
-    assert start_at_login_windows.is_on() is is_on
-    start_at_login_windows.turn_on(["tooltray"])
-    assert start_at_login_windows.is_on()
-    assert winreg.keys[start_at_login_windows.APPROVED] == {"Other": b"\x03"}
+    RunKey().turn_on(["tooltray"])
+    winreg.keys[APPROVED] = {"Tooltray": noted, "Other": b"\x03"}
+    assert RunKey().is_on() is is_on
+    RunKey().turn_on(["tooltray"])
+    assert RunKey().is_on()
+    assert winreg.keys[APPROVED] == {"Other": b"\x03"}
 
 
 def test_what_task_manager_notes_of_a_value_that_is_gone_does_not_count(winreg: Winreg) -> None:
-    winreg.keys[start_at_login_windows.APPROVED] = {"Tooltray": b"\x02"}
-    assert not start_at_login_windows.is_on()
-    start_at_login_windows.turn_off()
-    assert winreg.keys[start_at_login_windows.APPROVED] == {}
+    winreg.keys[APPROVED] = {"Tooltray": b"\x02"}
+    assert not RunKey().is_on()
+    RunKey().turn_off()
+    assert winreg.keys[APPROVED] == {}

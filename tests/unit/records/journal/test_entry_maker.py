@@ -1,4 +1,4 @@
-"""What becomes of a call in the journal: what it touched, why it failed, where its time went, and no secret."""
+"""entry_maker.py"""
 
 import json
 from typing import Any
@@ -11,7 +11,15 @@ from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.protocol.sessions.exchange import CallTimings
 from tooltray.records.activity.masking import Mask
-from tooltray.records.journal.entry_maker import LONGEST_REASON, MOST_NAMES, READ_BELOW_BYTES, EntryMaker
+from tooltray.records.journal.entry_maker import (
+    LARGEST_BYTES,
+    LONGEST_REASON,
+    MOST_NAMES,
+    REASON_BELOW_BYTES,
+    EntryMaker,
+    beginning_of,
+    masked_json,
+)
 from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.journal_file import COLUMNS, Contents, NewEntry
 
@@ -82,7 +90,7 @@ def test_what_it_touched_is_there_unless_a_person_wants_it_not() -> None:
         ({"content": "odd"}, ""),
         ([1], ""),
         (Raw(b"[" * 100_000), ""),
-        (large(READ_BELOW_BYTES), ""),
+        (large(REASON_BELOW_BYTES), ""),
     ],
 )
 def test_why_it_failed(result: Any, reason: str) -> None:
@@ -125,3 +133,44 @@ def test_what_was_left_out_of_them_is_marked() -> None:
     kept = made(call(result={"a": "x" * 10**6}), contents=True).contents
     assert kept
     assert kept.is_cut
+
+
+def mask(*secrets: str) -> Mask:
+    made = Mask(lambda: secrets)
+    made.refresh()
+    return made
+
+
+def test_without_secrets_the_text_is_as_it_came() -> None:
+    assert masked_json(Raw(b'{ "a": [1.50, null] }'), mask()) == ('{ "a": [1.50, null] }', False)
+    assert masked_json(NOTHING, mask()) == ("", False)
+
+
+def test_a_secret_is_masked_in_values_and_names_however_it_is_spelled() -> None:
+    spelled = "".join(f"\\u{ord(sign):04x}" for sign in SECRET)
+    raw = Raw(f'{{"a": ["{spelled}", {{"x{SECRET}": "{SECRET}"}}], "n": 123456, "f": true, "m": null}}'.encode())
+    text, is_cut = masked_json(raw, mask(SECRET, "123456"))
+    assert json.loads(text) == {"a": ["***", {"x***": "***"}], "n": "***", "f": True, "m": None}
+    assert not is_cut
+
+
+@pytest.mark.parametrize("raw", [b'{"a": "' + SECRET.encode() + b'", ', b"\xff" + SECRET.encode(), b"[" * 2000 + SECRET.encode()])
+def test_what_is_no_json_is_masked_as_text(raw: bytes) -> None:
+    text, _ = masked_json(Raw(raw), mask(SECRET))
+    assert SECRET not in text
+    assert "***" in text
+
+
+def test_what_is_too_large_is_cut_and_leaves_no_half_of_a_secret() -> None:
+    raw = Raw(b'{"a": "' + b"x" * (LARGEST_BYTES - 12) + SECRET.encode() + b"y" * LARGEST_BYTES + b'"}')
+    for given in (raw, beginning_of(raw)):
+        text, is_cut = masked_json(given, mask(SECRET))
+        assert is_cut
+        assert len(text.encode()) <= LARGEST_BYTES
+        assert SECRET[:4] not in text
+
+
+def test_a_cut_leaves_whole_characters() -> None:
+    text, is_cut = masked_json(dump({"a": "€" * LARGEST_BYTES}), mask())
+    assert (text[-1], is_cut) == ("€", True)
+    assert masked_json(large(10), mask())[1] is False

@@ -17,10 +17,9 @@ from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.protocol.envelope import NOTHING
 from tooltray.records.journal import journal as journal_module
+from tooltray.records.journal.entry_maker import LARGEST_BYTES, LONGEST_SECRET_BYTES
 from tooltray.records.journal.journal_event import JournalEvent
-from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, files_of
-from tooltray.records.journal.kept_contents import LARGEST_BYTES, LONGEST_SECRET_BYTES
-from tooltray.records.journal.retention import Retention
+from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, Retention, files_of
 
 
 @pytest.fixture

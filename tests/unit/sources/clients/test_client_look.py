@@ -15,7 +15,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.files.file_text import CannotOpen
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.installs.bridge_entry import bridge_entry
+from tooltray.foundation.installs.installations import bridge_entry
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.sources.clients.api import AiClientsApi

@@ -4,6 +4,7 @@ A child belongs to its parent's jobs from its first moment, which no list of pro
 """
 
 import ctypes
+import subprocess
 import sys
 from ctypes import wintypes
 
@@ -13,6 +14,7 @@ CREATE_SUSPENDED = 0x00000004
 CREATE_BREAKAWAY_FROM_JOB = 0x01000000
 _LIMITS = 9  # JobObjectExtendedLimitInformation
 _KILL_ON_CLOSE, _BREAKAWAY_OK = 0x2000, 0x0800  # JOB_OBJECT_LIMIT_...
+OPENER = ("rundll32.exe", "url.dll,FileProtocolHandler")  # takes files and folders, too
 _ALL_OF_PROCESS = 0x1F0FFF  # PROCESS_ALL_ACCESS
 
 _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -104,6 +106,19 @@ class Job:
         handle, self._handle = self._handle, 0
         if handle:
             _kernel.CloseHandle(handle)
+
+
+def open_outside(address: str) -> bool:
+    """Opens an address or a file with the user's program for it, outside of this process's job: a browser does not end with Tooltray.
+
+    The shell would start the program as a child of this process, in its job. Returns whether Windows accepted that, which does not prove
+    that a program for it exists.
+    """
+    try:
+        subprocess.Popen([*OPENER, address], creationflags=CREATE_BREAKAWAY_FROM_JOB, close_fds=True)
+    except OSError:  # no job, or one that no process may leave
+        return False
+    return True
 
 
 def _checked(result: int | None) -> int:

@@ -1,11 +1,10 @@
-"""What fails is told once, whoever reports it."""
+"""journal_event.py"""
 
 from tests.fakes.journals import NOW
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
-from tooltray.records.journal.journal_event import JournalEvent
-from tooltray.records.journal.recorded_failures import Failures
+from tooltray.records.journal.journal_event import Failures, JournalEvent
 
 ENDED, OTHER = Problem("'files' ended", "exit code 3"), Problem("'files' needs a token")
 

@@ -1,3 +1,5 @@
+"""bridge_file.py: the file that AI clients start."""
+
 import json
 import os
 import shutil
@@ -6,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.foundation.installs.bridge_file_posix import NO_INSTALLATION, script
+from tooltray.foundation.installs import bridge_file
+from tooltray.foundation.installs.bridge_file import NO_INSTALLATION, BridgeLauncher, script
 
 SHELLS = [shell for shell in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(shell[0])]
+
+ONE, TWO = ("C:\\one\\tooltray-bridge.exe",), ("C:\\a user\\python.exe", "-I", "C:\\a user\\bridge.py")
+
+LAUNCHER = BridgeLauncher()
 
 
 @pytest.fixture(params=SHELLS, ids=" ".join)
@@ -68,3 +75,81 @@ def test_without_any_installation_each_request_is_answered_with_what_to_do(shell
     assert [answer["id"] for answer in answers] == [id, id]
     assert {answer["error"]["code"] for answer in answers} == {NO_INSTALLATION}
     assert all("tooltray doctor" in answer["error"]["message"] for answer in answers)
+
+
+class Places:
+    """A launcher among the resources, and the folder that it is copied into."""
+
+    def __init__(self, folder: Path) -> None:
+        self.resources, self.bin = folder / "resources", folder / "home" / "bin"
+        (folder / "home").mkdir()
+        self.resources.mkdir()
+
+    @property
+    def launcher(self) -> Path:
+        return self.bin / LAUNCHER.name
+
+    @property
+    def list(self) -> str:
+        return self.launcher.with_suffix(".txt").read_text()
+
+    def bring(self, content: bytes) -> None:
+        (self.resources / LAUNCHER.name).write_bytes(content)
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    places = Places(tmp_path)
+    monkeypatch.setattr(bridge_file, "resource", lambda *_: places.resources / LAUNCHER.name)
+    return places
+
+
+def test_only_an_installation_that_brings_a_launcher_can_write_it(places: Places) -> None:
+    assert not LAUNCHER.can_write()
+    places.bring(b"launcher")
+    assert LAUNCHER.can_write()
+
+
+def test_the_launcher_is_copied_and_the_list_has_a_program_and_its_command_line_on_each_line(places: Places) -> None:
+    places.bring(b"MZ one")
+
+    assert LAUNCHER.write(places.launcher, [ONE, TWO])
+    assert places.launcher.read_bytes() == b"MZ one"
+    assert places.list == f'{ONE[0]}\t{ONE[0]}\n{TWO[0]}\t"{TWO[0]}" -I "{TWO[2]}"\n'
+
+
+def test_what_is_as_it_should_be_is_left_alone(places: Places) -> None:
+    places.bring(b"MZ one")
+    LAUNCHER.write(places.launcher, [ONE])
+
+    assert not LAUNCHER.write(places.launcher, [ONE])
+    assert LAUNCHER.write(places.launcher, [TWO, ONE])
+
+
+def test_a_new_launcher_takes_the_place_of_one_that_may_run(places: Places) -> None:
+    places.bring(b"MZ one")
+    LAUNCHER.write(places.launcher, [ONE])
+    places.bring(b"MZ two")
+
+    assert LAUNCHER.write(places.launcher, [ONE])
+    assert places.launcher.read_bytes() == b"MZ two"
+    (old,) = places.bin.glob("*.old")
+    assert old.read_bytes() == b"MZ one"
+
+    places.bring(b"MZ three")
+    LAUNCHER.write(places.launcher, [ONE])
+    (old,) = places.bin.glob("*.old")
+    assert old.read_bytes() == b"MZ two"
+
+
+def test_an_installation_without_a_launcher_writes_the_list_where_another_one_has_brought_it(places: Places) -> None:
+    assert not LAUNCHER.write(places.launcher, [ONE])
+    assert not places.bin.exists()
+
+    places.bring(b"MZ one")
+    LAUNCHER.write(places.launcher, [ONE])
+    (places.resources / LAUNCHER.name).unlink()
+
+    assert LAUNCHER.write(places.launcher, [ONE, TWO])
+    assert places.launcher.read_bytes() == b"MZ one"
+    assert len(places.list.splitlines()) == 2

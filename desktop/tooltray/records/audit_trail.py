@@ -1,28 +1,41 @@
-"""The audit trail on the disk: `audit.jsonl` in the home, a line for each decision, each with the hash of the line before.
+"""The audit trail: who allowed or refused what, when, and in which way, in a file that only grows.
 
-A second file notes the last line, so that a changed, removed or inserted line is noticed even at the end. A program with the user's rights
-can rewrite both; see the guide.
+`audit.jsonl` in the home has a line for each decision, each with the hash of the line before. A second file notes the last line, so that a
+changed, removed or inserted line is noticed even at the end. A program with the user's rights can rewrite both; see the guide.
 """
 
+import asyncio
 import contextlib
 import errno
 import hashlib
 import json
+import logging
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
+from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
+from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import verb
 
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
 LARGEST_FILE_BYTES = 2 * 2**20  # then another one is begun; some 5,000 decisions
 MOST_FILES = 16  # older ones are removed
 LONGEST_LINE_BYTES = 16_384  # names are bounded when they are recorded
 MOST_PROBLEMS = 20  # in one report; one is enough to look closer
+LONGEST_VALUE = 300  # characters of a name or of a value
+MOST_VALUES = 40
+MOST_READ = 1000  # entries at once
 CHANGED_OUTSIDE = "The audit trail was changed by something else than Tooltray"
 
 
@@ -60,7 +73,7 @@ class AuditFile:
         """
         self._drop_cut_line()
         noted, last = self._noted(), self._last_line()
-        if not _follows(noted, last):  # this is recorded before the decision, and stays in the trail
+        if not _is_continuous(noted, last):  # this is recorded before the decision, and stays in the trail
             noted, last = self._write(AuditEntry(0, entry.at, CHANGED_OUTSIDE, "", ""), noted, last)
         self._write(entry, noted, last)
 
@@ -160,7 +173,7 @@ class AuditFile:
         return next((lines[-1] for path in reversed(self._files()) if (lines := _lines(path))), b"")
 
 
-def _follows(noted: _Noted, last: bytes) -> bool:
+def _is_continuous(noted: _Noted, last: bytes) -> bool:
     """Returns whether the last line is the noted one, or the one after it, whose note a crash has prevented."""
     if not last:
         return not noted.last
@@ -221,3 +234,113 @@ def _number_of(path: Path) -> int:
 
 def _hash(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """A decision to be recorded; see AuditEntry."""
+
+    what: str
+    answer: str
+    way: str
+    who: str = ""
+    origin: str = ""
+    verb: str = ""
+    about: Mapping[str, str] = {}
+
+
+class AuditTrail:
+    """The audit trail of a hub. Belongs to one event loop."""
+
+    def __init__(self, path: Path) -> None:
+        self._file, self._lock = AuditFile(path), asyncio.Lock()
+
+    async def record(self, decision: Decision) -> None:
+        """Writes a decision, which is on the disk when this returns.
+
+        Raises:
+            TooltrayError: it cannot be written, so the decision must not take effect.
+        """
+        entry = _entry_of(decision)
+        async with self._lock:
+            try:
+                await finish_in_thread(self._file.append, entry)
+            except OSError as error:
+                title = Phrase("Nothing was allowed, since it cannot be recorded")
+                hint = hint_for(error, Phrase("Make it writable"))
+                raise TooltrayError(title, Phrase("the audit trail: {reason}", reason=error.strerror or str(error)), hint) from None
+
+    async def note(self, decision: Decision) -> None:
+        """Writes a decision that allows nothing, and so takes effect even if the disk is full."""
+        try:
+            await self.record(decision)
+        except TooltrayError as error:
+            logger.warning("a decision was not recorded: %s", error.problem.message)
+
+    async def entries(self, before: int = 0, limit: int = 200) -> list[AuditEntry]:
+        """Returns decisions, the newest first.
+
+        Args:
+            before: only entries with a number smaller than this; 0: from the newest.
+        """
+        return await self._reading(lambda: self._some(before, min(limit, MOST_READ)))
+
+    async def check(self) -> AuditCheck:
+        """Checks that the whole trail is as it was written."""
+        return await self._reading(self._file.check)
+
+    def since(self, since: float, until: float) -> list[AuditEntry]:
+        """Returns the decisions of a period, the oldest first, for an export; blocks. Unix seconds; `until` 0: up to now."""
+        return [each for each in self._file.entries() if each.at >= since and (not until or each.at < until)][::-1]
+
+    def _some(self, before: int, limit: int) -> list[AuditEntry]:
+        found: list[AuditEntry] = []
+        for entry in self._file.entries():
+            if len(found) >= limit:
+                break
+            if not before or entry.number < before:
+                found.append(entry)
+        return found
+
+    async def _reading(self, work: Callable[[], T]) -> T:
+        async with self._lock:
+            try:
+                return await asyncio.to_thread(work)
+            except OSError as error:
+                raise TooltrayError(Phrase("The audit trail cannot be read"), error.strerror or str(error)) from None
+
+
+def _entry_of(decision: Decision) -> AuditEntry:
+    about = {_cut(name): _cut(value) for name, value in list(decision.about.items())[:MOST_VALUES]}
+    what, who, origin = _cut(decision.what), _cut(decision.who), _cut(decision.origin)
+    return AuditEntry(0, time.time(), what, decision.answer, decision.way, who, origin, decision.verb, about)
+
+
+def _cut(text: str) -> str:
+    plain = str(text).encode("utf-8", "replace").decode()  # half a surrogate pair in a name must not prevent a decision
+    return plain if len(plain) <= LONGEST_VALUE else f"{plain[: LONGEST_VALUE - 1]}…"
+
+
+class AuditApi:
+    def __init__(self, *, trail: AuditTrail) -> None:
+        self._trail = trail
+
+    @verb("manage")
+    async def get_audit(self, before: int = 0, limit: int = 200) -> list[AuditEntry]:
+        """Returns who allowed, refused or revoked what, when and in which way, the newest first.
+
+        Args:
+            before: only entries with a number smaller than this; 0: from the newest.
+            limit: at most 1,000.
+
+        Raises:
+            TooltrayError: the audit trail cannot be read.
+        """
+        return await self._trail.entries(before, limit)
+
+    async def verify_audit(self) -> AuditCheck:
+        """Checks that the audit trail is as it was written: no line was changed, removed or inserted.
+
+        Raises:
+            TooltrayError: the audit trail cannot be read.
+        """
+        return await self._trail.check()

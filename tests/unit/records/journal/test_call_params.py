@@ -1,4 +1,4 @@
-"""What a call touched, in one line, and never what could be a secret in it."""
+"""call_params.py"""
 
 from typing import Any
 
@@ -6,11 +6,13 @@ import pytest
 from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING, dump
-from tooltray.records.journal.touched import READ_BELOW_BYTES, arguments_of, touched
+from tooltray.records.journal.call_params import LONGEST_CONTEXT, TARGET_BELOW_BYTES, TRACE_BELOW_BYTES, arguments_of, read_trace, target_of
+
+TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "00f067aa0ba902b7"
 
 
 def line(arguments: Any) -> str:
-    return touched(dump({"name": "t", "arguments": arguments}))
+    return target_of(dump({"name": "t", "arguments": arguments}))
 
 
 @pytest.mark.parametrize(
@@ -58,13 +60,50 @@ def test_a_path_a_host_or_two_words_of_a_command(arguments: Any, expected: str) 
         Raw(b"[" * 100_000),
         Raw(b'{"arguments": 1e999}'),
         dump({"name": "t"}),
-        dump({"arguments": {"path": "x" * READ_BELOW_BYTES}}),
+        dump({"arguments": {"path": "x" * TARGET_BELOW_BYTES}}),
     ],
 )
 def test_of_odd_and_of_large_arguments_nothing_is_known(params: Raw) -> None:
-    assert touched(params) == ""
+    assert target_of(params) == ""
 
 
 def test_arguments_are_found_as_they_came() -> None:
     assert bytes(arguments_of(Raw(b'{"name":"t","arguments":{"a": 1 }}'))) == b'{"a": 1 }'
     assert arguments_of(Raw(b'{"name":"t"}')) == arguments_of(Raw(b"[]")) == arguments_of(NOTHING) == NOTHING
+
+
+def params(**meta: Any) -> Raw:
+    return dump({"name": "t", "arguments": {"x": 1}, "_meta": meta})
+
+
+def test_its_parts_are_read() -> None:
+    found = read_trace(params(traceparent=f"00-{TRACE}-{SPAN}-01", tracestate="a=1", baggage="b" * 1000))
+    assert found
+    assert (found.trace_id, found.parent_id, found.is_sampled) == (TRACE, SPAN, True)
+    assert (found.tracestate, found.baggage) == ("a=1", "b" * LONGEST_CONTEXT)
+
+
+def test_what_is_odd_beside_it_is_left_out_and_a_later_version_may_have_more() -> None:
+    found = read_trace(params(traceparent=f"01-{TRACE}-{SPAN}-02-more", tracestate=[1], baggage=None))
+    assert found
+    assert (found.is_sampled, found.tracestate, found.baggage) == (False, "", "")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        Raw(b""),
+        Raw(b"[]"),
+        params(),
+        params(traceparent=7),
+        params(traceparent=f"00-{TRACE}-{SPAN}"),
+        params(traceparent=f"00-{TRACE.upper()}-{SPAN}-01"),
+        params(traceparent=f"00-{'0' * 32}-{SPAN}-01"),
+        params(traceparent=f"00-{TRACE}-{'0' * 16}-01"),
+        params(traceparent=f"00-{TRACE}-{SPAN}-01-more"),
+        params(traceparent=f"ff-{TRACE}-{SPAN}-01"),
+        Raw(b" " * TRACE_BELOW_BYTES + bytes(params(traceparent=f"00-{TRACE}-{SPAN}-01"))),
+    ],
+)
+def test_what_is_no_trace_is_none(given: Raw) -> None:
+    assert read_trace(given) is None

@@ -1,4 +1,4 @@
-"""The audit trail on the disk: a chain of lines, in which a line that was changed, taken out or put in is seen."""
+"""audit_trail.py"""
 
 import json
 import os
@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from tests.fakes.full_disk import full_disk
 
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
-from tooltray.records.audit import audit_file
-from tooltray.records.audit.audit_file import CHANGED_OUTSIDE, AuditFile
+from tooltray.records import audit_trail
+from tooltray.records.audit_trail import CHANGED_OUTSIDE, LONGEST_VALUE, MOST_VALUES, AuditApi, AuditFile, AuditTrail, Decision
 
 
 def entry(what: str = "A yes", **about: str) -> AuditEntry:
@@ -125,8 +127,8 @@ def test_a_full_disk_writes_nothing_and_the_trail_stays_whole(tmp_path: Path) ->
 
 
 def test_a_full_file_is_put_aside_and_the_oldest_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_file, "LARGEST_FILE_BYTES", 400)
-    monkeypatch.setattr(audit_file, "MOST_FILES", 2)
+    monkeypatch.setattr(audit_trail, "LARGEST_FILE_BYTES", 400)
+    monkeypatch.setattr(audit_trail, "MOST_FILES", 2)
     trail, _ = written(tmp_path, 12)
     found = trail.check()
     assert (found.is_whole, found.last, found.problems) == (True, 12, ())
@@ -149,3 +151,43 @@ def test_what_is_in_a_line_is_plain_json(tmp_path: Path) -> None:
     _, path = written(tmp_path, 1)
     line = json.loads(path.read_text())
     assert line == {"number": 1, "at": 1.5, "what": "yes 1", "answer": "yes", "way": "window"}
+
+
+async def test_a_decision_is_recorded_with_bounded_names(tmp_path: Path) -> None:
+    trail = AuditTrail(tmp_path / "audit.jsonl")
+    about = {"half": "\ud800", **{f"n{number}": "x" * 1000 for number in range(100)}}
+    await trail.record(Decision(Phrase("A yes to {what}", what="calls"), "yes", "terminal", "me", "bash (1)", "add_grant", about))
+    [entry] = await AuditApi(trail=trail).get_audit()
+    assert (entry.number, entry.what, entry.who, entry.origin, entry.verb) == (1, "A yes to calls", "me", "bash (1)", "add_grant")
+    assert (len(entry.about), len(entry.about["n0"]), entry.about["half"]) == (MOST_VALUES, LONGEST_VALUE, "?")
+
+
+async def test_pages_are_read_from_the_newest(tmp_path: Path) -> None:
+    trail = AuditTrail(tmp_path / "audit.jsonl")
+    for number in range(5):
+        await trail.record(Decision(str(number), "yes", "window"))
+    api = AuditApi(trail=trail)
+    assert [each.number for each in await api.get_audit(limit=2)] == [5, 4]
+    assert [each.number for each in await api.get_audit(before=4, limit=2)] == [3, 2]
+    assert (await api.verify_audit()).last == 5
+    [first, *_] = trail.since(0, 0)
+    assert first.number == 1
+    assert trail.since(first.at + 1000, 0) == []
+    assert trail.since(0, first.at) == []
+
+
+@pytest.mark.expected_warnings("was not recorded")
+async def test_what_cannot_be_recorded_is_refused_and_what_narrows_goes_on(tmp_path: Path) -> None:
+    trail = AuditTrail(tmp_path / "missing" / "audit.jsonl")
+    with pytest.raises(TooltrayError, match="Nothing was allowed, since it cannot be recorded"):
+        await trail.record(Decision("A yes", "yes", "window"))
+    await trail.note(Decision("A no", "no", "window"))
+
+
+async def test_a_trail_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+    (tmp_path / "audit.jsonl").mkdir()
+    trail = AuditTrail(tmp_path / "audit.jsonl")
+    with pytest.raises(TooltrayError, match="cannot be read"):
+        await trail.entries()
+    with pytest.raises(TooltrayError, match="cannot be read"):
+        await trail.check()

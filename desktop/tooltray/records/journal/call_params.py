@@ -1,11 +1,16 @@
-"""The target of a call, in one line: a path, a host, or the first two words of a command. Never more of its arguments.
+"""Facts of a call that the journal reads from its params: its target, and the trace that it belongs to.
 
-The argument with the target is recognised by its name, as servers usually call it; a call without such an argument has no known target.
+The target is one line: a path, a host, or the first two words of a command; never more of the arguments. The argument with the target is
+recognised by its name, as servers usually call it; a call without such an argument has no known target.
+
+The trace context is passed on unchanged: nothing that handles a call reads it. It is neither read from nor written to an HTTP header: the
+protocol has it only in `_meta`. The journal and the export of traces read it when the call has ended.
 """
 
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -13,8 +18,8 @@ from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING
 
-LONGEST = 120  # characters
-READ_BELOW_BYTES = 65_536  # larger arguments are a file's content; reading them would cost the journal's thread milliseconds
+LONGEST_TARGET = 120  # characters
+TARGET_BELOW_BYTES = 65_536  # larger arguments are a file's content; reading them would cost the journal's thread milliseconds
 LONGEST_COMMAND = 2_000  # characters that are split into words
 COMMANDS = ("command", "cmd", "shellcommand", "commandline")
 PATHS = (
@@ -28,17 +33,25 @@ _KNOWN = frozenset((*COMMANDS, *PATHS, *ADDRESSES))
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+LONGEST_CONTEXT = 512  # characters of each part of a trace context; W3C lets a tracestate have as many
+TRACE_BELOW_BYTES = 2**20  # of params; reading them all costs the journal's thread a millisecond
+TRACE_ID = re.compile(r"[0-9a-f]{32}")
+_TRACEPARENT = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
+_OLDEST, _INVALID = "00", "ff"
+
+_Text: TypeAlias = str | int | float | bool | list[Raw] | dict[str, Raw] | None
+"""The values may be of any type; only texts count."""
 
 
-class _Params(msgspec.Struct):
+class _Call(msgspec.Struct):
     arguments: Raw = NOTHING
 
 
-def touched(params: Raw) -> str:
+def target_of(params: Raw) -> str:
     """Returns the target; empty if it is not known. It is neither masked nor cleaned for display yet. `params`: of `tools/call`, as
     JSON.
     """
-    if not params or len(memoryview(params)) > READ_BELOW_BYTES:
+    if not params or len(memoryview(params)) > TARGET_BELOW_BYTES:
         return ""
     try:
         given = msgspec.json.decode(arguments_of(params) or b"{}")
@@ -50,7 +63,7 @@ def touched(params: Raw) -> str:
 def arguments_of(params: Raw) -> Raw:
     """Returns the arguments of a `tools/call`; empty if it has none, or the params are malformed."""
     try:
-        return msgspec.json.decode(params or b"{}", type=_Params).arguments
+        return msgspec.json.decode(params or b"{}", type=_Call).arguments
     except (ValueError, RecursionError):
         return NOTHING
 
@@ -105,3 +118,61 @@ def _first_words(command: str) -> str:
     if len(shown) == 2 and (shown[1].startswith("-") or "=" in shown[1]) and not _SHORT_OPTION.fullmatch(shown[1]):
         shown.pop()
     return " ".join(shown)
+
+
+class _Meta(msgspec.Struct):
+    traceparent: _Text = ""
+    tracestate: _Text = ""
+    baggage: _Text = ""
+
+
+class _Request(msgspec.Struct):
+    meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
+
+
+class TraceContext(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A client's trace context (W3C Trace Context and Baggage, SEP-414), each part unchanged, but no longer than LONGEST_CONTEXT."""
+
+    traceparent: str
+    tracestate: str = ""
+    baggage: str = ""
+
+    @property
+    def trace_id(self) -> str:
+        """32 hexadecimal digits."""
+        return self.traceparent[3:35]
+
+    @property
+    def parent_id(self) -> str:
+        """The id of the client's span: 16 hexadecimal digits."""
+        return self.traceparent[36:52]
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the client records this trace."""
+        return bool(int(self.traceparent[53:55], 16) & 1)
+
+
+def read_trace(params: Raw) -> TraceContext | None:
+    """Returns the context in a request's params; None if they have none, or one that the standard calls invalid."""
+    if not params or len(memoryview(params)) > TRACE_BELOW_BYTES:
+        return None
+    try:
+        meta = msgspec.json.decode(params, type=_Request).meta
+    except (ValueError, RecursionError):
+        return None
+    parent = _text(meta.traceparent)
+    if not _is_valid(parent):
+        return None
+    return TraceContext(parent, _text(meta.tracestate), _text(meta.baggage))
+
+
+def _text(value: _Text) -> str:
+    return value[:LONGEST_CONTEXT] if isinstance(value, str) else ""
+
+
+def _is_valid(parent: str) -> bool:
+    found = _TRACEPARENT.fullmatch(parent)
+    if not found or found[1] == _INVALID or (found[1] == _OLDEST and len(parent) > 55):
+        return False
+    return bool(int(found[2], 16) and int(found[3], 16))
