@@ -43,6 +43,9 @@ AS_THEY_COME = AnswerOrder()
 class Backlog:
     """The peer's requests and notifications that are not being handled yet, bounded in bytes.
 
+    The peer is still read while its requests wait here, because its replies and cancellations come on the same stream; so a message that
+    does not fit is refused, not left in the pipe.
+
     Attributes:
         waiting: oldest first.
     """
@@ -85,7 +88,11 @@ def _size_of(message: Envelope) -> int:
 
 
 class Pace:
-    """The limit of one peer's requests in flight.
+    """The limit of one peer's requests in flight (slow start).
+
+    An AI client that requests hundreds of results and reads none of them would keep a server busy in vain, and every other client of that
+    server would wait. So a client starts with a small limit; each reply that it reads raises the limit by one, and time raises it further,
+    because calls may wait for each other, or for the user.
 
     Attributes:
         max_in_flight: each reply adds one, up to BY_REPLIES; the dispatcher does that itself, because a method call would cost more.
