@@ -139,7 +139,7 @@ async def test_a_reply_as_servers_write_it_reaches_its_caller(written: bytes) ->
     pending = dispatcher.start_call("tools/call")
     id = (await channel.message())["id"]
     dispatcher.feed(written.replace(b"@", str(id).encode()) + b"\n")
-    assert "content" in json.loads(bytes((await dispatcher.outcome(pending)).result))
+    assert "content" in json.loads(bytes((await dispatcher.calls.outcome(pending)).result))
 
 
 # what we promise the bridge

@@ -216,7 +216,7 @@ class Connected:
         return self.dispatcher.start_call(method, raw(params))
 
     async def outcome(self, pending: Any) -> Envelope:
-        return await self.dispatcher.outcome(pending)
+        return await self.dispatcher.calls.outcome(pending)
 
 
 def raw(value: Any) -> Any:

@@ -6,6 +6,7 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tooltray.carriers.http_server.guard import Guard
 from tooltray.carriers.mcp.http_app import HttpApp, McpEndpoints
 from tooltray.carriers.mcp.http_sessions import HttpSessions
 from tooltray.carriers.rest.responses import Deliveries
-from tooltray.carriers.rest.rest_api import ProgramAccess, RestApi
+from tooltray.carriers.rest.rest_api import ProgramAsker, RestApi
 from tooltray.consent.tokens.api_tokens import TokenHolder
 from tooltray.protocol.deadlines import DeadlineWheel
 
@@ -103,7 +104,8 @@ async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, 
         api = RestApi(
             presenter=parts.presenter,
             config=parts.conf,
-            access=ProgramAccess(tokens, tokens, parts.trail),
+            tokens=tokens,
+            asker_of=partial(ProgramAsker, trust=tokens, trail=parts.trail),
             deliveries=Deliveries(deadlines.unsent),
             events=one_event,
             spawn=parts.keeper.spawn,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Raw
 
-from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, MalformedFrame, failure
+from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, MalformedFrame, check_request, decode, failure, forgive
 from tooltray.protocol.member_scanner import elements_of
 from tooltray.protocol.unsent import Unsent
 
@@ -18,13 +18,10 @@ Parts = tuple[bytes, Raw, bytes]
 """Head, payload and tail of one message."""
 
 
-def read_batch(
-    line: bytes | bytearray, read: Callable[[bytes], Envelope], *, is_server: bool
-) -> tuple[list[Envelope], list[tuple[Raw, Envelope]]]:
+def read_batch(line: bytes | bytearray, *, is_server: bool) -> tuple[list[Envelope], list[tuple[Raw, Envelope]]]:
     """Splits a batch into its messages.
 
     Args:
-        read: reads one message; raises MalformedFrame.
         is_server: whether the peer is a server; malformed parts of its batch get no error.
 
     Returns:
@@ -42,19 +39,18 @@ def read_batch(
     messages, refusals = list[Envelope](), list[tuple[Raw, Envelope]]()
     for element in elements:
         try:
-            messages.append(read(bytes(element)))
+            message = decode(bytes(element))
+            if message.method:
+                forgive(message) if is_server else check_request(message)
+            messages.append(message)
         except MalformedFrame as error:
             if not (is_server or error.is_reply):
                 refusals.append((error.id, failure(INVALID_REQUEST, str(error))))
     return messages, refusals
 
 
-def refused_ids(line: bytes | bytearray, read: Callable[[bytes], Envelope]) -> list[Raw]:
-    """Returns the ids of the requests in a refused array, each once; empty if the line is not an array or has no requests.
-
-    Args:
-        read: reads one message; raises MalformedFrame with the id, if there is one.
-    """
+def refused_ids(line: bytes | bytearray) -> list[Raw]:
+    """Returns the ids of the requests in a refused array, each once; empty if the line is not an array or has no requests."""
     if line.lstrip()[:1] != b"[":
         return []
     try:
@@ -63,16 +59,16 @@ def refused_ids(line: bytes | bytearray, read: Callable[[bytes], Envelope]) -> l
         return []
     ids: dict[bytes, Raw] = {}
     for element in elements:
-        if id := _request_id(bytes(element), read):
+        if id := _request_id(bytes(element)):
             ids[bytes(id)] = id
         if len(ids) >= MOST_REFUSED:
             break
     return list(ids.values())
 
 
-def _request_id(element: bytes, read: Callable[[bytes], Envelope]) -> Raw:
+def _request_id(element: bytes) -> Raw:
     try:
-        message = read(element)
+        message = decode(element)
     except MalformedFrame as error:
         return NOTHING if error.is_reply or not element.startswith(b"{") else error.id
     return message.id if message.method else NOTHING

@@ -50,7 +50,10 @@ class DeadlineWheel:
 
     def add(self, seconds: float, on_expired: Callable[[], None]) -> Deadline:
         deadline = Deadline(self, seconds, on_expired, self.tick_after(seconds))
-        self._put(deadline)
+        if slot := self.slots.get(deadline.slot):  # as nearly always
+            slot.add(deadline)
+        else:
+            self._put(deadline)
         return deadline
 
     def __len__(self) -> int:

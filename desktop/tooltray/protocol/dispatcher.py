@@ -6,7 +6,7 @@ The channel below carries bytes (a child's pipes, a socket) or whole messages (H
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from msgspec import Raw
@@ -131,10 +131,6 @@ class RawDispatcher:
         """Returns the id of the request of ours in whose response a request of the peer came; empty if that is not known."""
         return self._came_with.get(bytes(id), NOTHING)
 
-    def cancel_request(self, id: Raw) -> None:
-        """Cancels a request that the peer has given up, as over HTTP by closing the response."""
-        self._cancel(bytes(id))
-
     def pause_writing(self) -> None:
         """Stops handling further requests of the peer until it reads again."""
         self.is_congested = True
@@ -188,28 +184,22 @@ class RawDispatcher:
         about: Raw = NOTHING,
         max_reply_bytes: int | None = None,
     ) -> PendingCall:
-        """Sends a request; `outcome` waits for its reply.
+        """Sends a request; `calls.outcome` waits for its reply.
 
         Args:
             is_cancellable: whether the peer is notified when no caller waits any more; not for `initialize` and what comes before it.
             about: the id of the peer's request that the call belongs to.
             max_reply_bytes: a reply much larger than this is dropped as it arrives, and the outcome is TooLarge.
         """
-        pending = self.calls.new(is_cancellable=is_cancellable, max_reply_bytes=max_reply_bytes)
         if self.is_closed:
-            pending.settle(not_delivered(self.closed_because))
-            return pending
+            return self.calls.settled(not_delivered(self.closed_because))
         if self.unsent.bytes and not self.unsent.has_room(size := len(memoryview(params))):
-            pending.settle(failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"{method} with {size:,} bytes was not sent")))
-            return pending
-        self.calls.add(pending, method, timeout_s)
+            what = f"{method} with {size:,} bytes was not sent"
+            return self.calls.settled(failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, what)))
+        pending = self.calls.add(method, timeout_s, is_cancellable, max_reply_bytes)
         self._send(envelope.request_parts(bytes(pending.id), method, params), id=pending.id, method=method, about=about)
         pending.is_undelivered = self._reads_no_more
         return pending
-
-    def outcome(self, pending: PendingCall) -> Coroutine[object, None, Envelope]:
-        """Waits for the reply, verbatim; an error of our own after a timeout or a lost connection. Cancelling it notifies the peer."""
-        return self.calls.outcome(pending)
 
     async def call(
         self,
@@ -221,11 +211,11 @@ class RawDispatcher:
         about: Raw = NOTHING,
         max_reply_bytes: int | None = None,
     ) -> Envelope:
-        """Sends a request and waits for its reply, as `outcome` does."""
+        """Sends a request and waits for its reply, as `calls.outcome` does."""
         pending = self.start_call(
             method, params, timeout_s=timeout_s, is_cancellable=is_cancellable, about=about, max_reply_bytes=max_reply_bytes
         )
-        return await self.outcome(pending)
+        return await self.calls.outcome(pending)
 
     def send_notification(self, method: str, params: Raw = NOTHING, *, about: Raw = NOTHING) -> None:
         if self.unsent.bytes and method != CANCELLED and not self.unsent.has_room(len(memoryview(params))):
@@ -277,26 +267,24 @@ class RawDispatcher:
                 self._receive_batch(line)
                 return
             try:
-                message = self._read(line)
+                message = envelope.decode(line)
+                if message.method:
+                    envelope.forgive(message) if self._is_server else envelope.check_request(message)
             except MalformedFrame as error:
                 self._on_malformed(error, line)
             else:
-                self._accept(message)
+                if message.method:
+                    self._accept(message)
+                else:
+                    self.calls.take_reply(message)
         except Exception:  # a bug of ours costs one message, not the connection
             logger.exception("%s: a message could not be handled", self.name)
 
-    def _read(self, line: bytes | bytearray) -> Envelope:
-        message = envelope.decode(line)
-        if message.method:
-            envelope.forgive(message) if self._is_server else envelope.check_request(message)
-        return message
-
     def _accept(self, message: Envelope) -> None:
-        if not message.method:
-            self.calls.take_reply(message)
-        elif self.is_closed:
+        """Begins to handle a request or a notification, or lets it wait for its turn."""
+        if self.is_closed:
             return  # nothing is left to answer it
-        elif message.method == CANCELLED and not message.id:
+        if message.method == CANCELLED and not message.id:
             self._on_cancelled(message)  # never queued behind the request that it cancels
         elif not (self._backlog.waiting or self._is_held_back or self.is_congested or len(self._in_flight) >= self._pace.max_in_flight):
             self._dispatch(message)
@@ -307,7 +295,7 @@ class RawDispatcher:
 
     def _receive_batch(self, line: bytes | bytearray) -> None:
         try:
-            messages, refusals = read_batch(line, self._read, is_server=self._is_server)
+            messages, refusals = read_batch(line, is_server=self._is_server)
         except MalformedFrame as error:
             self._on_malformed(error, line)
             return
@@ -316,7 +304,7 @@ class RawDispatcher:
         requests = [message.id for message in messages if message.method and message.id and bytes(message.id) not in self._in_flight]
         self._batches.open(requests, [envelope.reply_parts(id, self._noted(id, refusal)) for id, refusal in refusals])
         for message in messages:
-            self._accept(message)
+            self._accept(message) if message.method else self.calls.take_reply(message)
 
     def _work_off_backlog(self) -> None:
         waiting = self._backlog.waiting
@@ -395,9 +383,6 @@ class RawDispatcher:
             key = bytes(opened(message.params).get("requestId", NOTHING))
         except ValueError:
             return
-        self._cancel(key)
-
-    def _cancel(self, key: bytes) -> None:
         if task := self._in_flight.get(key):
             self._cancel_task(key, task)
         elif self._backlog.remove(key):
@@ -424,7 +409,7 @@ class RawDispatcher:
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
         elif self._is_server or error.is_reply:
             return
-        elif ids := [id for id in refused_ids(line, self._read) if bytes(id) not in self._in_flight]:
+        elif ids := [id for id in refused_ids(line) if bytes(id) not in self._in_flight]:
             for id in ids:  # one answer for each request of an array: no peer waits for an answer without an id
                 self._refuse(id, failure(envelope.INVALID_REQUEST, REFUSED))
         else:

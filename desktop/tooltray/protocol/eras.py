@@ -31,7 +31,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray import __version__
-from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump
+from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.member_scanner import closed, opened
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # oldest first; reached by `initialize`
@@ -167,6 +167,12 @@ def read_client_info(params: Raw) -> ClientInfo:
 def is_version_spoken(head: Head) -> bool:
     """Returns whether a modern request names a version of ours."""
     return bytes(head.meta.version) in _modern_versions
+
+
+def unsupported_version(requested: object) -> Envelope:
+    """Returns the error for a version that is not spoken here."""
+    data = {"supported": list(MODERN_VERSIONS), "requested": requested}
+    return failure(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
 
 
 def without_envelope(params: Raw) -> Raw:

@@ -43,6 +43,9 @@ AS_THEY_COME = AnswerOrder()
 class Backlog:
     """The peer's requests and notifications that are not being handled yet, bounded in bytes.
 
+    The peer is still read while its requests wait here, because its replies and cancellations come on the same stream; so a message that
+    does not fit is refused, not left in the pipe.
+
     Attributes:
         waiting: oldest first.
     """
@@ -85,7 +88,11 @@ def _size_of(message: Envelope) -> int:
 
 
 class Pace:
-    """The limit of one peer's requests in flight.
+    """The limit of one peer's requests in flight (slow start).
+
+    An AI client that requests hundreds of results and reads none of them would keep a server busy in vain, and every other client of that
+    server would wait. So a client starts with a small limit; each reply that it reads raises the limit by one, and time raises it further,
+    because calls may wait for each other, or for the user.
 
     Attributes:
         max_in_flight: each reply adds one, up to BY_REPLIES; the dispatcher does that itself, because a method call would cost more.
@@ -157,22 +164,27 @@ class PendingCalls:
             give_up: notifies the peer that no caller waits for a call any more, and why.
         """
         self._name, self._deadlines, self._give_up = name, deadlines, give_up
-        self._next_id = secrets.randbits(30) << 16  # a late answer to an earlier hub must not hit a request of this one
+        self._last_id = secrets.randbits(30) << 16  # a late answer to an earlier hub must not hit a request of this one
         self._pending: dict[bytes, PendingCall] = {}
 
     def __bool__(self) -> bool:
         return bool(self._pending)
 
-    def new(self, *, is_cancellable: bool, max_reply_bytes: int | None) -> PendingCall:
-        """Returns a call with an id of its own, which is not tracked before `add`."""
-        self._next_id += 1
-        return PendingCall(Raw(b"%d" % self._next_id), is_cancellable, max_reply_bytes)
-
-    def add(self, pending: PendingCall, method: str, timeout_s: float | None) -> None:
-        """Tracks a call that is about to be sent; after its timeout it is settled with an error."""
-        self._pending[bytes(pending.id)] = pending
+    def add(self, method: str, timeout_s: float | None, is_cancellable: bool, max_reply_bytes: int | None) -> PendingCall:
+        """Returns a call that is about to be sent; after its timeout it is settled with an error."""
+        self._last_id += 1
+        id = b"%d" % self._last_id
+        pending = self._pending[id] = PendingCall(Raw(id), is_cancellable, max_reply_bytes)
         if timeout_s is not None:
             pending.deadline = self._deadlines.add(timeout_s, partial(self._expire, pending, method))
+        return pending
+
+    def settled(self, reply: Envelope) -> PendingCall:
+        """Returns a call that is not sent, with an error of our own as its reply."""
+        self._last_id += 1
+        pending = PendingCall(Raw(b"%d" % self._last_id), is_cancellable=False)
+        pending.settle(reply)
+        return pending
 
     async def outcome(self, pending: PendingCall) -> Envelope:
         """Waits for the reply and returns it verbatim; an error of our own after a timeout or a lost connection. Cancelling it notifies the
@@ -195,8 +207,9 @@ class PendingCalls:
 
     def take_reply(self, reply: Envelope) -> None:
         """Settles the call that a reply answers; a reply that belongs to no call is dropped."""
-        if pending := self._pending.get(bytes(reply.id)) or self.find(reply.id):
-            pending.settle(reply)
+        pending = self._pending.get(bytes(reply.id)) or self.find(reply.id)
+        if pending and not pending.reply.done():  # as `PendingCall.settle`, without a call
+            pending.reply.set_result(reply)
 
     def settle(self, id: Raw, reply: Envelope) -> None:
         """Answers a call in the peer's place."""

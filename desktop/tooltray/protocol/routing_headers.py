@@ -1,7 +1,8 @@
-"""What a request of 2026-07-28 repeats in HTTP headers, so that gateways can route it without reading the body.
+"""What a request of 2026-07-28 repeats in HTTP headers, so that gateways can route it without reading the body: written, and checked.
 
 Source: the specification's "Streamable HTTP" of that version: `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`, and one `Mcp-Param-*` for
-each argument that the tool's schema marks with `x-mcp-header`.
+each argument that the tool's schema marks with `x-mcp-header`. A request whose headers contradict its body is refused: a proxy that routes
+by headers must not be misled about the body.
 """
 
 import base64
@@ -21,8 +22,8 @@ from tooltray.protocol.eras import (
     HEADER_MISMATCH,
     MODERN_VERSIONS,
     PROTOCOL_VERSION_KEY,
-    UNSUPPORTED_PROTOCOL_VERSION,
     Head,
+    unsupported_version,
 )
 from tooltray.protocol.member_scanner import opened
 
@@ -229,10 +230,7 @@ def fault_of(request: Envelope, head: Head | None, headers: Headers) -> Envelope
 
 def version_fault(version: str) -> Envelope | None:
     """Returns the error for a version that is not supported here."""
-    if version in MODERN_VERSIONS:
-        return None
-    data = {"supported": list(MODERN_VERSIONS), "requested": version}
-    return failure(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)
+    return None if version in MODERN_VERSIONS else unsupported_version(version)
 
 
 def argument_fault(request: Envelope, headers: Headers, tool_schema: Callable[[str], Raw | None]) -> Envelope | None:

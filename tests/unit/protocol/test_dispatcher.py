@@ -378,7 +378,7 @@ async def test_a_reply_beyond_the_bound_fails_its_call() -> None:
     pending = dispatcher.start_call("m")
     request = await channel.message()
     dispatcher.feed(json.dumps({"result": "x" * 20_000, "jsonrpc": "2.0", "id": request["id"]}).encode() + b"\n")
-    assert b"beyond the limit of 2,000" in bytes((await dispatcher.outcome(pending)).error)
+    assert b"beyond the limit of 2,000" in bytes((await dispatcher.calls.outcome(pending)).error)
 
 
 @in_fake_time
@@ -505,7 +505,7 @@ async def test_the_end_of_the_stream_answers_every_call_also_in_the_middle_of_a_
     dispatcher.feed(b'{"jsonrpc":"2.0","id":%d,"result":{"text":"abc' % request["id"])
     dispatcher.connection_lost("server ended with exit code 3")
     dispatcher.connection_lost("again")
-    replies = [bytes((await dispatcher.outcome(each)).error) for each in pending]
+    replies = [bytes((await dispatcher.calls.outcome(each)).error) for each in pending]
     assert all(b"exit code 3" in reply for reply in replies[:2])
     assert b"cannot be read" in replies[2]
     assert dispatcher.closed_because == "server ended with exit code 3"
@@ -525,10 +525,10 @@ async def test_requests_that_stay_are_settled_by_the_transport_and_nothing_new_i
     dispatcher.receive(line(id=9, method="question"), along_with=answered.id)
     dispatcher.receive(line(id=request["id"], result="late"), along_with=answered.id)
     dispatcher.receive(line(method="said"))
-    assert bytes((await dispatcher.outcome(answered)).result) == b'"late"'
+    assert bytes((await dispatcher.calls.outcome(answered)).result) == b'"late"'
     assert not settled_later.reply.done()
     dispatcher.calls.settle(settled_later.id, NOT_DELIVERED)
-    assert await dispatcher.outcome(settled_later) is NOT_DELIVERED
+    assert await dispatcher.calls.outcome(settled_later) is NOT_DELIVERED
     assert b"out of reach" in bytes((await dispatcher.call("later")).error)
     assert answers.begun.all == []
 
@@ -550,7 +550,7 @@ async def test_what_is_asked_of_a_peer_that_reads_no_more_is_told_apart_from_wha
     behind = dispatcher.start_call("m")
     assert not behind.reply.done()
     dispatcher.connection_lost("exit code 3")
-    replies = [await dispatcher.outcome(pending) for pending in (before, behind)]
+    replies = [await dispatcher.calls.outcome(pending) for pending in (before, behind)]
     assert [isinstance(reply, NotDelivered) for reply in replies] == [False, True]
     assert all(b"exit code 3" in bytes(reply.error) for reply in replies)
 
@@ -577,7 +577,7 @@ async def test_what_a_transport_leaves_unanswered_ends_with_it() -> None:
     pending = dispatcher.start_call("m")
     dispatcher.connection_lost("out of reach", requests_stay=True)
     dispatcher.calls.settle_rest(dispatcher.closed_because)
-    assert b"out of reach" in bytes((await dispatcher.outcome(pending)).error)
+    assert b"out of reach" in bytes((await dispatcher.calls.outcome(pending)).error)
 
 
 @in_fake_time
@@ -586,7 +586,7 @@ async def test_a_reply_that_only_lacks_its_newline_at_the_end_is_taken() -> None
     pending = dispatcher.start_call("m")
     dispatcher.feed(line(id=(await channel.message())["id"], result={"a": 1})[:-1])
     dispatcher.connection_lost("gone")
-    assert bytes((await dispatcher.outcome(pending)).result) == b'{"a": 1}'
+    assert bytes((await dispatcher.calls.outcome(pending)).result) == b'{"a": 1}'
 
 
 @pytest.mark.parametrize("rest", [line(id=1, method="m")[:-1], line(id=1, method="m")[:-5], b"garbage"])
@@ -791,7 +791,7 @@ async def test_closing_fails_our_own_calls() -> None:
     pending = dispatcher.start_call("elicitation/create")
     await channel.message()
     await dispatcher.close("ended")
-    assert json.loads(bytes((await dispatcher.outcome(pending)).error)) == {"code": -32000, "message": "ended"}
+    assert json.loads(bytes((await dispatcher.calls.outcome(pending)).error)) == {"code": -32000, "message": "ended"}
     assert len(channel.messages) == 1
 
 
@@ -894,8 +894,8 @@ async def test_a_transport_of_whole_messages_knows_whether_a_request_still_waits
     dispatcher.receive(b'{"jsonrpc": "2.0",\r\n "id": %b, "result": {\n}}' % bytes(second.id))
     assert not dispatcher.calls.waits_for(first.id)
     assert not dispatcher.calls.waits_for(dump(0))
-    assert bytes((await dispatcher.outcome(first)).result) == b'{"in":"its place"}'
-    assert bytes((await dispatcher.outcome(second)).result) == b"{ }"
+    assert bytes((await dispatcher.calls.outcome(first)).result) == b'{"in":"its place"}'
+    assert bytes((await dispatcher.calls.outcome(second)).result) == b"{ }"
 
 
 @pytest.mark.parametrize("is_whole", [False, True])
@@ -910,7 +910,7 @@ async def test_a_reply_that_is_much_larger_than_what_was_asked_for_is_dropped_as
         else:
             dispatcher.feed(big[: LOOKED_AT_BYTES + 100])
             dispatcher.feed(big[LOOKED_AT_BYTES + 100 :] + b"\n")
-        reply = await dispatcher.outcome(pending)
+        reply = await dispatcher.calls.outcome(pending)
         assert isinstance(reply, TooLarge) is (name == "small")
         if isinstance(reply, TooLarge):
             assert reply.size_bytes == len(big)

@@ -19,7 +19,7 @@ from tooltray.protocol import envelope
 from tooltray.protocol.batches import MOST_REFUSED, refused_ids
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import Envelope, decode, success
+from tooltray.protocol.envelope import Envelope, success
 from tooltray_bridge import scan
 
 FEW = settings(max_examples=20)  # of hundreds of messages each
@@ -176,7 +176,7 @@ async def test_every_call_of_ours_gets_its_own_reply_however_a_server_writes_the
     await feed_in_pieces(dispatcher, b"".join(line + b"\n" for line in in_lines([(b"", reply) for reply in replies], rng)), rng)
 
     for call, result in zip(pending, results, strict=True):
-        assert bytes((await dispatcher.outcome(call)).result) == written(result, True)
+        assert bytes((await dispatcher.calls.outcome(call)).result) == written(result, True)
     await dispatcher.close("over")
 
 
@@ -295,7 +295,7 @@ async def test_where_there_are_no_batches_each_request_of_one_is_refused_by_itse
 
 def test_an_array_of_very_many_requests_is_refused_for_a_bounded_number() -> None:
     line = b"[%b]" % b",".join(b'{"jsonrpc":"2.0","id":%d,"method":"m"}' % number for number in range(MOST_REFUSED + 5))
-    assert len(refused_ids(line, decode)) == MOST_REFUSED
+    assert len(refused_ids(line)) == MOST_REFUSED
 
 
 @in_fake_time
@@ -370,11 +370,11 @@ async def test_the_transport_can_answer_in_the_peers_place_and_only_what_is_open
     dispatcher.calls.settle(pending.id, envelope.failure(404, "gone"))
     assert not dispatcher.calls.waits_for(pending.id)
     assert not dispatcher.calls.waits_for(Raw(b"1"))
-    assert b"gone" in bytes((await dispatcher.outcome(pending)).error)
+    assert b"gone" in bytes((await dispatcher.calls.outcome(pending)).error)
 
 
 @in_fake_time
-async def test_a_request_that_the_peer_gives_up_by_other_means_is_cancelled_without_an_answer() -> None:
+async def test_a_request_of_a_batch_that_is_cancelled_gets_no_answer() -> None:
     cancelled = asyncio.Event()
 
     async def hang(request: Envelope) -> Envelope:
@@ -387,7 +387,7 @@ async def test_a_request_that_the_peer_gives_up_by_other_means_is_cancelled_with
     dispatcher.takes_batches = True
     dispatcher.receive(b"[%b]" % request(1))
     await settled()
-    dispatcher.cancel_request(Raw(b"1"))
+    dispatcher.receive(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}')
     await cancelled.wait()
     await settled()
     assert channel.lines.all == []

@@ -163,7 +163,7 @@ async def test_a_call_that_was_answered_leaves_no_deadline() -> None:
     dispatcher, channel = make_dispatcher(is_server=True, deadlines=wheel)
     pending = dispatcher.start_call("m", timeout_s=30)
     dispatcher.feed(line(id=(await channel.message())["id"], result={}))
-    await dispatcher.outcome(pending)
+    await dispatcher.calls.outcome(pending)
     assert len(wheel) == 0
 
 
@@ -173,7 +173,7 @@ async def test_progress_gives_a_call_its_time_anew() -> None:
     pending = dispatcher.start_call("m", timeout_s=10)
     without_limit = dispatcher.start_call("m")
     async with asyncio.TaskGroup() as tasks:
-        call = tasks.create_task(dispatcher.outcome(pending))
+        call = tasks.create_task(dispatcher.calls.outcome(pending))
         for _ in range(5):
             await asyncio.sleep(8)
             pending.progressed()
@@ -188,7 +188,7 @@ async def test_a_second_reply_to_one_call_is_dropped() -> None:
     pending = dispatcher.start_call("m")
     id = (await channel.message())["id"]
     dispatcher.feed(line(id=id, result=1) + line(id=id, result=2))
-    assert bytes((await dispatcher.outcome(pending)).result) == b"1"
+    assert bytes((await dispatcher.calls.outcome(pending)).result) == b"1"
 
 
 @in_fake_time

@@ -1,6 +1,7 @@
-"""A connection to the running hub's control channel: one call at a time, blocking, standard library only.
+"""A connection to the running hub's control channel: one call at a time, blocking. Cheap to import; no Qt, no asyncio.
 
-It knows the form of requests and replies, but no verb. Cheap to import; no Qt, no asyncio.
+It imports no class with verbs, since these import the engine, which takes longer than most commands: `resources/verbs.json` has the verbs
+and the types of their results, made from the verbs' own annotations (scripts/verb_table.py).
 """
 
 import contextlib
@@ -281,7 +282,12 @@ def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
 
 
 def control_endpoints(home: Home) -> tuple[Path, ...]:
-    """Returns the sockets to try, in this order; the first one with a listener is the hub's."""
+    """Returns the sockets to try, in this order; the first one with a listener is the hub's.
+
+    Versions before the control socket (until November 2026) had one socket for bridges and commands. A hub of such a version may still run
+    when a command of this version connects, and vice versa. Both then use the socket of bridges, where the hub serves the role `control`,
+    too: a command finds no control socket, or one that a killed hub has left.
+    """
     return home.control_socket, home.socket
 
 

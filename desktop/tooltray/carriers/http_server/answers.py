@@ -15,7 +15,7 @@ from tooltray.carriers.http_server.guard import EVENTS_TYPE, JSON_TYPE, Refused,
 from tooltray.protocol.batches import REFUSED, refused_ids
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import PARSE_ERROR, MalformedFrame, decode, reply_parts
+from tooltray.protocol.envelope import PARSE_ERROR, MalformedFrame, reply_parts
 from tooltray.protocol.event_stream import KEEPALIVE, event_parts
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # the same limit as for a line of an AI client over stdio
@@ -221,7 +221,7 @@ def check_accept(request: web.Request) -> None:
 
 def unreadable(error: MalformedFrame, body: bytes | bytearray = b"") -> Refused:
     """Builds the refusal of a body that is not a valid message; if it is a batch, of each request in it."""
-    if ids := refused_ids(body, decode):
+    if ids := refused_ids(body):
         return no_batches(ids)
     what = "Parse error" if error.code == PARSE_ERROR else "Invalid request"
     return Refused(400, f"{what}: {error}", code=error.code, id=error.id)

@@ -5,13 +5,14 @@ because it cannot choose `Host` and `Origin` (though its host name may resolve t
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Raw
 
 from tooltray.foundation.loopback import address_of
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, failure
+from tooltray.protocol.routing_headers import Headers
 
 OWN_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 HTTP_PORT, HTTPS_PORT = 80, 443  # default ports, which clients leave out
@@ -48,13 +49,6 @@ class Refused(Exception):
         super().__init__(message)
         self.status, self.id, self.ids, self.headers = status, id, ids, dict(headers or {})
         self.reply = reply or failure(code, message)
-
-
-class Headers(Protocol):
-    """The headers of a request; names are case-insensitive."""
-
-    def get(self, name: str) -> str | None: ...
-    def getall(self, name: str, default: Sequence[str]) -> Sequence[str]: ...
 
 
 class Guard:

@@ -40,9 +40,7 @@ from tooltray.protocol.eras import (
     BATCH_VERSION,
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
-    MODERN_VERSIONS,
     SUBSCRIPTION_ID_KEY,
-    UNSUPPORTED_PROTOCOL_VERSION,
     ClientInfo,
     Era,
     Head,
@@ -75,7 +73,11 @@ class _Error(msgspec.Struct):
 
 
 class Recorder:
-    """The records of one session; belongs to the event loop."""
+    """The records of one session's requests in the structured log: names, types and sizes; never values.
+
+    Writing a line costs a tenth of a call's own work. So only references are noted at first, and both lines of a call are written in the
+    loop's next turn after its reply, when no client waits for them; the lines of a longer call are written within WRITTEN_AFTER_S.
+    """
 
     def __init__(self, log: StructuredLog, client: str) -> None:
         self._log = log
@@ -428,16 +430,11 @@ def _envelope_fault(head: Head) -> Envelope | None:
     if not capabilities:
         return failure(INVALID_PARAMS, "params._meta lacks a part of the envelope of 2026-07-28: protocolVersion or clientCapabilities")
     if not eras.is_version_spoken(head):
-        return _version_fault(head.meta.version)
+        if not bytes(head.meta.version).startswith(b'"'):
+            return failure(INVALID_PARAMS, "the protocol version in the envelope must be a string")
+        return eras.unsupported_version(head.meta.version)
     if not capabilities.startswith(b"{"):
         return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
     if (level := bytes(head.meta.log_level)) and level not in LOG_LEVELS:
         return failure(INVALID_PARAMS, f"there is no such log level in the envelope; there are: {', '.join(LEVELS)}")
     return None
-
-
-def _version_fault(requested: Raw) -> Envelope:
-    if not bytes(requested).startswith(b'"'):
-        return failure(INVALID_PARAMS, "the protocol version in the envelope must be a string")
-    data = {"supported": list(MODERN_VERSIONS), "requested": requested}
-    return failure(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data)

@@ -7,6 +7,7 @@ user; the hub and its other clients continue. The REST interface is at the same 
 import asyncio
 import errno
 import importlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -183,7 +184,7 @@ class HttpListener:
         """Returns the REST interface, one for all addresses, so that a reader of events finds them at the next address."""
         from tooltray.carriers.rest.event_streams import EventStreams
         from tooltray.carriers.rest.responses import Deliveries
-        from tooltray.carriers.rest.rest_api import ProgramAccess, RestApi
+        from tooltray.carriers.rest.rest_api import ProgramAsker, RestApi
 
         if not self._api:
             self._events = EventStreams(self._bus)
@@ -191,7 +192,8 @@ class HttpListener:
             self._api = RestApi(
                 presenter=self._presenter,
                 config=self._config,
-                access=ProgramAccess(self._tokens.programs, self._tokens.trusted, self._tokens.trail),
+                tokens=self._tokens.programs,
+                asker_of=partial(ProgramAsker, trust=self._tokens.trusted, trail=self._tokens.trail),
                 deliveries=Deliveries(self._deadlines.unsent),
                 events=self._events.answer,
                 spawn=self._spawn,

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-import msgspec
 from aiohttp import web
 from msgspec import Raw
 
@@ -184,20 +183,9 @@ def is_modern(request: web.Request) -> bool:
 
 def status_of(reply: Outgoing) -> int:
     """Returns the HTTP status of a reply that is the whole response."""
-    return STATUS_OF.get(_code_of(reply.payload), 200) if reply.parts[0].endswith(b'"error":') else 200
+    return STATUS_OF.get(eras.error_code(reply.payload), 200) if reply.parts[0].endswith(b'"error":') else 200
 
 
 def refused(id: Raw, fault: Envelope) -> Refused:
     """Builds the refusal of a request that was not begun."""
-    return Refused(STATUS_OF[_code_of(fault.error)], "", reply=fault, id=id)
-
-
-class _Error(msgspec.Struct):
-    code: int = 0
-
-
-def _code_of(error: Raw) -> int:
-    try:
-        return msgspec.json.decode(error, type=_Error).code
-    except ValueError:
-        return 0
+    return Refused(STATUS_OF[eras.error_code(fault.error)], "", reply=fault, id=id)

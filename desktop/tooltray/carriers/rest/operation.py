@@ -1,6 +1,8 @@
 """One operation of the REST interface: its path, its verb, and how a request becomes the verb's arguments.
 
-The types of arguments and result come from the verb's signature, so that the interface and its description always match the verb.
+The types of arguments and result come from the verb's signature, so that the interface and its description always match the verb. Structs
+become JSON with camelCase members. `encoded` and `mirror` follow the same rules, so that a result always matches its schema: all members
+of a struct are present, in camelCase; the keys of mappings stay unchanged.
 """
 
 import asyncio

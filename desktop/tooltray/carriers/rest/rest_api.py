@@ -4,10 +4,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol
 from urllib.parse import urlencode
 
-import msgspec
 from aiohttp import web
 
 from tooltray import __version__
@@ -18,7 +16,7 @@ from tooltray.carriers.rest.operation import Call, Operation, encoded, in_json
 from tooltray.carriers.rest.operations import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document, operations_at
 from tooltray.carriers.rest.responses import Deliveries, Failed, failed_by, out_of_scope, problem_response
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.consent.tokens.api_tokens import TokenHolder
+from tooltray.consent.tokens.api_tokens import ApiTokens, TokenHolder, TrustedTokens
 from tooltray.foundation.confirmation import Wish, asked_by, confirm_widening, set_call
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.phrases import Phrase
@@ -32,52 +30,12 @@ BY_A_PROGRAM = Phrase("What a program may do only where it is trusted")
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
-class Tokens(Protocol):
-    """The part of ApiTokens that is used here."""
-
-    @property
-    def is_saved(self) -> bool: ...
-
-    def holder(self, token: str) -> TokenHolder | None:
-        """Returns the holder of a token, in constant time; None for an invalid one."""
-        ...
-
-    def is_current(self, holder: TokenHolder) -> bool:
-        """Reports whether the holder's token is still valid."""
-        ...
-
-    def save(self) -> None:
-        """Stores which tokens have expired; blocks."""
-        ...
-
-
-class Trust(Protocol):
-    """The part of TrustedTokens that is used here."""
-
-    async def has(self, digest: str) -> bool:
-        """Reports whether a token is trusted."""
-        ...
-
-
-class ProgramAccess(msgspec.Struct, frozen=True):
-    """The tokens that give access to the interface.
-
-    Attributes:
-        tokens, trusted: the valid tokens, and the ones among them that may consent in a person's place.
-        trail: records what trusted programs decide.
-    """
-
-    tokens: Tokens
-    trusted: Trust
-    trail: AuditTrail
-
-
 class ProgramAsker:
     """One request of a program. Satisfies Asker; looks up the trust in its token once, when it is first needed."""
 
     proposes, is_window = True, False
 
-    def __init__(self, holder: TokenHolder, trust: Trust, trail: AuditTrail) -> None:
+    def __init__(self, holder: TokenHolder, trust: TrustedTokens, trail: AuditTrail) -> None:
         self.holder, self._trust, self._trail = holder, trust, trail
         self._has_confirmed: bool | None = None
 
@@ -118,7 +76,8 @@ class RestApi:
         *,
         presenter: McpPresenter,
         config: McpConfHelper,
-        access: ProgramAccess,
+        tokens: ApiTokens,
+        asker_of: Callable[[TokenHolder], ProgramAsker],
         deliveries: Deliveries,
         events: Events,
         spawn: Spawn,
@@ -129,8 +88,7 @@ class RestApi:
             spawn: runs work that continues after its response.
         """
         self._presenter, self._config, self._events, self._spawn = presenter, config, events, spawn
-        self._tokens, self._trusted, self._trail = access.tokens, access.trusted, access.trail
-        self._deliveries = deliveries
+        self._tokens, self._asker_of, self._deliveries = tokens, asker_of, deliveries
         self._changing_entries = asyncio.Lock()
         shown = {INDEX_PATH: self._show_index, OPENAPI_PATH: self._show_openapi, EVENTS_PATH: self._stream_events}
         self._own: dict[tuple[str, ...], Answer] = {requests.segments_below_api(path): answer for path, answer in shown.items()}
@@ -143,7 +101,7 @@ class RestApi:
         """
         try:
             holder = self._authenticate(request, guard)
-            with asked_by(ProgramAsker(holder, self._trusted, self._trail)):
+            with asked_by(self._asker_of(holder)):
                 response = await self._answer(request, holder)
             return await self._deliveries.send(request, holder.name, response) if isinstance(response, web.Response) else response
         except Failed as failed:

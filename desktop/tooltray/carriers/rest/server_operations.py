@@ -1,4 +1,8 @@
-"""The REST operations on servers that have paths of their own, as other programs of this kind have them."""
+"""The REST operations on servers that have paths of their own, as other programs of this kind have them.
+
+A server is shown as a snapshot with a simple status and its tools. Entries are validated strictly. In a returned entry each value that
+looks like a secret is replaced by `${secret:NAME/KEY}`, and a caller may send it back like that.
+"""
 
 import logging
 import os

@@ -118,7 +118,7 @@ class ExtensionListens:
         return stream
 
     async def _follow(self, stream: _Stream, client: McpClient) -> None:
-        over = await client.dispatcher.outcome(stream.pending)
+        over = await client.dispatcher.calls.outcome(stream.pending)
         if over.error:
             logger.info("'%s' does not listen for extensions: %s", client.name, bytes(over.error).decode(errors="replace"))
 

@@ -269,7 +269,7 @@ class McpClient:
         call = self._start(exchange, timeout_s)
         reply = None
         try:
-            reply = await self.dispatcher.outcome(call.pending)
+            reply = await self.dispatcher.calls.outcome(call.pending)
         finally:
             self._forget(call)
             if call.progress_token and exchange.head.task and reply and read_begun(reply.result):

@@ -168,7 +168,7 @@ class ServerListen:
         return stream
 
     async def _follow(self, stream: _Stream) -> None:
-        stream.over = await self._client.dispatcher.outcome(stream.pending)
+        stream.over = await self._client.dispatcher.calls.outcome(stream.pending)
         stream.settle()
         self._is_unknown |= eras.error_code(stream.over.error) == METHOD_NOT_FOUND
         if asyncio.get_running_loop().time() - stream.opened_at >= HEALTHY_AFTER_S:

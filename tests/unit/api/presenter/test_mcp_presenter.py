@@ -1,4 +1,4 @@
-"""mcp_presenter.py, session_clients.py, session_servers.py"""
+"""mcp_presenter.py"""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""http_modern.py and http_headers.py: clients of 2026-07-28 over HTTP, as they see it on the wire."""
+"""http_modern.py: clients of 2026-07-28 over HTTP, as they see it on the wire."""
 
 import asyncio
 import json

@@ -131,7 +131,7 @@ async def test_a_server_is_not_read_while_too_much_waits_for_clients(start: Star
     assert not pending.reply.done()
     client.hold(0)
     async with asyncio.timeout(PATIENCE_S):
-        assert json.loads(bytes((await server.dispatcher.outcome(pending)).result)) == {"a": 1}
+        assert json.loads(bytes((await server.dispatcher.calls.outcome(pending)).result)) == {"a": 1}
 
 
 async def test_what_a_server_does_not_read_is_counted(start: Start) -> None:
@@ -140,7 +140,7 @@ async def test_what_a_server_does_not_read_is_counted(start: Start) -> None:
     assert server.dispatcher.unsent.bytes > 1_000_000
     await server.close()
     assert server.dispatcher.unsent.bytes == 0
-    assert (await server.dispatcher.outcome(pending)).error
+    assert (await server.dispatcher.calls.outcome(pending)).error
 
 
 async def test_a_server_gets_exactly_its_own_environment_and_folder_and_leads_a_session(start: Start, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ async def test_the_end_of_a_server_is_told_with_its_exit_code_and_last_words(sta
     server = await start(habit)
     call = server.dispatcher.start_call("m")
     assert await server.lost() == words
-    assert json.loads(bytes((await server.dispatcher.outcome(call)).error)) == {"code": -32000, "message": words}
+    assert json.loads(bytes((await server.dispatcher.calls.outcome(call)).error)) == {"code": -32000, "message": words}
     assert (server.transport.exit_code, server.transport.pids) == (code, ())
 
 
@@ -357,7 +357,7 @@ async def test_a_call_that_a_dying_process_cannot_have_read_was_not_delivered(is
     for fd in (1, 2):
         pipes.pipe_connection_lost(fd, None)
     pipes.process_exited()
-    replies = [await dispatcher.outcome(pending) for pending in (before, behind)]
+    replies = [await dispatcher.calls.outcome(pending) for pending in (before, behind)]
     assert [isinstance(reply, NotDelivered) for reply in replies] == [False, True]
     await pipes.end(GRACE_S, GRACE_S)
 

@@ -554,7 +554,7 @@ async def test_a_request_that_stays_open_carries_the_envelope_too(connect: Any) 
     pending = relay.client.start_request("subscriptions/listen", {"notifications": {}})
     asked = await relay.server.request("subscriptions/listen")
     assert asked.params["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
-    waiting = relay.keeper.spawn(relay.client.dispatcher.outcome(pending), name="listen")
+    waiting = relay.keeper.spawn(relay.client.dispatcher.calls.outcome(pending), name="listen")
     relay.server.copy.die()
     assert (await waiting).error
 

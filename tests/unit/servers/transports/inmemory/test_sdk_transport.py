@@ -281,7 +281,7 @@ async def test_one_that_blocks_for_ever_holds_nothing_up(start: Start, tmp_path:
     module = sys.modules[find("thing-0", tmp_path / "packages").entry_point.module]
     async with asyncio.timeout(PATIENCE_S):
         await server.close()
-    assert bytes((await server.dispatcher.outcome(pending)).error)
+    assert bytes((await server.dispatcher.calls.outcome(pending)).error)
     assert "its thread is left behind" in server.log[-1]
     again = await start.again("thing-0")  # type: ignore[attr-defined]
     assert await again.call("say", text="new") == "new"
