@@ -12,7 +12,7 @@ EntryPath = tuple[str | int, ...]
 """The keys and places in lists that lead to a value of an entry."""
 
 
-class EntrySlip(msgspec.Struct, frozen=True):
+class EntryError(msgspec.Struct, frozen=True):
     """An error in an entry.
 
     Attributes:
@@ -37,7 +37,7 @@ class EntryText(HidesFields, frozen=True):
     hidden: ClassVar = ("entry",)
 
     entry: Mapping[str, object] | None
-    slips: tuple[EntrySlip, ...] = ()
+    slips: tuple[EntryError, ...] = ()
 
 
 class ServerUpdatePreview(msgspec.Struct, frozen=True):
@@ -57,7 +57,7 @@ class ServerUpdatePreview(msgspec.Struct, frozen=True):
     is_restarted: bool = False
     revision: str = ""
     problem: Problem | None = None
-    slips: tuple[EntrySlip, ...] = ()
+    slips: tuple[EntryError, ...] = ()
 
 
 class ToolSize(msgspec.Struct, frozen=True):
