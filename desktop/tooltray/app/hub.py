@@ -157,9 +157,9 @@ from tooltray.servers.upstream.stops import Stops
 from tooltray.servers.upstream.upstream_services import UpstreamServices
 from tooltray.servers.upstream.visibility import Visibility
 from tooltray.sources.bundles.api import BundlesApi
+from tooltray.sources.bundles.archive import BundleSources
 from tooltray.sources.bundles.bundle_offers import BundleReader
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleStore
-from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.clients.api import AiClientsApi
 from tooltray.sources.clients.client_edits import ClientScans
 from tooltray.sources.clients.imports import ClientImports, Imports, ImportWaits

@@ -24,20 +24,12 @@ _WORDS = {"custom": Phrase("chosen by you"), "mirror": Phrase("the fastest"), "s
 def declare(parser: Usage) -> None:
     registry = parser.subcommands()
     chosen = partial(_do, lambda api, args: api.set_custom_npm_registry(url=args.url), COUNTS_LATER)
-    command(
-        registry,
-        "status",
-        tr("say which npm registry servers get, and how all of them answered"),
-        partial(_do, lambda api, _: api.get_npm_registry_status(), ""),
-    )
+    text = tr("say which npm registry servers get, and how all of them answered")
+    command(registry, "status", text, partial(_do, lambda api, _: api.get_npm_registry_status(), ""))
     command(registry, "measure", tr("measure all npm registries now"), measure)
     command(registry, "set", tr("use one npm registry from now on; it is measured first"), chosen).takes("url")
-    command(
-        registry,
-        "clear",
-        tr("use none of your own any more"),
-        partial(_do, lambda api, _: api.set_custom_npm_registry(url=""), COUNTS_LATER),
-    )
+    text = tr("use none of your own any more")
+    command(registry, "clear", text, partial(_do, lambda api, _: api.set_custom_npm_registry(url=""), COUNTS_LATER))
     switched = partial(_do, lambda api, args: api.set_auto_detect_npm_registry(enabled=args.switch == "on"), COUNTS_LATER)
     switching = command(registry, "auto", tr("decide whether the fastest npm registry is looked for and used"), switched)
     switching.add_argument("switch", choices=("on", "off"))

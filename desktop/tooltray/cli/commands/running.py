@@ -4,13 +4,13 @@ These commands never start a hub; `status` reports that none runs as a result, n
 """
 
 import argparse
+import contextlib
 import os
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from tooltray.cli.commands.views_command import listing_line
-from tooltray.cli.hubs import HubInfo, RunningHub, running_hub
+from tooltray.cli.hubs import Hub, HubInfo, RunningHub, running_hub
 from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
     answer,
@@ -68,6 +68,15 @@ def status(args: argparse.Namespace, home: Home) -> int:
         files, listing = _files(hub), listing_line(hub)
     found = {"running": True, "home": str(home.root)} | as_json(snapshot) | as_json(info)
     return answer(args, found, *_hub_lines(info, snapshot, home), *filter(None, [listing]), *map(clean_line, _file_lines(files)))
+
+
+def listing_line(hub: Hub) -> str:
+    """Describes which tools AI clients without a setting of their own get, and how to change it; empty if no tools are known yet."""
+    with contextlib.suppress(TooltrayError):  # the hub has ended; the report in progress is more important
+        for each in hub.ask(hub.api.views.get_client_modes()):
+            if not each.client and each.summary:
+                return tr("{summary} Change it with: tooltray clients mode '*' MODE", summary=each.summary)
+    return ""
 
 
 def _files(hub: RunningHub) -> list[ServerFileSnapshot]:

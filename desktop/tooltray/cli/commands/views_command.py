@@ -5,7 +5,6 @@ started for that: for one that was never listed, no tool is reported as missing.
 """
 
 import argparse
-import contextlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -307,15 +306,6 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
     notices = [f"{notice.title}: {notice.message}" for notice in hub.ask(hub.api.hub.get_snapshot()).notices]
     why = "; ".join(notices[:MOST_REASONS]) or tr("something else has changed the settings at the same time")
     raise TooltrayError(tr("{what} is in the settings, and does not count", what=what), why, tr("See: tooltray status"))
-
-
-def listing_line(hub: Hub) -> str:
-    """Describes which tools AI clients without a setting of their own get, and how to change it; empty if no tools are known yet."""
-    with contextlib.suppress(TooltrayError):  # the hub has ended; the report in progress is more important
-        for each in hub.ask(hub.api.views.get_client_modes()):
-            if not each.client and each.summary:
-                return tr("{summary} Change it with: tooltray clients mode '*' MODE", summary=each.summary)
-    return ""
 
 
 def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> None:

@@ -31,7 +31,7 @@ def confine(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         api = hub.api.confinement
         now = hub.ask(api.get_confinement(server=args.name))
-        if _changes(args):
+        if any((args.files, args.network, args.hosts, args.read, args.write)):
             given = {name: _named(getattr(args, name), getattr(now, name)) for name in ("hosts", "read", "write")}
             files, network = args.files or now.files, args.network or ("hosts" if args.hosts and given["hosts"] else now.network)
             now = hub.ask(api.set_confinement(server=args.name, files=files, network=network, **given))
@@ -55,10 +55,6 @@ def confinement_words(confinement: ConfinementSnapshot) -> str:
 
 def _named(given: Sequence[str], before: Sequence[str]) -> list[str]:
     return [] if given == [NONE] else list(given or before)
-
-
-def _changes(args: argparse.Namespace) -> bool:
-    return any((args.files, args.network, args.hosts, args.read, args.write))
 
 
 def confinement_lines(now: ConfinementSnapshot) -> list[str]:

@@ -13,7 +13,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.json_places import CannotRead, Lines, Value, read
 from tooltray.foundation.files.json_text import NotJson, read_json
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.entries import EntryPath, EntrySlip, EntryText
+from tooltray.foundation.snapshots.entries import EntryError, EntryPath, EntryText
 
 BUILTIN_NAMES = ("hub",)
 """Names of the servers that are part of Tooltray; no entry may have one."""
@@ -95,23 +95,23 @@ def read_entry_text(text: str) -> EntryText:
         text: JSON, as it would follow the server's name.
     """
     if len(text) > LONGEST_TEXT:
-        return EntryText(None, (EntrySlip(Phrase("it has more than {most} KiB", most=LONGEST_TEXT // 1024)),))
+        return EntryText(None, (EntryError(Phrase("it has more than {most} KiB", most=LONGEST_TEXT // 1024)),))
     try:
         entry, twice = read_json(text.encode("utf-8", "replace"))
     except NotJson as error:
-        return EntryText(None, (EntrySlip(_without_place(error.reason), line=error.line),))
+        return EntryText(None, (EntryError(_without_place(error.reason), line=error.line),))
     if not isinstance(entry, dict):
-        return EntryText(None, (EntrySlip(MUST_BE_OBJECT, line=1),))
+        return EntryText(None, (EntryError(MUST_BE_OBJECT, line=1),))
     slips = [*_repeated(twice), *check_entry(entry)][:MOST_SLIPS]
     return EntryText(entry, _with_lines(text, slips) if slips else ())
 
 
-def check_entry(entry: Mapping[str, object]) -> list[EntrySlip]:
+def check_entry(entry: Mapping[str, object]) -> list[EntryError]:
     """Returns the errors of an entry, without lines."""
     try:
         MCPServerConfig.model_validate(entry)
     except ValidationError as error:
-        return [EntrySlip(reason, _as_spelled(path, entry)) for path, reason in places_in_words(error)]
+        return [EntryError(reason, _as_spelled(path, entry)) for path, reason in places_in_words(error)]
     return []
 
 
@@ -121,10 +121,10 @@ def _without_place(reason: str) -> str:
     return inner if isinstance(inner, str) else reason
 
 
-def _repeated(twice: list[str]) -> Iterator[EntrySlip]:
+def _repeated(twice: list[str]) -> Iterator[EntryError]:
     """Yields a slip for each key that occurs twice, since a reader cannot know which of the two counts."""
     for key in twice:
-        yield EntrySlip(Phrase("'{name}' stands here twice; keep one of them", name=printable(key)), (TWICE, key))
+        yield EntryError(Phrase("'{name}' stands here twice; keep one of them", name=printable(key)), (TWICE, key))
 
 
 def _as_spelled(path: EntryPath, entry: Mapping[str, object]) -> EntryPath:
@@ -135,21 +135,21 @@ def _as_spelled(path: EntryPath, entry: Mapping[str, object]) -> EntryPath:
     return (next((spelling for spelling in others if spelling in entry), path[0]), *path[1:])
 
 
-def _with_lines(text: str, slips: list[EntrySlip]) -> tuple[EntrySlip, ...]:
+def _with_lines(text: str, slips: list[EntryError]) -> tuple[EntryError, ...]:
     try:
         root = read(text)
     except CannotRead:  # JSON that only Python accepts, such as one with a superfluous escape
-        return tuple(EntrySlip(slip.message, () if slip.path[:1] == (TWICE,) else slip.path) for slip in slips)
+        return tuple(EntryError(slip.message, () if slip.path[:1] == (TWICE,) else slip.path) for slip in slips)
     lines = Lines(text)
     found = [_located(slip, root, lines) for slip in slips]
     return tuple(sorted(found, key=lambda slip: slip.line))
 
 
-def _located(slip: EntrySlip, root: Value, lines: Lines) -> EntrySlip:
+def _located(slip: EntryError, root: Value, lines: Lines) -> EntryError:
     if slip.path[:1] == (TWICE,):
         at = next((at for key, at in root.repeated() if key == slip.path[1]), root.start)
-        return EntrySlip(slip.message, (), lines.place(at)[0])
-    return EntrySlip(slip.message, slip.path, lines.place(place_of(slip.path, root))[0])
+        return EntryError(slip.message, (), lines.place(at)[0])
+    return EntryError(slip.message, slip.path, lines.place(place_of(slip.path, root))[0])
 
 
 def place_of(path: EntryPath, value: Value) -> int:

@@ -16,7 +16,7 @@ FieldValue: TypeAlias = str | float | bool | Sequence[str]
 """What a person gave for a field; several texts if the field `is_list`."""
 
 
-class EntrySlip(msgspec.Struct, frozen=True):
+class EntryError(msgspec.Struct, frozen=True):
     """An error in an entry.
 
     Attributes:
@@ -41,7 +41,7 @@ class EntryText(HidesFields, frozen=True):
     hidden: ClassVar = ("entry",)
 
     entry: Mapping[str, object] | None
-    slips: tuple[EntrySlip, ...] = ()
+    slips: tuple[EntryError, ...] = ()
 
 
 class ServerUpdatePreview(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ class ServerUpdatePreview(msgspec.Struct, frozen=True):
     is_restarted: bool = False
     revision: str = ""
     problem: Problem | None = None
-    slips: tuple[EntrySlip, ...] = ()
+    slips: tuple[EntryError, ...] = ()
 
 
 class ToolSize(msgspec.Struct, frozen=True):

@@ -21,10 +21,10 @@ from tooltray.foundation.snapshots.entries import FieldValue, NewServer
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import always, verb
 from tooltray.servers.confinement.confinements import as_new
+from tooltray.sources.bundles.archive import BundleSources
 from tooltray.sources.bundles.bundle_offers import BundleReader, BundleReading
 from tooltray.sources.bundles.bundle_store import BundleFolders, BundleRecord, ServerChoices, plain_values
 from tooltray.sources.bundles.manifest import BundleCommand, answers_to
-from tooltray.sources.bundles.sources import BundleSources
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.pasted_parts import clean_name
 from tooltray.sources.entries.server_entries import ORIGIN, free_name

@@ -22,7 +22,7 @@ from tooltray.foundation.snapshots.discovery import BundleOffer
 from tooltray.foundation.snapshots.entries import FieldValue, FormField
 from tooltray.servers.launch.child_environment import child_environment
 from tooltray.servers.launch.command_lookup import downloads, look_up, not_found, program_name
-from tooltray.sources.bundles.archive import Archive, read_archive
+from tooltray.sources.bundles.archive import Archive, BundleFile, read_archive
 from tooltray.sources.bundles.bundle_store import folder_name
 from tooltray.sources.bundles.manifest import (
     BundleCommand,
@@ -35,7 +35,6 @@ from tooltray.sources.bundles.manifest import (
     read_manifest,
     system_folders,
 )
-from tooltray.sources.bundles.sources import BundleFile
 
 _VERSION = re.compile(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?")
 _TERM = re.compile(r"(>=|<=|==|=|>|<|\^|~=|~|!=)?\s*v?(\d+|[xX*])(?:\.(\d+|[xX*]))?(?:\.(\d+|[xX*]))?[^\s,|]*")
@@ -157,12 +156,7 @@ def _wanted(manifest: Manifest, command: str) -> tuple[str, str]:
 
 
 _SHELLS = re.compile(r"(?:ba|z|da|fi|k|c)?sh|cmd|powershell|pwsh|env|sudo|osascript|wscript|cscript|mshta|rundll32", re.IGNORECASE)
-_RUNTIMES = {
-    "node": re.compile(r"node"),
-    "python": re.compile(r"python[0-9.]*|py"),
-    "uv": re.compile(r"uv"),
-    "binary": re.compile(r"(?!)"),
-}
+_RUNTIMES = {"node": re.compile(r"node"), "python": re.compile(r"python[0-9.]*|py"), "uv": re.compile(r"uv"), "binary": re.compile(r"(?!)")}
 _INLINE = re.compile(r"-[A-Za-z]*[ecp]|--eval|--print|--require|-r|--import")  # options for code in arguments, or loaded first
 _LOADS_CODE = re.compile(
     r"LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|NODE_OPTIONS|PYTHONSTARTUP|BASH_ENV|PERL5OPT|RUBYOPT|JAVA_TOOL_OPTIONS"

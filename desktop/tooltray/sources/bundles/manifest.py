@@ -64,11 +64,7 @@ class McpConfig(msgspec.Struct, frozen=True):
     def on(self, platform: str) -> "McpConfig":
         """Returns the members that apply on a system (`linux`, `darwin`, `win32`)."""
         own = self.platform_overrides.get(platform, Override())
-        return McpConfig(
-            own.command or self.command,
-            self.args if own.args is None else own.args,
-            self.env if own.env is None else own.env,
-        )
+        return McpConfig(own.command or self.command, self.args if own.args is None else own.args, self.env if own.env is None else own.env)
 
 
 class BundleServer(msgspec.Struct, frozen=True):

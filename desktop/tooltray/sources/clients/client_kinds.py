@@ -320,7 +320,7 @@ class ClientPlaces:
         found: set[str] = set()
         for folder in dict.fromkeys(self.environ.get("PATH", "").split(os.pathsep)):
             if os.path.isabs(folder):
-                found |= {_without_ending(name) if self._platform == "win32" else name for name in _names_in(folder)}
+                found |= {os.path.splitext(name)[0].lower() if self._platform == "win32" else name for name in _names_in(folder)}
         return found
 
     @cached_property
@@ -366,10 +366,6 @@ def _names_in(folder: str) -> list[str]:
         return os.listdir(folder)
     except OSError:
         return []
-
-
-def _without_ending(name: str) -> str:
-    return os.path.splitext(name)[0].lower()
 
 
 def _process_names(proc: str) -> Iterator[str]:

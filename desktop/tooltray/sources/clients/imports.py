@@ -115,13 +115,7 @@ class Imports:
     """The import that runs, if there is one; belongs to the engine's loop."""
 
     def __init__(
-        self,
-        *,
-        secrets: SecretStore,
-        servers_api: ServersApi,
-        import_waits: ImportWaits,
-        client_edits: ClientEdits,
-        bus: EventBus,
+        self, *, secrets: SecretStore, servers_api: ServersApi, import_waits: ImportWaits, client_edits: ClientEdits, bus: EventBus
     ) -> None:
         self._secrets, self._servers, self._waits, self._edits, self._bus = secrets, servers_api, import_waits, client_edits, bus
         self._cancelled: asyncio.Event | None = None  # of the import that runs

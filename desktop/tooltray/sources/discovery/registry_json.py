@@ -2,8 +2,8 @@
 
 The entries are written by strangers: a member of the wrong kind counts as absent, a package that cannot be read is left out, and only an
 entry without a valid name is refused. Older entries are in snake_case, newer ones in camelCase; both are read. What may run is decided in
-server_forms, with the launchers here: the programs that start packages, with the words before and behind the package's name. No word is
-ever given to a shell. Still a word may be an option of the launcher, so texts of strangers must match the patterns of package names.
+server_forms, with the launchers here: the programs that start packages. No word is given to a shell, but a word may be an option of the
+launcher, so texts of strangers must match the patterns of package names.
 """
 
 import re
@@ -25,12 +25,8 @@ MAX_TOOLS = 500  # names that a publisher claims
 OFFICIAL, PUBLISHER = "io.modelcontextprotocol.registry/official", "io.modelcontextprotocol.registry/publisher-provided"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*/[A-Za-z0-9._-]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-_TYPES = {
-    "streamable": "streamable-http",
-    "http": "streamable-http",
-    "streamableHttp": "streamable-http",
-    "streamable_http": "streamable-http",
-}
+_STATUS: Mapping[str, Literal["deprecated", "deleted"]] = {"deprecated": "deprecated", "deleted": "deleted"}
+_TYPES = dict.fromkeys(("streamable", "http", "streamableHttp", "streamable_http"), "streamable-http")
 
 
 class Input(msgspec.Struct, frozen=True):
@@ -137,7 +133,7 @@ def read_described(item: object) -> Described | None:
     name = _word(server, "name")
     if len(name) > MAX_NAME or not _NAME.fullmatch(name):
         return None
-    official = _official(item) | _official(server)
+    official = {**_object(_object(item, "_meta"), OFFICIAL), **_object(_object(server, "_meta"), OFFICIAL)}
     detail = _object(server, "versionDetail")
     return Described(
         name=name,
@@ -148,18 +144,10 @@ def read_described(item: object) -> Described | None:
         remotes=tuple(filter(None, map(_remote, _objects(server, "remotes")))),
         repository=_web_address(_word(_object(server, "repository"), "url")),
         website=_web_address(_word(server, "websiteUrl")),
-        status=_status(_word(official, "status") or _word(server, "status")),
+        status=_STATUS.get(_word(official, "status") or _word(server, "status"), "active"),
         updated=_word(official, "updatedAt") or _word(official, "publishedAt"),
         tools=_tools(server, item),
     )
-
-
-def _status(said: str) -> Literal["active", "deprecated", "deleted"]:
-    return "deprecated" if said == "deprecated" else "deleted" if said == "deleted" else "active"
-
-
-def _official(item: Mapping[str, object]) -> dict[str, object]:
-    return dict(_object(_object(item, "_meta"), OFFICIAL))
 
 
 def _tools(*items: Mapping[str, object]) -> tuple[str, ...]:
@@ -191,10 +179,9 @@ def _package(item: Mapping[str, object]) -> Package | None:
 
 
 def _remote(item: Mapping[str, object]) -> Remote | None:
-    url = _word(item, "url")
-    if not url:
-        return None
-    return Remote(_transport(item) or "streamable-http", url, tuple(_keyed(item, "headers")), tuple(_variables(item)))
+    if url := _word(item, "url"):
+        return Remote(_transport(item) or "streamable-http", url, tuple(_keyed(item, "headers")), tuple(_variables(item)))
+    return None
 
 
 def _transport(item: Mapping[str, object]) -> str:
@@ -231,12 +218,7 @@ def _keyed(item: Mapping[str, object], name: str) -> Iterator[tuple[str, Input]]
 def _variables(item: Mapping[str, object]) -> Iterator[tuple[str, Input]]:
     for name, each in list(_object(item, "variables").items())[:MAX_ITEMS]:
         if isinstance(each, Mapping):
-            yield name, _plain(each)
-
-
-def _plain(item: Mapping[str, object]) -> Input:
-    """Reads a variable, which cannot have variables itself."""
-    return _input({key: value for key, value in item.items() if key != "variables"})
+            yield name, _input({key: value for key, value in each.items() if key != "variables"})  # which has no variables itself
 
 
 # members, in either spelling
@@ -473,12 +455,8 @@ def odd_runtime_word(package: Package) -> str:
 def _is_asked(argument: Argument) -> bool:
     """Reports whether an option gets a value from the user."""
     value = argument.input
-    return bool(
-        value.default or value.choices or value.placeholder or value.is_required or value.is_secret or argument.hint
-    ) or value.format in (
-        "number",
-        "filepath",
-    )
+    says = (value.default, value.choices, value.placeholder, value.is_required, value.is_secret, argument.hint)
+    return any(says) or value.format in ("number", "filepath")
 
 
 def pinned(package: Package) -> str:

@@ -93,12 +93,7 @@ class RegistryUpdates:
     """The updates of servers from the registry; belongs to the engine's loop."""
 
     def __init__(
-        self,
-        *,
-        config: McpConfHelper,
-        registry_copy: RegistryCopy,
-        servers_api: ServersApi,
-        known_tools: Callable[[str], Collection[str]],
+        self, *, config: McpConfHelper, registry_copy: RegistryCopy, servers_api: ServersApi, known_tools: Callable[[str], Collection[str]]
     ) -> None:
         """
         Args:

@@ -89,7 +89,7 @@ class ServerTests:
         finally:
             del self._running[test]
             task.cancel()
-        return _stopped(name) if task.cancelled() else task.result()
+        return ServerTest(name, False, problem=Problem(Phrase("The test was stopped"))) if task.cancelled() else task.result()
 
     def cancel(self, test: str) -> None:
         """Ends a test that still runs."""
@@ -129,12 +129,7 @@ class ServerTests:
             is_first_start=True,
         )
         return Instance(
-            program=lambda: program,
-            wants=era,
-            services=self._services,
-            on_changed=_nothing,
-            on_failed=_nothing,
-            on_notification=_nothing,
+            program=lambda: program, wants=era, services=self._services, on_changed=_nothing, on_failed=_nothing, on_notification=_nothing
         )
 
     async def _run(self, server: ManagedServer) -> ServerTest:
@@ -220,10 +215,6 @@ def _project_of(there: ManagedServer | None, config: MCPServerConfig) -> Session
 def _lacks_project(name: str) -> Problem:
     title = Phrase("'{name}' starts for a project, and none is known", name=name)
     return Problem(title, hint=Phrase("Choose a folder for it once, then test again."))
-
-
-def _stopped(name: str) -> ServerTest:
-    return ServerTest(name, False, problem=Problem(Phrase("The test was stopped")))
 
 
 def _last(server: ManagedServer) -> tuple[str, ...]:

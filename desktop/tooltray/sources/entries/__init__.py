@@ -1,4 +1,4 @@
 """Entries of servers: pasted, proposed by programs, exported, imported, removed with their secrets.
 
-Begin with `server_entries`, which stores them; `server_starts` starts new ones.
+Begin with `server_entries`, which stores them and starts new ones.
 """

@@ -378,11 +378,7 @@ def _fingerprint(name: str, entry: Mapping[str, Any], *, is_own_secret_any: bool
 
 def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins) -> list[SetupChange]:
     defaults = _default_changes(setup, document) if replace and setup["says_defaults"] else ()
-    return [
-        *_server_changes(setup, document, replace=replace, twins=twins),
-        *defaults,
-        *setting_changes(setup, document, replace=replace),
-    ]
+    return [*_server_changes(setup, document, replace=replace, twins=twins), *defaults, *setting_changes(setup, document, replace=replace)]
 
 
 def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[SetupChange]:

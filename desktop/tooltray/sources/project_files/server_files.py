@@ -63,13 +63,7 @@ class FoldersInUse:
     """
 
     def __init__(
-        self,
-        *,
-        states: SessionStates,
-        bus: EventBus,
-        deadlines: DeadlineWheel,
-        keeps: Callable[[str], bool],
-        project: str = "",
+        self, *, states: SessionStates, bus: EventBus, deadlines: DeadlineWheel, keeps: Callable[[str], bool], project: str = ""
     ) -> None:
         """
         Args:

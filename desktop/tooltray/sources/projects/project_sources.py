@@ -188,13 +188,7 @@ class ProjectSources:
     """The search for each session's project; belongs to the engine's loop."""
 
     def __init__(
-        self,
-        *,
-        folders: ProjectFolders,
-        states: SessionStates,
-        spawn: Spawn,
-        is_wanted: Callable[[], bool],
-        bus: EventBus,
+        self, *, folders: ProjectFolders, states: SessionStates, spawn: Spawn, is_wanted: Callable[[], bool], bus: EventBus
     ) -> None:
         """
         Args:
@@ -379,13 +373,7 @@ class RootRounds:
     """
 
     def __init__(
-        self,
-        *,
-        sources: ProjectSources,
-        servers: ServerManager,
-        config: McpConfHelper,
-        deadlines: DeadlineWheel,
-        bus: EventBus,
+        self, *, sources: ProjectSources, servers: ServerManager, config: McpConfHelper, deadlines: DeadlineWheel, bus: EventBus
     ) -> None:
         self._sources, self._servers = sources, servers
         self._config, self._deadlines = config, deadlines

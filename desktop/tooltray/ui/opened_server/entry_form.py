@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.entries import EntrySlip
+from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui.i18n import say
 from tooltray.ui.opened_server.entry_field_row import ChooseFolder, EntryFieldRow
 from tooltray.ui.opened_server.entry_fields import FIELDS, GROUPS, FieldGroup
@@ -81,7 +81,7 @@ class EntryForm(QWidget):
         for each in self._rows:
             each.set_stored(names)
 
-    def show_slips(self, slips: Sequence[EntrySlip]) -> None:
+    def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Shows errors at their fields."""
         for each in self._rows:
             path = path_in(self._entry, each.field)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
 
-from tooltray.foundation.snapshots.entries import EntrySlip
+from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -61,7 +61,7 @@ class EntryJson(QWidget):
         bar.setValue(place)
         self._is_ours = False
 
-    def show_slips(self, slips: Sequence[EntrySlip]) -> None:
+    def show_slips(self, slips: Sequence[EntryError]) -> None:
         """Marks lines with errors, and lists the errors below; a click on one moves the cursor to its line."""
         self._marked = [slip.line for slip in slips if slip.line]
         self._mark()

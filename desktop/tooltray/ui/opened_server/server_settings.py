@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.entries import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
+from tooltray.foundation.snapshots.entries import EntryError, NextStep, ServerTest, ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.entry_commands import EntryCommands
@@ -53,7 +53,7 @@ class ServerSettings(ServerView):
         self._base: Entry | None = None  # as it stands in its file, as far as is known here
         self._saving: Entry = {}  # what is being saved
         self._revision = ""
-        self._slips: tuple[EntrySlip, ...] = ()
+        self._slips: tuple[EntryError, ...] = ()
         self._is_json = True  # what stands there is a JSON object
         self._is_saving = self._is_gone = self._shows_preview = False
         self._wanted_secret = ""

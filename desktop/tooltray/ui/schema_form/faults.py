@@ -21,11 +21,11 @@ MOST_REPEATS = 2
 _REPEATED_GROUP = re.compile(r"\)\s*(?:[*+?]|\{\d)")
 _REPEAT = re.compile(r"(?<!\\)[*+]|\{\d*,\d*\}")
 _BACKREFERENCE = re.compile(r"\\[1-9]|\(\?P=")
-Keyword = Callable[..., "Iterator[Fault] | None"]
+Keyword = Callable[..., "Iterator[FieldError] | None"]
 """Checks one keyword of a schema."""
 
 
-class Fault(Protocol):
+class FieldError(Protocol):
     """An error of the library, with the members that are used here."""
 
     absolute_path: Sequence[str | int]
@@ -34,11 +34,11 @@ class Fault(Protocol):
     validator_value: object
     instance: object
     message: str
-    context: "Sequence[Fault] | None"
+    context: "Sequence[FieldError] | None"
 
 
 class Validator(Protocol):
-    def iter_errors(self, instance: object) -> Iterator[Fault]: ...
+    def iter_errors(self, instance: object) -> Iterator[FieldError]: ...
 
 
 class _TooLong(Exception):
@@ -95,7 +95,7 @@ def _validator(schema: Mapping[str, object], deadline: float) -> Validator | Non
 
 
 def _bounded(check: Keyword, deadline: float) -> Keyword:
-    def checked(validator: Validator, keyword: object, instance: object, schema: object) -> Iterator[Fault]:
+    def checked(validator: Validator, keyword: object, instance: object, schema: object) -> Iterator[FieldError]:
         if time.monotonic() > deadline:
             raise _TooLong
         yield from check(validator, keyword, instance, schema) or ()
@@ -103,7 +103,7 @@ def _bounded(check: Keyword, deadline: float) -> Keyword:
     return checked
 
 
-def _pattern(_validator: Validator, pattern: object, instance: object, _schema: object) -> Iterator[Fault]:
+def _pattern(_validator: Validator, pattern: object, instance: object, _schema: object) -> Iterator[FieldError]:
     from jsonschema import ValidationError
 
     if isinstance(instance, str) and isinstance(pattern, str) and len(instance) <= LONGEST_MATCHED and is_harmless(pattern):
@@ -115,7 +115,7 @@ def _pattern(_validator: Validator, pattern: object, instance: object, _schema: 
             yield ValidationError(pattern)
 
 
-def _worded(error: Fault) -> Iterator[tuple[Path, str]]:
+def _worded(error: FieldError) -> Iterator[tuple[Path, str]]:
     """Yields the places and texts of an error of the library."""
     path: Path = tuple(error.absolute_path)
     limit = error.validator_value
@@ -155,9 +155,9 @@ def _names(limit: object) -> list[str]:
     return [str(name) for name in limit] if isinstance(limit, list) else [str(limit)]
 
 
-def _of_branches(error: Fault, path: Path) -> Iterator[tuple[Path, str]]:
+def _of_branches(error: FieldError, path: Path) -> Iterator[tuple[Path, str]]:
     """Yields the errors of the best branch: the one with the fewest errors, none of them of its type."""
-    branches: dict[str | int, list[Fault]] = {}
+    branches: dict[str | int, list[FieldError]] = {}
     for each in error.context or ():
         branches.setdefault(each.relative_schema_path[0], []).append(each)
     near = [errors for errors in branches.values() if not any(each.validator in ("type", "const") for each in errors)]

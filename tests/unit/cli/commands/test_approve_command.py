@@ -453,13 +453,13 @@ PREVIEW = {
 MADE = {**GRANT, "kind": "rule", "words": "write_file, where path is x"}
 
 
-def hub_of_rule(home: Home, **answers: Any) -> FakeControlHub:
+def rule_hub(home: Home, **answers: Any) -> FakeControlHub:
     usual = {"preview_rule": PREVIEW, "add_rule": MADE, "get_grants": [MADE], "answer_approval": None}
     return FakeControlHub(home, usual | answers)
 
 
 def test_a_rule_is_said_in_words_and_added_after_a_yes(person: Tooltray, hub_home: Home) -> None:
-    with hub_of_rule(hub_home) as fake:
+    with rule_hub(hub_home) as fake:
         result = person("grants", "rule", "files", json.dumps(RULE), "--client", "Cursor", "--for", "1h")
     for said in (
         "Runs without asking: write_file, where path is x.",
@@ -475,13 +475,13 @@ def test_a_rule_is_said_in_words_and_added_after_a_yes(person: Tooltray, hub_hom
 
 
 def test_a_rule_may_end_when_the_screen_locks(person: Tooltray, hub_home: Home) -> None:
-    with hub_of_rule(hub_home) as fake:
+    with rule_hub(hub_home) as fake:
         person("grants", "rule", "files", json.dumps(RULE), "--until-lock")
     assert fake.params_of("add_rule") == {"server": "files", "rule": RULE, "client": "", "expires_in_s": None, "until": "lock"}
 
 
 def test_a_preview_and_a_no_allow_nothing(tooltray: Tooltray, person: Tooltray, hub_home: Home) -> None:
-    with hub_of_rule(hub_home, preview_rule={**PREVIEW, "calls": [], "unknown": 0}) as fake:
+    with rule_hub(hub_home, preview_rule={**PREVIEW, "calls": [], "unknown": 0}) as fake:
         assert "There are no recent calls" in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
         assert tooltray("grants", "rule", "files", json.dumps(RULE), "--preview", "--json").json["words"] == PREVIEW["words"]
         assert person("grants", "rule", "files", json.dumps(RULE), typed="n\n").out.endswith("Nothing was allowed.\n")
@@ -491,7 +491,7 @@ def test_a_preview_and_a_no_allow_nothing(tooltray: Tooltray, person: Tooltray, 
 
 @pytest.mark.parametrize("text", ["git status", "[]", "[" * 100_000, '"x"'])
 def test_what_is_no_rule_is_refused(person: Tooltray, hub_home: Home, text: str) -> None:
-    with hub_of_rule(hub_home) as fake:
+    with rule_hub(hub_home) as fake:
         result = person("grants", "rule", "files", text)
     assert result.code == 1
     assert "a JSON object is wanted" in result.err
@@ -500,16 +500,16 @@ def test_what_is_no_rule_is_refused(person: Tooltray, hub_home: Home, text: str)
 
 def test_the_narrowest_rule_of_a_call_is_read_before_the_yes(person: Tooltray, hub_home: Home) -> None:
     offered = [{"answer": f"rule-{number}", "title": "x", "words": f"rule {number}\x1b", "rule": RULE} for number in (1, 2)]
-    with hub_of_rule(hub_home, get_approvals=[{**CALL, "rules": offered}]) as fake:
+    with rule_hub(hub_home, get_approvals=[{**CALL, "rules": offered}]) as fake:
         result = person("approve", "ab12", "--rule")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "rule-1"}
     assert "From now on runs without asking, for Cursor:\n  rule 1" in result.out
-    with hub_of_rule(hub_home, get_approvals=[CALL]) as fake:
+    with rule_hub(hub_home, get_approvals=[CALL]) as fake:
         result = person("approve", "ab12", "--rule")
     assert "No rule can be made of this call" in result.err
     assert "answer_approval" not in fake.methods()
 
 
 def test_rules_are_listed_in_words(tooltray: Tooltray, hub_home: Home) -> None:
-    with hub_of_rule(hub_home):
+    with rule_hub(hub_home):
         assert "write_file, where path is x" in tooltray("grants", "list").out

@@ -262,20 +262,20 @@ KEY = FormField("key", "A key", is_required=True, is_secret=True)
 NOTES = BundleSnapshot("notes", "notes", "Notes", "1.0.0", "Somebody", SHA, "/a.mcpb", "/b", 1_700_000_000.0)
 
 
-def plain_of_bundle(value: object) -> Any:
+def plain_bundle(value: object) -> Any:
     return json.loads(json.dumps(as_json(value)))  # type: ignore[arg-type]
 
 
 def offer(**more: Any) -> Any:
     about: dict[str, Any] = {"source": "/a.mcpb", "sha256": SHA, "name": "notes", "title": "Notes", "version": "1.0.0", "size_bytes": 5}
     about |= {"description": "Keeps notes.", "author": "Somebody", "kind": "node", "command": ("node", "a b.js")}
-    return plain_of_bundle(BundleOffer(**{**about, **more}))
+    return plain_bundle(BundleOffer(**{**about, **more}))
 
 
 def answers(**more: Any) -> dict[str, Any]:
     new = NewServer("notes", {}, command=("node", "/b/a b.js"))
     started = {"start_server": None, "get_snapshot": hub_snapshot(), "get_tools": []}
-    return {"read_bundle": offer(), "preview_bundle": plain_of_bundle(new), "install_bundle": "notes", **started, **more}
+    return {"read_bundle": offer(), "preview_bundle": plain_bundle(new), "install_bundle": "notes", **started, **more}
 
 
 def test_show_says_what_it_is_and_what_it_would_run(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
@@ -364,7 +364,7 @@ def test_what_cannot_run_here_is_not_installed(tooltray: Tooltray, hub_home: Hom
 
 
 def test_list_shows_what_is_installed(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"get_bundles": [plain_of_bundle(NOTES)]}):
+    with FakeControlHub(hub_home, {"get_bundles": [plain_bundle(NOTES)]}):
         row = tooltray("bundle", "list").out.splitlines()[1].split()
     assert (row[:4], row[-1]) == (["notes", "Notes", "1.0.0", "Somebody"], SHA[:16])
     with FakeControlHub(hub_home, {"get_bundles": []}):
@@ -372,8 +372,8 @@ def test_list_shows_what_is_installed(tooltray: Tooltray, hub_home: Home) -> Non
 
 
 def test_remove_asks_before_it_takes_files_and_secrets_away(person: Tooltray, hub_home: Home) -> None:
-    removal = plain_of_bundle(ServerRemoval("notes", ("notes/key",)))
-    with FakeControlHub(hub_home, {"get_bundles": [plain_of_bundle(NOTES)], "preview_removal": removal, "remove_bundle": None}) as hub:
+    removal = plain_bundle(ServerRemoval("notes", ("notes/key",)))
+    with FakeControlHub(hub_home, {"get_bundles": [plain_bundle(NOTES)], "preview_removal": removal, "remove_bundle": None}) as hub:
         assert "Nothing was changed." in person("bundle", "remove", "notes", typed="n\n").out
         assert "Removed notes." in person("bundle", "remove", "notes", typed="y\n").out
         assert hub.params_of("remove_bundle") == {"server": "notes"}

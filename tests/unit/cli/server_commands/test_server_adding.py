@@ -121,7 +121,7 @@ COMMAND = {"command": "npx", "args": ["-y", "a"], "env": {"A": "1", "B": "2"}, "
 REMOTE = {"url": "https://a.example/mcp", "headers": {"X-A": "1"}}
 
 
-def hub_of_server_setting(home: Home, entry: dict[str, Any], **answers: Any) -> FakeControlHub:
+def setting_hub(home: Home, entry: dict[str, Any], **answers: Any) -> FakeControlHub:
     found = {"name": "s", "entry": entry, "counts": entry}
     return FakeControlHub(home, {"get_server_entry": found, "update_mcp_server": None, **answers})
 
@@ -143,14 +143,14 @@ def hub_of_server_setting(home: Home, entry: dict[str, Any], **answers: Any) -> 
 def test_what_is_given_is_changed_and_the_rest_stays(
     tooltray: Tooltray, hub_home: Home, entry: dict[str, Any], words: tuple[str, ...], changes: dict[str, Any]
 ) -> None:
-    with hub_of_server_setting(hub_home, entry) as fake:
+    with setting_hub(hub_home, entry) as fake:
         done = tooltray("servers", "set", "s", *words)
     assert (done.code, done.out) == (0, "Changed s.\n"), done.err
     assert fake.params_of("update_mcp_server")["config"] == entry | changes
 
 
 def test_a_relative_folder_is_meant_from_here(tooltray: Tooltray, hub_home: Home) -> None:
-    with hub_of_server_setting(hub_home, COMMAND) as fake:
+    with setting_hub(hub_home, COMMAND) as fake:
         tooltray("servers", "set", "s", "--cwd", ".")
     assert fake.params_of("update_mcp_server")["config"]["cwd"] == str(Path.cwd())
 
@@ -159,7 +159,7 @@ def test_a_relative_folder_is_meant_from_here(tooltray: Tooltray, hub_home: Home
 def test_a_secret_is_stored_and_named_in_the_entry(
     tooltray: Tooltray, hub_home: Home, entry: dict[str, Any], option: str, field: str
 ) -> None:
-    with hub_of_server_setting(hub_home, entry) as fake:
+    with setting_hub(hub_home, entry) as fake:
         done = tooltray("servers", "set", "s", option, "MY-KEY" if field == "headers" else "MY_KEY", stdin="dummy\n")
     key = "MY-KEY" if field == "headers" else "MY_KEY"
     assert done.code == 0, done.err
@@ -168,7 +168,7 @@ def test_a_secret_is_stored_and_named_in_the_entry(
 
 
 def test_a_key_that_is_typed_among_the_variables_is_stored_as_a_secret(tooltray: Tooltray, hub_home: Home) -> None:
-    with hub_of_server_setting(hub_home, COMMAND) as fake:
+    with setting_hub(hub_home, COMMAND) as fake:
         assert tooltray("servers", "set", "s", "--env", "A_TOKEN=dummy-value").code == 0
     changed = fake.params_of("update_mcp_server")
     assert changed["config"]["env"]["A_TOKEN"] == "${secret:s/A_TOKEN}"
@@ -186,7 +186,7 @@ def test_a_key_that_is_typed_among_the_variables_is_stored_as_a_secret(tooltray:
 def test_what_does_not_fit_the_server_changes_nothing(
     tooltray: Tooltray, hub_home: Home, entry: dict[str, Any], words: tuple[str, ...], error: str
 ) -> None:
-    with hub_of_server_setting(hub_home, entry) as fake:
+    with setting_hub(hub_home, entry) as fake:
         done = tooltray("servers", "set", "s", *words)
     assert done.code == 1
     assert error in done.err
@@ -199,6 +199,6 @@ def test_nothing_to_change_or_both_kinds_is_a_wrong_command_line(tooltray: Toolt
 
 
 def test_an_argument_that_looks_like_a_key_is_warned_of(tooltray: Tooltray, hub_home: Home) -> None:
-    with hub_of_server_setting(hub_home, COMMAND):
+    with setting_hub(hub_home, COMMAND):
         assert "--password ***: what is *** here" in tooltray("servers", "set", "s", "--arg=--password", "--arg", "hunter2").err
         assert tooltray("servers", "set", "s", "--arg=--password", "--arg", "hunter2", "--json").err == ""

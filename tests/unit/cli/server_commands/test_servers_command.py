@@ -964,7 +964,7 @@ def signing_in(home: Home, *, finish: Any = None, notices: tuple[Any, ...] = (),
     return FakeControlHub(home, verbs | told)
 
 
-def refuse_of_sign_in(**params: Any) -> None:
+def refuse_sign_in(**params: Any) -> None:
     raise TooltrayError("the sign-in was declined", "", "Try again")
 
 
@@ -1032,7 +1032,7 @@ def test_for_programs_the_outcome_is_json_and_the_address_goes_to_standard_error
 
 
 def test_who_declines_is_told_and_nothing_starts(tooltray: Tooltray, hub_home: Home, opened: list[str]) -> None:
-    with signing_in(hub_home, finish=refuse_of_sign_in) as hub:
+    with signing_in(hub_home, finish=refuse_sign_in) as hub:
         result = tooltray("servers", "sign-in", "far")
     assert result.code == 1
     assert "declined" in result.err
@@ -1122,7 +1122,7 @@ def test_usually_nothing_has_to_be_said(tooltray: Tooltray, hub_home: Home) -> N
 
 def test_a_server_that_wants_a_sign_in_is_added_and_says_how(tooltray: Tooltray, hub_home: Home) -> None:
     far = server_snapshot("far", state="needs_sign_in", tool_count=0)
-    answers = {"get_mcp_servers": {}, "add_mcp_server": None, "start_server": refuse_of_sign_in, "get_snapshot": hub_snapshot(far)}
+    answers = {"get_mcp_servers": {}, "add_mcp_server": None, "start_server": refuse_sign_in, "get_snapshot": hub_snapshot(far)}
     with FakeControlHub(hub_home, answers):
         result = tooltray("servers", "add", "far", "--url", "https://far.example/mcp")
         in_json = tooltray("servers", "add", "far", "--url", "https://far.example/mcp", "--json")

@@ -6,7 +6,7 @@ import pytest
 
 from tooltray.config.settings.given_entries import LONGEST_TEXT, UnusableEntry, check_name, read_entry_text, read_given_entry
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.entries import EntrySlip
+from tooltray.foundation.snapshots.entries import EntryError
 
 
 def test_what_would_run_inside_tooltray_is_added_by_a_person_at_a_terminal_alone() -> None:
@@ -70,7 +70,7 @@ def test_no_reason_quotes_what_somebody_typed() -> None:
 
 def test_a_text_too_long_for_an_entry_is_not_read() -> None:
     found = read_entry_text(json.dumps({"command": "p", "descriptions": "x" * LONGEST_TEXT}))
-    assert (found.entry, found.slips) == (None, (EntrySlip("it has more than 256 KiB"),))
+    assert (found.entry, found.slips) == (None, (EntryError("it has more than 256 KiB"),))
 
 
 def test_what_our_own_reader_does_not_take_has_no_lines() -> None:

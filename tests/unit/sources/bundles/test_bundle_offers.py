@@ -10,6 +10,7 @@ import pytest
 from tests.fakes.bundles import manifest, sum_of, write_bundle
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.sources.bundles.archive import BundleFile
 from tooltray.sources.bundles.bundle_offers import (
     BundleReader,
     BundleReading,
@@ -21,7 +22,6 @@ from tooltray.sources.bundles.bundle_offers import (
     with_python,
 )
 from tooltray.sources.bundles.manifest import BundleCommand, BundlePlace, command_of, read_manifest
-from tooltray.sources.bundles.sources import BundleFile
 
 
 @pytest.mark.parametrize(

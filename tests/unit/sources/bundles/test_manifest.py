@@ -137,7 +137,7 @@ def test_a_value_that_would_be_filled_in_once_more_is_refused(setting: Setting, 
         answers_to(form(it=setting), {"it": value})
 
 
-FOLDERS_BUNDLE = {"HOME": "/home/me", "DESKTOP": "/home/me/Desktop", "DOCUMENTS": "/home/me/Documents", "DOWNLOADS": "/home/me/Downloads"}
+USER_FOLDERS = {"HOME": "/home/me", "DESKTOP": "/home/me/Desktop", "DOCUMENTS": "/home/me/Documents", "DOWNLOADS": "/home/me/Downloads"}
 SETTINGS = {key: {"type": "string"} for key in ("key", "none", "list", "flag")}
 
 
@@ -166,7 +166,7 @@ def made(kind: str = "node", entry: str = "server/index.js", version: str = "0.4
 
 
 def place(*files: str, platform: str = "linux", folder: str = "/b/x") -> BundlePlace:
-    return BundlePlace(folder, set(files), FOLDERS_BUNDLE, platform)
+    return BundlePlace(folder, set(files), USER_FOLDERS, platform)
 
 
 def command(

@@ -1,4 +1,4 @@
-"""proposals.py, proposal_snapshots.py: what programs propose waits for a person."""
+"""proposals.py: what programs propose waits for a person."""
 
 import json
 from pathlib import Path

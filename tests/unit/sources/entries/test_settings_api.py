@@ -1,4 +1,4 @@
-"""setup_api.py: the verbs of settings, of the set-up, and of remedies."""
+"""settings_api.py: the verbs of settings, of the set-up, and of remedies."""
 
 import json
 from collections.abc import AsyncIterator

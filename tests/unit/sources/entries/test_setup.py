@@ -255,16 +255,16 @@ OF_THIS_MACHINE = {"allowedFolders": ["/srv/project"], "secrets": {"backend": "m
 
 
 @pytest.fixture
-async def parts_of_carried_settings(tmp_path: Path) -> AsyncIterator[HubParts]:
+async def carried(tmp_path: Path) -> AsyncIterator[HubParts]:
     settings = {**CARRIED, **OF_THIS_MACHINE, "publish": {**SHOWN, "http": {"enabled": False, "port": 7000}}}
-    async with hub_parts(tmp_path / "home", servers={}, settings=settings) as parts_of_carried_settings:
-        yield parts_of_carried_settings
+    async with hub_parts(tmp_path / "home", servers={}, settings=settings) as carried:
+        yield carried
 
 
 @pytest.fixture
 async def other(tmp_path: Path) -> AsyncIterator[HubParts]:
-    async with hub_parts(tmp_path / "other", servers={}) as parts_of_carried_settings:
-        yield parts_of_carried_settings
+    async with hub_parts(tmp_path / "other", servers={}) as carried:
+        yield carried
 
 
 def without_servers(document: dict[str, Any]) -> dict[str, Any]:
@@ -272,9 +272,9 @@ def without_servers(document: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_how_tools_are_shown_profiles_and_ready_answers_are_carried_and_what_belongs_to_a_machine_is_not(
-    parts_of_carried_settings: HubParts,
+    carried: HubParts,
 ) -> None:
-    assert without_servers(await parts_of_carried_settings.presenter.export_setup()) == CARRIED
+    assert without_servers(await carried.presenter.export_setup()) == CARRIED
 
 
 async def test_what_nobody_has_chosen_is_not_carried(other: HubParts) -> None:
@@ -283,8 +283,8 @@ async def test_what_nobody_has_chosen_is_not_carried(other: HubParts) -> None:
     assert without_servers(await other.presenter.export_setup()) == {}
 
 
-async def test_elsewhere_it_counts_as_it_did_here(parts_of_carried_settings: HubParts, other: HubParts) -> None:
-    exported = await parts_of_carried_settings.presenter.export_setup()
+async def test_elsewhere_it_counts_as_it_did_here(carried: HubParts, other: HubParts) -> None:
+    exported = await carried.presenter.export_setup()
     preview = await other.presenter.preview_import(exported)
     assert SetupChange("add", "setting", "publish.clients.acme.code", "approved without asking: read") in preview
     assert {change.name for change in preview} == {
@@ -305,21 +305,21 @@ async def test_rules_on_arguments_of_a_client_are_said_in_words(other: HubParts)
     assert SetupChange("add", "server", "s", f"x (approved without asking: {said})") in preview
 
 
-async def test_profiles_and_clients_from_elsewhere_come_beside_those_that_are_here(parts_of_carried_settings: HubParts) -> None:
+async def test_profiles_and_clients_from_elsewhere_come_beside_those_that_are_here(carried: HubParts) -> None:
     setup = {
         "mcpServers": {},
         "profiles": {"work": {"servers": []}, "new": {}},
         "publish": {"clients": {"other": {"autoApprove": []}, "new": {"mode": "lazy"}}},
     }
-    await parts_of_carried_settings.presenter.import_setup(setup)
-    assert parts_of_carried_settings.settings_on_disk["profiles"] == {**CARRIED["profiles"], "new": {}}
-    assert parts_of_carried_settings.settings_on_disk["publish"]["clients"] == {**CLIENTS, "new": {"mode": "lazy"}}
-    assert await parts_of_carried_settings.presenter.import_setup(setup, replace=True) == [
+    await carried.presenter.import_setup(setup)
+    assert carried.settings_on_disk["profiles"] == {**CARRIED["profiles"], "new": {}}
+    assert carried.settings_on_disk["publish"]["clients"] == {**CLIENTS, "new": {"mode": "lazy"}}
+    assert await carried.presenter.import_setup(setup, replace=True) == [
         SetupChange("replace", "setting", "profiles.work"),
         SetupChange("replace", "setting", "publish.clients.other", "approved without asking: nothing"),
     ]
-    assert parts_of_carried_settings.settings_on_disk["publish"]["clients"]["other"] == {"autoApprove": []}
-    assert parts_of_carried_settings.settings_on_disk["publish"]["http"] == {"enabled": False, "port": 7000}
+    assert carried.settings_on_disk["publish"]["clients"]["other"] == {"autoApprove": []}
+    assert carried.settings_on_disk["publish"]["http"] == {"enabled": False, "port": 7000}
 
 
 @pytest.mark.parametrize(
@@ -352,18 +352,16 @@ async def test_a_setting_that_cannot_be_used_here_is_not_exported_and_stays(othe
     assert other.conf.document["publish"]["clients"] == ["acme"]
 
 
-async def test_ready_answers_with_a_known_secret_stay_here(parts_of_carried_settings: HubParts) -> None:
-    await parts_of_carried_settings.presenter.set_secret("known", "hunter2000")
-    await parts_of_carried_settings.conf.edit(lambda document: document.update(readyAnswers=["Log in with hunter2000.", "Go on."]))
-    assert (await parts_of_carried_settings.presenter.export_setup())["readyAnswers"] == ["Go on."]
+async def test_ready_answers_with_a_known_secret_stay_here(carried: HubParts) -> None:
+    await carried.presenter.set_secret("known", "hunter2000")
+    await carried.conf.edit(lambda document: document.update(readyAnswers=["Log in with hunter2000.", "Go on."]))
+    assert (await carried.presenter.export_setup())["readyAnswers"] == ["Go on."]
 
 
 async def test_a_registry_is_carried_without_its_login(tmp_path: Path) -> None:
     registries = [{"url": "https://me:pw@mirror.example/"}]
-    async with hub_parts(
-        tmp_path, servers={}, settings={"npmRegistries": registries, "readyAnswers": ["Go on."]}
-    ) as parts_of_carried_settings:
-        settings, document = parts_of_carried_settings.conf.own_settings, parts_of_carried_settings.conf.document
+    async with hub_parts(tmp_path, servers={}, settings={"npmRegistries": registries, "readyAnswers": ["Go on."]}) as carried:
+        settings, document = carried.conf.own_settings, carried.conf.document
         carried = exported_settings(settings, document, ())
         assert carried == {"npmRegistries": [{"url": "https://mirror.example/", "name": ""}], "readyAnswers": ["Go on."]}
 
@@ -372,10 +370,5 @@ async def test_a_registry_is_carried_without_its_login(tmp_path: Path) -> None:
 async def test_an_answer_with_a_secret_in_it_is_not_carried_unless_it_is_so_short_that_it_may_be_a_word(
     tmp_path: Path, secret: str, kept: list[str]
 ) -> None:
-    async with hub_parts(tmp_path, servers={}, settings={"readyAnswers": ["Go on.", "It is hunter2."]}) as parts_of_carried_settings:
-        assert (
-            exported_settings(parts_of_carried_settings.conf.own_settings, parts_of_carried_settings.conf.document, [secret])[
-                "readyAnswers"
-            ]
-            == kept
-        )
+    async with hub_parts(tmp_path, servers={}, settings={"readyAnswers": ["Go on.", "It is hunter2."]}) as carried:
+        assert exported_settings(carried.conf.own_settings, carried.conf.document, [secret])["readyAnswers"] == kept
