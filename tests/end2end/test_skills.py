@@ -30,11 +30,16 @@ def listed(world):
     return world.ask("get_skills")
 
 
+def skills_of(bridge):
+    return bridge.request("skills/list", {})["result"]["skills"]
+
+
 def test_two_servers_with_one_skill_each_give_their_own_and_what_changes_is_held(hub):
     bridge = hub.start_bridge()
     bridge.initialize()
-    skills = bridge.request("skills/list", {})["result"]["skills"]
-    assert [each["uri"] for each in skills] == [f"skill://{name}/git-workflow/SKILL.md" for name in ("one", "two")]
+    told_apart = [f"skill://{name}/git-workflow/SKILL.md" for name in ("one", "two")]
+    wait_until(lambda: [each["uri"] for each in skills_of(bridge)] == told_apart, "the skills to be told apart", START_S)
+    skills = skills_of(bridge)
     for skill, name in zip(skills, ("one", "two"), strict=True):
         assert bridge.request("skills/get", {"uri": skill["uri"]})["result"]["skill"] == skill
         for file in skill["resources"]:
@@ -48,9 +53,9 @@ def test_two_servers_with_one_skill_each_give_their_own_and_what_changes_is_held
     write_skill(hub.home / "two", "another text")
     hub.ask("restart_server", name="two")
     wait_until(lambda: [each["is_held"] for each in listed(hub)] == [False, True], "the changed skill to be held", START_S)
-    assert len(bridge.request("skills/list", {})["result"]["skills"]) == 1
+    assert len(skills_of(bridge)) == 1
     assert "is held" in bridge.request("resources/read", {"uri": skills[1]["uri"]})["error"]["message"]
     assert "another text" in hub.tooltray("skills", "show", skills[1]["uri"]).stdout
     assert "sha256" in hub.tooltray("grants", "changes").stdout
     assert hub.tooltray("skills", "disable", "one", "git-workflow").returncode == 0
-    assert bridge.request("skills/list", {})["result"]["skills"] == []
+    assert skills_of(bridge) == []
