@@ -167,13 +167,6 @@ class Program:
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return reply["result"]
 
-    def wait_for_error_line(self, text: str, timeout_s: float = REPLY_S) -> str:
-        """The first line on stderr with `text` in it."""
-        found: str = wait_until(
-            lambda: next((line for line in tuple(self.error_lines) if text in line), ""), f"{text!r} on stderr", timeout_s
-        )
-        return found
-
     def close_stdin(self) -> None:
         with contextlib.suppress(OSError):
             assert self.process.stdin

@@ -20,7 +20,6 @@ from tests.fakes.hostile_facts import hostile_world
 from tooltray.servers.confinement.confinements import missing, probe
 
 SERVER = Path(__file__).with_name("servers") / "hostile_server.py"
-FASTMCP = SERVER.with_name("fastmcp_server.py")
 TOO_LARGE = {"fill_disk"}  # the hub's limit is 2 GiB; the launcher's own test has a smaller one
 REFUSED = {"EACCES", "EROFS", "ENOENT"}  # a home below /tmp is not there at all: the server has a /tmp of its own
 OWN = {"files": "own", "network": "none"}
@@ -77,7 +76,7 @@ def has_ended(survivor: Path) -> bool:
     return True
 
 
-async def test_real_servers_do_their_work_confined_and_get_no_more(world, npm_server, fastmcp_python):
+async def test_real_servers_do_their_work_confined_and_get_no_more(world, npm_server):
     notes, key = world.home / "notes", world.home / ".ssh" / "id"
     notes.mkdir()
     key.parent.mkdir()
@@ -93,7 +92,6 @@ async def test_real_servers_do_their_work_confined_and_get_no_more(world, npm_se
         "reader": entry(node, *npm_server("filesystem", str(notes))[1:], files="read"),
         "memory": entry(*npm_server("memory")) | {"env": {"MEMORY_FILE_PATH": str(notes / "memory.json")}, "cwd": str(notes)},
         "everything": entry(*npm_server("everything")),
-        "fast": entry(fastmcp_python, str(FASTMCP)),
     }
     write_settings(world, servers)
     world.start_hub(environ={"SOMEBODYS_TOKEN": "x", "SSH_AUTH_SOCK": "/tmp/agent"})
@@ -116,8 +114,6 @@ async def test_real_servers_do_their_work_confined_and_get_no_more(world, npm_se
     assert "SOMEBODYS_TOKEN" not in environ
     assert "SSH_AUTH_SOCK" not in environ
     assert environ["HOME"] == str(world.home)
-    if not (await hub.server("fast"))["tool_count"]:
-        await hub.until(lambda kind, data: kind == "ServerChanged" and data["server"]["name"] == "fast" and data["server"]["tool_count"])
     assert "all that you have" in " ".join((await hub.server("files"))["confinement"]["missing"])
     hub.channel.close()
 

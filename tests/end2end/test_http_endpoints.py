@@ -16,7 +16,7 @@ from tests.fakes.ports import free_port
 
 HERE = Path(__file__).parent
 ASKING = HERE / "servers" / "asking.py"
-SDK, FASTMCP = HERE / "clients" / "sdk_http_client.py", HERE / "clients" / "fastmcp_http_client.py"
+SDK = HERE / "clients" / "sdk_http_client.py"
 JSON_HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 CALLS = json.dumps([["ask", {}], ["steps", {}], ["big", {"n": 20_000_000}]])
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -58,17 +58,16 @@ def post(url: str, token: str, message: dict, **headers: str) -> tuple[int, dict
             return error.code, dict(error.headers), error.read()
 
 
-@pytest.mark.parametrize(("mode", "era"), [("legacy", "legacy"), ("auto", "modern")])
-def test_a_client_of_either_era_lists_and_calls_answers_questions_and_sees_progress(shared, mode, era):
+@pytest.mark.parametrize(("mode", "era", "path"), [("legacy", "legacy", "/servers/asking/mcp"), ("auto", "modern", "/mcp")])
+def test_a_client_of_either_era_lists_and_calls_answers_questions_and_sees_progress(shared, mode, era, path):
     world, url, token = shared
-    for path in ("/mcp", "/servers/asking/mcp"):
-        seen = printed_by(world, sys.executable, str(SDK), mode, url + path, token, CALLS)
-        assert seen["era"] == era
-        assert {"ask", "steps", "big"} <= set(seen["tools"])
-        assert json.loads(seen["results"][0])["content"] == {"who": mode}
-        assert seen["results"][1:] == ["steps", 20_000_000]
-        assert seen["progress"] == [[1, 3], [2, 3], [3, 3]]
-        assert ("list_servers" in seen["tools"]) == (path == "/mcp")
+    seen = printed_by(world, sys.executable, str(SDK), mode, url + path, token, CALLS)
+    assert seen["era"] == era
+    assert {"ask", "steps", "big"} <= set(seen["tools"])
+    assert json.loads(seen["results"][0])["content"] == {"who": mode}
+    assert seen["results"][1:] == ["steps", 20_000_000]
+    assert seen["progress"] == [[1, 3], [2, 3], [3, 3]]
+    assert ("list_servers" in seen["tools"]) == (path == "/mcp")
 
 
 def test_an_old_client_uses_http_with_sse(shared):

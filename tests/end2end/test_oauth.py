@@ -50,9 +50,6 @@ class Elsewhere:
     def end_access_tokens(self) -> None:
         self.do(AuthorizationServer.end_access_tokens)
 
-    def end_everything(self) -> None:
-        self.do(lambda server: (server.end_access_tokens(), server.end_refresh_tokens()))
-
 
 @contextlib.contextmanager
 def elsewhere(**changes: Any) -> Iterator[Elsewhere]:

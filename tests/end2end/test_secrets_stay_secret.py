@@ -163,13 +163,11 @@ def test_a_secret_in_what_a_model_asks_a_person_is_shown_and_kept_nowhere(world:
     client.send(
         {"jsonrpc": "2.0", "id": "f", "method": "tools/call", "params": {"name": "collect_feedback", "arguments": {"work_summary": SECRET}}}
     )
-    wait_until(lambda: json.loads(tooltray("feedback", "list", "--json")), "the report")
+    wait_until(lambda: world.ask("get_feedback_requests"), "the report")
     [report] = json.loads(tooltray("feedback", "list", "--json"))
     for command in (
-        ["feedback", "list"],
         ["feedback", "show", report["id"]],
         ["grants", "list"],
-        ["grants", "changes"],
         ["sessions"],
         ["status"],
     ):

@@ -12,7 +12,6 @@ from tests.end2end.steered import activated
 
 HERE = Path(__file__).parent
 COUNTING = HERE / "servers" / "counting.py"
-FASTMCP, FASTMCP_OVER_HTTP = HERE / "clients" / "fastmcp_client.py", HERE / "clients" / "fastmcp_http_client.py"
 ADD = ["add_numbers", {"a": 2, "b": 40}]
 TOKEN, OTHER_TOKEN = "token-of-the-team-7f3a", "token-from-the-environment-91bc"
 LIVE_S = 10.0  # for what a save of a file changes; it takes about one

@@ -1,6 +1,7 @@
 """Skills of real servers, made with the TypeScript SDK for skills, through the bridge: two servers with one skill each keep their own."""
 
 import hashlib
+import json
 
 import pytest
 from tests.end2end.processes import ROOT, wait_until
@@ -20,14 +21,15 @@ def write_skill(folder, text):
 def hub(world, node):
     for name in ("one", "two"):
         write_skill(world.home / name, name)
-        world.add_server(name, node, str(SERVER), str(world.home / name))
+        command = ("--", node, str(SERVER), str(world.home / name))
+        assert world.tooltray("servers", "add", name, *command).returncode == 0
     world.start_hub()
     wait_until(lambda: len(listed(world)) == 2, "the skills of both servers", START_S)
     return world
 
 
 def listed(world):
-    return world.ask("get_skills")
+    return json.loads(world.tooltray("skills", "list", "--json").stdout)
 
 
 def test_two_servers_with_one_skill_each_give_their_own_and_what_changes_is_held(hub):
@@ -46,7 +48,7 @@ def test_two_servers_with_one_skill_each_give_their_own_and_what_changes_is_held
     assert sorted(each["uri"] for each in folder) == ["skill://two/git-workflow/SKILL.md", "skill://two/git-workflow/references"]
 
     write_skill(hub.home / "two", "another text")
-    hub.ask("restart_server", name="two")
+    assert hub.tooltray("servers", "restart", "two").returncode == 0
     wait_until(lambda: [each["is_held"] for each in listed(hub)] == [False, True], "the changed skill to be held", START_S)
     assert len(bridge.request("skills/list", {})["result"]["skills"]) == 1
     assert "is held" in bridge.request("resources/read", {"uri": skills[1]["uri"]})["error"]["message"]

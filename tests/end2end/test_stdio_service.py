@@ -106,7 +106,7 @@ def test_a_request_that_is_wrong_gets_the_code_that_json_rpc_has_for_it(strict, 
 # the log
 
 
-def test_every_record_says_when_which_run_and_what(service):
+def test_every_record_says_when_which_run_and_what_and_is_in_the_log_files_too(world, service):
     service.initialize()
     service.request("tools/call", {"name": "server_status", "arguments": {"name": "dummy-secret-value"}}, id=9)
     service.request("no/such", id=10)
@@ -120,10 +120,6 @@ def test_every_record_says_when_which_run_and_what(service):
     assert next(record for record in events(service, "response_sent") if record["id"] == 9)["durationMs"] >= 0
     assert events(service, "response_error")[0]["code"] == -32601
     assert "dummy-secret-value" not in service.error_text
-
-
-def test_the_same_records_are_in_the_log_files(world, service):
-    service.initialize()
     service.close_stdin()
     service.wait()
     assert [record["event"] for record in world.records()] == [record["event"] for record in logged(service)]
