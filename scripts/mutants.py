@@ -139,7 +139,7 @@ def unmeant(tree: ast.AST) -> set[int]:
                 roots.append(node.annotation)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 roots += [node.returns, *node.decorator_list]
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name.isupper() and not isinstance(value, ast.Call):
+            case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value) if ast.unparse(target).isupper():
                 roots += [number for number in ast.walk(value) if isinstance(number, ast.Constant) and not isinstance(number.value, bool)]
             case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.If(test=ast.Compare(left=ast.Attribute(attr="platform"))):
                 roots.append(node)
