@@ -102,8 +102,11 @@ def changed_constant(node: ast.AST) -> ast.AST:
     return ast.Constant(not node.value if isinstance(node.value, bool) else node.value + 1)  # type: ignore[operator]
 
 
-def is_logging(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "logger"
+def is_logging(call: ast.expr) -> bool:
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="logger"))):
+            return True
+    return False
 
 
 def changes_of(node: ast.AST) -> Iterator[tuple[str, Change]]:
@@ -139,8 +142,10 @@ def unmeant(tree: ast.AST) -> set[int]:
                 roots.append(node.annotation)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 roots += [node.returns, *node.decorator_list]
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name.isupper() and not isinstance(value, ast.Call):
+            case ast.Assign(targets=[ast.Name() | ast.Tuple() as target], value=value) if ast.unparse(target).isupper():
                 roots += [number for number in ast.walk(value) if isinstance(number, ast.Constant) and not isinstance(number.value, bool)]
+            case ast.If(orelse=[]) if all(isinstance(each, ast.Expr) and is_logging(each.value) for each in node.body):
+                roots.append(node)
             case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.If(test=ast.Compare(left=ast.Attribute(attr="platform"))):
                 roots.append(node)
     return {id(inner) for root in roots if root for inner in ast.walk(root)}

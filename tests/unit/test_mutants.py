@@ -55,11 +55,12 @@ def test_a_fault_changes_one_thing(tmp_path: Path, source: str, what: str, fault
 @pytest.mark.parametrize(
     "source",
     [
-        "logger.info('x')",
+        "if a > b:\n    logger.info('x')",
         "class A(B, frozen=True): ...",
         "def a(b: Literal[1]) -> Literal[2]: ...",
         "if TYPE_CHECKING:\n    import a",
         "MOST_BYTES = 2**16",
+        "FIRST_S, LAST_S = 60, 20",
         "if sys.platform == 'win32':\n    a(1)",
         "'''Text.'''",
         "def a():\n    return None",

@@ -67,13 +67,12 @@ async def here() -> AsyncIterator[Window]:
 
 @pytest.mark.parametrize(("is_yes", "answer"), [(True, "yes"), (False, "no")])
 async def test_a_command_waits_until_the_person_has_answered(here: Window, is_yes: bool, answer: str) -> None:
-    command = here.command(
-        about={"server": "files"}, arguments={"server": "files", "tool": "write", "client": "", "n": [1]}, shown={"commands": "one: x"}
-    )
+    arguments = {"server": "files", "tool": "write", "client": "", "n": {"b": 1, "a": "é"}}
+    command = here.command(about={"server": "files"}, arguments=arguments, shown={"commands": "one: x"})
     await asyncio.sleep(0)
     [question] = here.waiting
     assert (question.what, question.verb, question.origin) == ("A yes", "add_grant", ("bash (7)", "claude (5)"))
-    assert question.facts == (("server", "files"), ("commands", "one: x"), ("tool", "write"), ("n", "[1]"))
+    assert question.facts == (("server", "files"), ("commands", "one: x"), ("tool", "write"), ("n", '{"a": "é", "b": 1}'))
     assert question.ai_client == "Claude Code"
     assert [0 < seconds <= WAIT_S for seconds in here.waits] == [True]
     here.all.answer(question.id, is_yes)

@@ -1,4 +1,4 @@
-"""What sessions see of servers that stand in a project's own file: those of the project all, others nothing."""
+"""views.py, modes.py: of servers that stand in a project's own file, sessions of the project see all, and others nothing."""
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable

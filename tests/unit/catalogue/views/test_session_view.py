@@ -1,4 +1,4 @@
-"""modes.py: what modes and profiles make of what a session sees."""
+"""modes.py, views.py: what modes and profiles make of what a session sees."""
 
 from pathlib import Path
 
@@ -45,6 +45,7 @@ async def test_a_client_that_is_known_to_list_again_needs_no_search(tmp_path: Pa
         assert await names_of(parts, client) == ["activate_x"]
         assert [parts.modes.view(SessionState("s", server=name)).lazy for name in ("x", "another")] == [("x",), ()]
         assert "tools" in (await called(parts, client, "find_tools", query="t1"))["structuredContent"]
+        assert parts.notifications.concerns(client, "x", TOOLS)
 
 
 async def test_a_profile_counts_for_everything(tmp_path: Path) -> None:

@@ -82,6 +82,13 @@ async def test_of_half_a_file_nothing_is_taken_and_the_file_stays_as_it_is(
     assert (conf.problems, type(heard[-1]), len(heard)) == ((), ConfigChanged, 3)
 
 
+async def test_what_cannot_be_read_has_no_line(conf: McpConfHelper, path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    assert "it is a folder" in await refused(conf)
+    assert [each.line for each in conf.file_problems] == [0]
+
+
 async def test_a_first_look_tells_nobody(conf: McpConfHelper, path: Path, heard: Heard) -> None:
     path.write_text("{")
     with pytest.raises(TooltrayError):

@@ -46,6 +46,7 @@ BLOCKING = {**ENTRY, "toolFilter": {"mode": "block", "list": ["b"]}}
         {"toolFilter": {"mode": "block", "list": []}},
         {"toolFilter": {"mode": "allow", "list": ["b", "c", "d"]}},
         {"toolOverrides": {"b": {"name": "other"}}},
+        {"toolOverrides": {"b": {"name": "bee", "flow": "none"}}},
         {"maxCalls": None},
         {"maxCalls": 5},
         {"callsPerMinute": 50},

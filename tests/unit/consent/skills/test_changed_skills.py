@@ -15,6 +15,7 @@ from tooltray.catalogue.skill import Skill, read_skill
 from tooltray.consent.skills import skill_catalogue as definition_changes
 from tooltray.foundation.confirmation import asked_by
 from tooltray.foundation.errors import Conflict, TooltrayError
+from tooltray.foundation.events import GrantsChanged
 
 URI = "skill://a/SKILL.md"
 
@@ -72,8 +73,10 @@ async def test_only_what_was_shown_is_accepted(parts: HubParts) -> None:
     [other] = book.changes()  # shown to somebody else
     with pytest.raises(Conflict, match="changed again"):
         await book.accept("s", URI, seen.revision)
+    told = len(parts.heard.of(GrantsChanged))
     await book.accept("s", URI, other.revision)
     assert held(parts) == []
+    assert len(parts.heard.of(GrantsChanged)) == told + 1
     assert not book.is_held("s", skill("3"))
 
 

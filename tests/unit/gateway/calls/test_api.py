@@ -1,7 +1,5 @@
 """api.py, through McpPresenter's verbs"""
 
-from typing import Any
-
 import pytest
 from tests.fakes.hub_parts import HubParts
 from tests.fakes.refusal import refusal
@@ -50,25 +48,6 @@ async def test_a_call_that_fails_says_why(parts: HubParts, program: ScriptedServ
     assert await refusal(parts.presenter.call_tool("unknown", {})) == "There is no tool 'unknown'. See which there are: tooltray tools list"
     await parts.presenter.set_mcp_enabled(False)
     assert "Tooltray is paused" in await refusal(parts.presenter.call_tool("get_it", {}))
-
-
-@pytest.mark.parametrize("eras", [("legacy",), ("modern",)])
-async def test_in_a_call_of_ours_nobody_can_be_asked_and_progress_is_not_shown(
-    parts: HubParts, program: ScriptedServer, eras: tuple[str, ...]
-) -> None:
-    program.eras = eras
-
-    async def ask(copy: Any, params: Any) -> Any:
-        if "modern" in eras:
-            return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create"}}}
-        return text(str(await copy.ask("elicitation/create")))
-
-    program.calls["get_it"] = ask
-    await parts.presenter.start_server("s")
-    if "modern" in eras:
-        assert "cannot answer" in await refusal(parts.presenter.call_tool("get_it", {}))
-    else:
-        assert "no AI client" in (await parts.presenter.call_tool("get_it", {}))["content"][0]["text"]
 
 
 async def test_names_can_be_forgotten(parts: HubParts) -> None:
