@@ -49,7 +49,6 @@ from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
 from tooltray.protocol.sessions.exchange import FROM_PERSON, Exchange
 from tooltray.records import audit_trail
-from tooltray.records.audit import audit_trail
 from tooltray.records.audit_trail import AuditTrail
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 from tooltray.servers.relay.relay import paused
