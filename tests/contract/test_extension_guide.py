@@ -175,7 +175,7 @@ def test_a_server_in_a_package_of_its_own_runs_inside_the_hub(tmp_path: Path, ho
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout) == {
         "listed": [["notes", "notes-server", "0.1", "Notes, inside Tooltray"]],
-        "careful": ["it runs inside Tooltray and can read every secret", "all its calls would go through unasked"],
+        "careful": ["it runs inside Tooltray and can read every secret", "all its calls would run without asking"],
         "was_imported": False,
         "tools": ["keep"],
         "kept": {"result": 2},

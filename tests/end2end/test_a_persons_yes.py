@@ -61,8 +61,8 @@ def test_where_a_desktop_runs_a_command_is_confirmed_in_its_window(world: World,
         typed = terminals.submit(at_terminal, world, "projects", "allow", folder(world, "one"))
         code, seen = answer(typed, "Escape", control=False)
         assert (code, allowed(world)) == (1, [])
-        assert "Confirm it in Tooltray's window" in seen
-        assert "you said no in Tooltray's window" in seen
+        assert "Confirm this in Tooltray's window; the command waits for it" in seen
+        assert "you declined it in Tooltray's window" in seen
         typed = terminals.submit(at_terminal, world, "projects", "allow", two := folder(world, "two"))
         code, seen = answer(typed, "Return", control=True)
         assert (code, allowed(world)) == (0, [two]), seen
@@ -74,9 +74,7 @@ def test_where_a_desktop_runs_a_command_is_confirmed_in_its_window(world: World,
 def test_a_passphrase_confirms_commands_with_a_hub_and_without_one(world: World) -> None:
     prepare(world)
     world.start_hub()
-    code, seen = at_terminal(
-        world, "passphrase", "set", at=[("New passphrase: ", f"{PASSPHRASE}\n"), ("The same again: ", f"{PASSPHRASE}\n")]
-    )
+    code, seen = at_terminal(world, "passphrase", "set", at=[("New passphrase: ", f"{PASSPHRASE}\n"), ("Repeat it: ", f"{PASSPHRASE}\n")])
     assert code == 0, seen
     one, two = folder(world, "one"), folder(world, "two")
     code, seen = at_terminal(world, "projects", "allow", one, at=[("Passphrase: ", "yes, of course\n")])

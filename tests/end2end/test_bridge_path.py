@@ -50,7 +50,7 @@ def test_an_ai_client_that_runs_on_brings_nothing_back_that_was_removed(world: W
     before = files_of(world)
     removed = world.tooltray("uninstall", "--yes")
     assert removed.returncode == 0, removed.stderr
-    assert "End these AI clients, which use Tooltray until then: acme" in removed.stdout
+    assert "Quit these AI clients, which still use Tooltray: acme" in removed.stdout
     assert not world.root.exists()
     assert "Tooltray was removed" in bridge.request("tools/list", {}, id=2)["error"]["message"]
     assert not world.root.exists()

@@ -114,7 +114,7 @@ async def test_real_servers_do_their_work_confined_and_get_no_more(world, npm_se
     assert "SOMEBODYS_TOKEN" not in environ
     assert "SSH_AUTH_SOCK" not in environ
     assert environ["HOME"] == str(world.home)
-    assert "all that you have" in " ".join((await hub.server("files"))["confinement"]["missing"])
+    assert "contains all your files" in " ".join((await hub.server("files"))["confinement"]["missing"])
     hub.channel.close()
 
 

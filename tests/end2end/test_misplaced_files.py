@@ -43,7 +43,7 @@ def test_a_hub_sets_pipes_aside_says_so_and_ends_at_sigterm(world: World) -> Non
     wait_until((world.root / "run" / "hub.json").is_file, "the hub to listen")
 
     said = " ".join(notice["message"] for notice in world.ask("get_snapshot")["notices"])
-    missing = [place for place in PLACES if f"{world.root / place}: it is no file, but a pipe or a device" not in said]
+    missing = [place for place in PLACES if f"{world.root / place}: it is not a file, but a pipe or a device" not in said]
     assert missing == []
 
     hub.signal(signal.SIGTERM)

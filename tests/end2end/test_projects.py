@@ -129,7 +129,7 @@ def test_a_server_runs_once_for_each_project_and_never_for_another(world):
     assert str(two) in world.tooltray("projects", "list").stdout
     called = world.tooltray("tools", "call", "where", "--project", str(two))  # which was allowed thereby
     assert json.loads(called.stdout)["pid"] == said[2]["pid"]
-    assert "nobody has allowed it" in world.tooltray("tools", "call", "where", "--project", str(one)).stderr
+    assert "it is not allowed" in world.tooltray("tools", "call", "where", "--project", str(one)).stderr
     assert f"two ({two}): running" in world.tooltray("doctor", "s").stdout
     assert world.tooltray("projects", "reset").returncode == 0
     assert not any(is_running(each["pid"]) for each in said)

@@ -336,7 +336,12 @@ def test_a_command_that_a_program_sends_reads_no_secret_and_no_file_before_a_per
         document["publish"]["http"]["api"]["trusted"] = True  # as any program of the person's could write
         written.write_text(json.dumps(document))
         wait_until(
-            lambda: "an older version" not in program.cli("status") and "file says so" in program.cli("status"), "the notice", SOON_S
+            lambda: (
+                "an older version" not in program.cli("status")
+                and "Programs can no longer approve in your place because of a setting" in program.cli("status")
+            ),
+            "the notice",
+            SOON_S,
         )
         assert program("POST", "/api/servers/start_server", {"name": "thief"}).status == 403
         assert program("POST", "/api/approvals/add_grant", {"server": "old-server", "kind": "reads"}).status == 403
@@ -344,7 +349,7 @@ def test_a_command_that_a_program_sends_reads_no_secret_and_no_file_before_a_per
     assert "thief" not in program.settings()["mcpServers"]
     assert not spoils.exists()
     assert "needs a person at a terminal" in program.world.tooltray("trust").stderr
-    assert "thief: it waits for your yes" in program.cli("status")
+    assert "thief: it waits for your approval" in program.cli("status")
     code, seen = at_terminal(program.world, "trust", typed="n\nn\n")
     assert (code, "cat ~/.profile" in seen, "bank/PIN" in seen, "Asked for by the program: default" in seen) == (1, True, True, True)
     for name in ("thief", "old-server"):

@@ -17,7 +17,7 @@ TOKEN, OTHER_TOKEN = "token-of-the-team-7f3a", "token-from-the-environment-91bc"
 LIVE_S = 10.0  # for what a save of a file changes; it takes about one
 
 
-# as the documentation of lazyLoad has it, but for the port, which another program may have
+# as the documentation of lazyLoad has it, except the port, which another program may have
 def initialize(url: str, headers: dict[str, str]) -> int:
     """The status of the answer to a first message."""
     message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}}}

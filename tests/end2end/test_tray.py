@@ -34,7 +34,7 @@ def start_desktop(world: World, display: XDisplay, panel: Panel | None = None, *
 def started_desktop(world: World, display: XDisplay, panel: Panel) -> Program:
     desktop = start_desktop(world, display, panel)
     world.wait_for(desktop)
-    wait_until(lambda: panel.items and "Hub is running" in panel.tooltip(), "the tray icon")
+    wait_until(lambda: panel.items and "Tooltray is running" in panel.tooltip(), "the tray icon")
     return desktop
 
 
@@ -53,7 +53,7 @@ def test_one_life_of_a_desktop_by_its_icon(world: World, display: XDisplay, pane
     """The icon says how the hub is, the menu stops and starts servers, a closed window comes back, and Quit ends all of it in order."""
     desktop = started_desktop(world, display, panel)
     pid = world.hub_pid()
-    assert texts(panel)[0].startswith("Hub is running")
+    assert texts(panel)[0].startswith("Tooltray is running")
     app = ["Pause all servers", "Copy entry for a client", "Open Tooltray", "About Tooltray", "Quit"]
     assert [text for text in texts(panel) if text in app] == app
     wait_until(lambda: any(text.startswith("Tooltray: ") for text in texts(panel)), "what it needs of the computer")
@@ -105,7 +105,7 @@ def test_without_a_tray_closing_the_window_ends_the_app(world: World, display: X
 def test_started_in_the_background_it_shows_its_icon_alone_and_a_second_time_nothing(world: World, display: XDisplay, panel: Panel) -> None:
     desktop = start_desktop(world, display, panel, "--background")
     world.wait_for(desktop)
-    wait_until(lambda: panel.items and "Hub is running" in panel.tooltip(), "the tray icon")
+    wait_until(lambda: panel.items and "Tooltray is running" in panel.tooltip(), "the tray icon")
     assert start_desktop(world, display, panel, "--background").wait() == 0
     assert not seen_windows(display.name)
     assert start_desktop(world, display, panel, "tooltray://open").wait() == 0
@@ -142,7 +142,7 @@ def test_a_hub_that_does_not_answer_is_explained_in_the_window(world: World, dis
     stopped.suspend()
     desktop = start_desktop(world, display, panel)
     try:
-        wait_until(lambda: panel.items and "Hub is not running" in panel.tooltip(), "the failure in the tray")
+        wait_until(lambda: panel.items and "Tooltray is not running" in panel.tooltip(), "the failure in the tray")
         panel.choose("Quit")
         assert desktop.wait() == 0
     finally:
@@ -153,7 +153,7 @@ def test_a_hub_that_does_not_answer_is_explained_in_the_window(world: World, dis
 def test_a_home_that_cannot_be_used_is_explained_in_the_window(world: World, display: XDisplay, panel: Panel) -> None:
     world.root.write_text("a file where the folder belongs")
     desktop = start_desktop(world, display, panel)
-    wait_until(lambda: panel.items and "Hub is not running" in panel.tooltip(), "the failure in the tray")
+    wait_until(lambda: panel.items and "Tooltray is not running" in panel.tooltip(), "the failure in the tray")
     assert seen_windows(display.name)
     desktop.signal(signal.SIGINT)
     assert desktop.wait() == 130

@@ -90,8 +90,8 @@ def test_a_projects_servers_wait_for_a_persons_yes_and_a_change_of_them_too(worl
         # what asks for secrets says so, and gets none before the yes
         code, seen = at_terminal(world, "trust", str(folder), typed="n\n")
         lines = [line.strip() for line in seen.splitlines()]
-        assert (code, "Secrets of yours that it would get: KEY, OTHER" in lines) == (1, True), seen
-        assert "Variables of yours that it would get: HOME (set now)" in lines
+        assert (code, "Your secrets that it would get: KEY, OTHER" in lines) == (1, True), seen
+        assert "Your variables that it would get: HOME (set now)" in lines
         assert f"It would connect to: {address}/?k=${{secret:KEY}}" in lines
         assert asked == []
 

@@ -242,7 +242,7 @@ async def test_a_server_that_nobody_uses_stops_by_itself_stays_listed_and_comes_
     world.root.mkdir()
     added = world.tooltray("servers", "add", "s", "--on-demand", "--idle-stop", "1", "--", HABITS["command"], *HABITS["args"])
     assert added.stdout.startswith("Added s; it starts when it is first used and stops after 1 s without a call.")
-    assert "on demand, up to 1 s idle" in world.tooltray("servers", "list").stdout
+    assert "when used, up to 1 s idle" in world.tooltray("servers", "list").stdout
     world.trust("s")
     world.start_hub()
     hub = Hub(world)

@@ -92,7 +92,7 @@ class Person:
             return wait_until(found, what, SOON_S)  # type: ignore[no-any-return]
         except TimeoutError:
             names = sorted({f"{each.role} {each.name!r}" for each in self.look() if each.name})
-            raise AssertionError(f"{what!r} is not to be seen; there are: {', '.join(names)}") from None
+            raise AssertionError(f"{what!r} is not to be seen; available: {', '.join(names)}") from None
 
     def picture(self, name: str) -> None:
         """Keeps a picture of the screen for people."""

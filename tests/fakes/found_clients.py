@@ -64,7 +64,7 @@ SCAN = ClientScan(
                     f"{HOME}/.config/zed/settings.json",
                     exists=True,
                     connection="broken",
-                    problem=Problem("This is no JSON", "a comma is missing", "Mend it in Zed"),
+                    problem=Problem("This is not JSON", "a comma is missing", "Mend it in Zed"),
                     line=14,
                 ),
             ),
@@ -102,7 +102,7 @@ EDITS = (
         "zed",
         "connect",
         f"{HOME}/.config/zed/settings.json",
-        problem=Problem("This is no JSON", "line 14: a comma is missing", "Mend it in Zed"),
+        problem=Problem("This is not JSON", "line 14: a comma is missing", "Mend it in Zed"),
     ),
 )
 CHANGES = (

@@ -177,7 +177,7 @@ async def test_a_list_that_is_held_waits_and_goes_on(theme: Theme) -> None:
         written(desk).write(entry(2, tool="new"))
         await until(lambda: calls.list._new.isVisible())
         assert column(calls) == ["old"]
-        control(calls, "Go on").click()
+        control(calls, "Resume").click()
         await until(lambda: column(calls) == ["new", "old"])
 
 
@@ -255,7 +255,7 @@ async def test_who_is_working_is_said_and_what_is_not_known_is_not_said_to_be_no
     async with Desk(engine([entry(1)]), theme) as desk:
         written(desk).calls_now = [CallNow("cursor", "s", "", "git", "push", 0.0, "person")]
         calls = await opened(desk)
-        await until(lambda: "cursor: push" in words(calls.glance) and "waits for your yes" in words(calls.glance))
+        await until(lambda: "cursor: push" in words(calls.glance) and "waiting for your approval" in words(calls.glance))
         problem = TooltrayError("The journal cannot be read", "disk I/O error", "Look whether the disk is well")
         for verb in ("get_activity", "get_activity_series", "get_calls_now", "get_activity_figures", "count_activity"):
             desk.engine.failures[verb] = problem
@@ -318,7 +318,7 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         assert [part.text for part in result_view.parts] == ["gone"]
         found = details.findChild(Waterfall)
         assert isinstance(found, Waterfall)
-        assert found.accessibleDescription().startswith("From the client: not measured, In the hub: 0.1 ms, Waiting for you: 4.2 s")
+        assert found.accessibleDescription().startswith("From the client: not measured, In Tooltray: 0.1 ms, Waiting for you: 4.2 s")
         links: list[tuple[str, str, str]] = []
         context = desk.window.context
         context.links.part_asked.disconnect(desk.window.open_part)
@@ -338,10 +338,10 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
 async def test_what_is_not_kept_is_said_with_the_button_that_keeps_it(theme: Theme) -> None:
     async with Desk(engine([entry(1, published="x")]), theme) as desk:
         details = await details_of(desk, 1)
-        assert "They are not kept." in words(details)
+        assert "Not recorded. Tooltray saves only one line for each call." in words(details)
         assert control(details, "Try this tool")
-        control(details, "Keep those of the next hour").click()
-        await until(lambda: "Those of the next hour are kept." in words(details))
+        control(details, "Record for 1 hour").click()
+        await until(lambda: "The next hour is being recorded. Repeat the call to see them." in words(details))
         (changes,) = [call[1] for call in desk.engine.calls if call[0] == "change_settings"]
         assert changes["activity"]["contents"] is True
         assert changes["activity"]["contentsUntil"] > datetime.now().timestamp() + 3500
@@ -350,9 +350,9 @@ async def test_what_is_not_kept_is_said_with_the_button_that_keeps_it(theme: The
 async def test_an_entry_that_is_gone_is_said_and_the_list_stays(theme: Theme) -> None:
     async with Desk(engine([entry(1)]), theme) as desk:
         calls = await opened(desk)
-        desk.engine.failures["get_activity_entry"] = TooltrayError("There is no entry 7 in the journal")
+        desk.engine.failures["get_activity_entry"] = TooltrayError("Entry 7 not found in the journal")
         desk.activity.show_part("entry", "7")
-        await until(lambda: "There is no entry 7 in the journal" in words(calls))
+        await until(lambda: "Entry 7 not found in the journal" in words(calls))
         desk.activity.show_part("entry", "seven")
         assert calls.details is None
 

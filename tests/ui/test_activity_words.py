@@ -40,12 +40,12 @@ def test_a_time_of_today_has_seconds_and_an_older_one_its_day() -> None:
         ("approval", "hour", "Allowed for a time", ""),
         ("approval", "reads", "Always allowed", ""),
         ("approval", "refused", "Not allowed", "state-waiting"),
-        ("approval", "late", "Nobody answered", "state-waiting"),
+        ("approval", "late", "No answer", "state-waiting"),
         ("approval", "cancelled", "Cancelled", ""),
         ("question", "accept", "Answered", ""),
         ("question", "cancel", "Declined", ""),
         ("question", "error", "Failed", "state-error"),
-        ("question", "late", "Nobody answered", "state-waiting"),
+        ("question", "late", "No answer", "state-waiting"),
         ("question", "cancelled", "Cancelled", ""),
     ],
 )
@@ -79,9 +79,9 @@ def test_each_kind_of_entry_says_what_it_is_about(fields: dict[str, str], text: 
         ("stop", "person", "You stopped it."),
         ("start", "client", "claude-code needed it."),
         ("stop", "client", "claude-code needs it no more."),
-        ("stop", "idle", "Nobody used it for a while."),
+        ("stop", "idle", "It was idle."),
         ("stop", "settings", "Its settings were changed."),
-        ("start", "hub", "It starts with Tooltray, or had ended by itself."),
+        ("start", "hub", "Started with Tooltray, or restarted after it exited."),
         ("stop", "hub", "Tooltray ended or was paused."),
         ("start", "x", "x"),
         ("failure", "It ended", "It ended"),
@@ -113,7 +113,7 @@ def test_who_let_a_call_through_is_said_or_not_known(by: str, text: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("waits_for", "text"), [("person", "waits for your yes"), ("start", "waits for fs to start"), ("server", "waits for fs")]
+    ("waits_for", "text"), [("person", "waiting for your approval"), ("start", "waits for fs to start"), ("server", "waits for fs")]
 )
 def test_what_a_call_waits_for_is_said(waits_for: str, text: str) -> None:
     assert words.waits(CallNow("c", "s", "", "fs", "t", 0.0, waits_for)) == text

@@ -70,7 +70,7 @@ async def test_name_and_start_are_the_person_s(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, "uvx mcp-server-fetch")
         field(sheet, "Name of the server").setText("web")
-        switch(sheet, "Start fetch with the hub").click()
+        switch(sheet, "Start fetch with Tooltray").click()
         await until(lambda: "When a client needs it" in words(sheet))
         primary(sheet).click()
         await desk.asked("add_mcp_server", "web", {"command": "uvx", "args": ["mcp-server-fetch"]}, False)
@@ -257,7 +257,7 @@ async def test_when_adding_fails_the_sheet_says_why_and_keeps_what_was_typed(the
 async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: Theme) -> None:
     two = json.dumps({"mcpServers": {"a": {"command": "a"}, "gh": {"command": "npx", "env": {"GH_TOKEN": "abc"}}}})
     async with Desk(FakePresenter(), theme) as desk:
-        desk.engine.failures["set_secret"] = SecretsUnreachable("there is no keyring")
+        desk.engine.failures["set_secret"] = SecretsUnreachable("no keyring found")
         sheet = panel(desk, two)
         primary(sheet).click()
         await until(lambda: sheet.findChild(SecretsHelp))
@@ -270,7 +270,7 @@ async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: 
 
 async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.engine.failures["set_secret"] = SecretsUnreachable("there is no keyring", "", "Choose another place")
+        desk.engine.failures["set_secret"] = SecretsUnreachable("no keyring found", "", "Choose another place")
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
         await until(lambda: sheet.findChild(SecretsHelp))
@@ -288,7 +288,7 @@ async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(th
 
 async def test_a_wrong_passphrase_is_told_where_it_was_typed(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        desk.engine.failures["set_secret"] = SecretsUnreachable("there is no keyring")
+        desk.engine.failures["set_secret"] = SecretsUnreachable("no keyring found")
         desk.engine.failures["unlock_secrets"] = TooltrayError("the passphrase is wrong")
         sheet = panel(desk, BLOCK)
         primary(sheet).click()

@@ -17,7 +17,7 @@ def field(kind: AnswerKind, **more: object) -> ElicitationField:
     ("asked", "text", "fault"),
     [
         (field(K.TEXT), "", ""),
-        (field(K.TEXT, is_required=True), "", "An answer is needed"),
+        (field(K.TEXT, is_required=True), "", "Required"),
         (field(K.TEXT, least=3), "ab", "At least 3 characters"),
         (field(K.TEXT, most=3), "abcd", "At most 3 characters"),
         (field(K.TEXT, least=1, most=3), "abc", ""),

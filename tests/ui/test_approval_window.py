@@ -36,7 +36,7 @@ WRITE = ApprovalSnapshot(
     description="Changes lines.",
     diff=(" same", "-old", "+new"),
 )
-LATE = TooltrayError("this call waits no longer", "its client is gone")
+LATE = TooltrayError("this call no longer waits", "its client is gone")
 
 
 class Asked:
@@ -337,7 +337,7 @@ async def test_an_answer_that_comes_too_late_says_why_until_it_is_put_away(ask: 
     asked.engine.failures["answer_approval"] = LATE
     button(window, "Allow once").click()
     asked.engine.end_approval("1")
-    await until(lambda: buttons(window) == ["Close"] and "This call waits no longer" in words(window))
+    await until(lambda: buttons(window) == ["Close"] and "This call no longer waits" in words(window))
     await until(lambda: window.takes_answers)
     button(window, "Close").click()
     await until(lambda: asked.prompt.window is None)
@@ -351,7 +351,7 @@ async def test_an_answer_that_comes_too_late_is_told_above_the_next_call(ask: Ca
     asked.engine.failures["answer_approval"] = LATE
     button(window, "Allow once").click()
     asked.engine.end_approval("1")
-    await until(lambda: asked.id == "2" and "This call waits no longer" in words(window))
+    await until(lambda: asked.id == "2" and "This call no longer waits" in words(window))
     asked.engine.failures.clear()
     await until(lambda: window.takes_answers)
     button(window, "Allow once").click()
@@ -405,7 +405,7 @@ async def test_a_call_that_waited_before_the_window_listened_is_asked(theme: The
 
 async def test_an_engine_that_leaves_before_it_has_told_asks_nothing(theme: Theme) -> None:
     desk = Desk(FakePresenter(), theme)
-    desk.engine.failures["get_approvals"] = TooltrayError("The hub is not running")
+    desk.engine.failures["get_approvals"] = TooltrayError("Tooltray is not running")
     prompt = ApprovalPrompt(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
     async with desk:
         await desk.asked("get_approvals")
@@ -415,7 +415,7 @@ async def test_an_engine_that_leaves_before_it_has_told_asks_nothing(theme: Them
 
 async def test_the_time_that_is_left_is_said(ask: Callable[..., Asked]) -> None:
     window = await ask().shown()
-    assert any(f"Refuses by itself in {left}" in words(window) for left in ("1:00", "0:59", "0:58"))
+    assert any(f"Declines in {left}" in words(window) for left in ("1:00", "0:59", "0:58"))
 
 
 async def test_a_long_call_scrolls_between_its_edges_and_the_buttons_stay_on_the_screen(ask: Callable[..., Asked]) -> None:
@@ -509,7 +509,7 @@ async def test_a_rule_is_read_in_whole_with_what_it_would_have_covered_before_it
     asked.engine.rule_preview = PREVIEW
     window = await asked.open(replace(WRITE, rules=RULES))
     begin_rule(window)
-    await until(lambda: window.takes_answers and "It covers the only recent call." in words(window))
+    await until(lambda: window.takes_answers and "Matches the only recent call." in words(window))
     assert buttons(window)[-2:] == ["Back", "Allow, and make the rule"]
     assert "Runs without asking: whole words 1." in words(window)
     button(window, "short 2").click()

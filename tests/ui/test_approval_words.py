@@ -44,8 +44,8 @@ def test_a_moment_is_said_as_shortly_as_it_is_clear(app: QApplication, unix: flo
 @pytest.mark.parametrize(
     ("fields", "what", "whom", "until"),
     [
-        ({}, "write_file of files", "All clients", "You take it back"),
-        ({"kind": "reads", "tool": ""}, "Everything of files that reads", "All clients", "You take it back"),
+        ({}, "write_file of files", "All clients", "You revoke it"),
+        ({"kind": "reads", "tool": ""}, "Everything of files that reads", "All clients", "You revoke it"),
         ({"session": "s", "client": "Cursor"}, "write_file of files", "Cursor", "The session ends"),
         ({"session": "s"}, "write_file of files", "One session", "The session ends"),
     ],
@@ -87,8 +87,8 @@ def test_a_time_left_is_as_short_as_it_is_clear(app: QApplication, seconds: floa
 
 def test_a_held_grant_says_which_tools_have_changed(app: QApplication) -> None:
     held = grant(is_held=True, held_tools=("a", "b"))
-    assert ends(held, NOW) == ("Held", "warning")
-    assert details(held, NOW).endswith("so it asks again: a, b\nUntil: You take it back")
+    assert ends(held, NOW) == ("Blocked until reviewed", "warning")
+    assert details(held, NOW).endswith("so it asks again: a, b\nUntil: You revoke it")
 
 
 def test_waiting_calls_are_counted(app: QApplication) -> None:

@@ -133,7 +133,7 @@ def test_folders_pipes_empty_and_missing_files_are_refused_with_the_reason(app: 
     pipe, empty = tmp_path / "pipe", tmp_path / "empty.txt"
     os.mkfifo(pipe)
     empty.touch()
-    assert refusal(str(pipe)).startswith("'pipe' is no file")  # reading from it would never end
+    assert refusal(str(pipe)).startswith("'pipe' is not a file")  # reading from it would never end
     assert refusal(str(tmp_path)) == f"'{tmp_path.name}' is a folder. "
     assert refusal(str(empty)).startswith("'empty.txt' is empty")
     assert refusal(str(tmp_path / "gone")) == "'gone' cannot be read. No such file or directory"

@@ -67,7 +67,7 @@ async def test_a_file_that_is_no_set_up_is_refused_in_words(theme: Theme, tmp_pa
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.backup.commands.open_import(str(tmp_path / "x.json"))
-        await until(lambda: "This file is no backup" in drawn(page))
+        await until(lambda: "This file is not a backup" in drawn(page))
         desk.backup.commands.open_import(str(tmp_path / "missing.json"))
         await until(lambda: "The file could not be read" in drawn(page))
 
@@ -194,4 +194,4 @@ async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         desk.backup.commands.open_import(str(tmp_path / "huge.json"))
-        await until(lambda: "This file is no backup" in drawn(page))
+        await until(lambda: "This file is not a backup" in drawn(page))

@@ -55,11 +55,11 @@ async def test_who_is_here_stands_with_its_connection_and_what_it_holds(theme: T
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)
         assert "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here." in words(tab)
-        assert "5 keys stand there in plain text." in words(tab)
+        assert "5 keys in plain text." in words(tab)
         assert cells(tab.table, 0) == ["Claude Code", "Runs now", "Not connected", "4", "1", "Connect"]
         assert cells(tab.table, 1)[2:] == ["Connected", "1", "1", "Disconnect"]
         show_list(tab, ELSEWHERE)
-        assert [cells(tab.table, row)[:2] for row in range(2)] == [["Warp", "Not here"], ["Jan", "Not here"]]
+        assert [cells(tab.table, row)[:2] for row in range(2)] == [["Warp", "Not installed"], ["Jan", "Not installed"]]
 
 
 async def test_the_page_can_be_used_while_clients_are_looked_for_and_says_so(theme: Theme) -> None:
@@ -88,11 +88,11 @@ async def test_a_scan_that_fails_is_said_above_what_is_known(theme: Theme) -> No
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
         fake.failures["scan_ai_clients"] = TooltrayError("The disk does not answer", "", "Try again")
-        control(tab, "Look again").click()
+        control(tab, "Rescan").click()
         await until(lambda: "The disk does not answer" in words(tab))
         assert len(tab.table.rows) == 6
         fake.failures.clear()
-        control(tab, "Look again").click()
+        control(tab, "Rescan").click()
         await until(lambda: "The disk does not answer" not in words(tab))
 
 
@@ -101,7 +101,7 @@ async def test_nobody_here_leads_to_the_entry_for_other_clients(theme: Theme) ->
         tab = await opened(desk)
         asked: list[bool] = []
         desk.window.context.links.entry_copy_requested.connect(lambda: asked.append(True))
-        assert "No AI client is here" in words(tab)
+        assert "No supported client found" in words(tab)
         next(each for each in tab.findChildren(Beginning) if each.isVisible()).click()
         assert asked == [True]
 
@@ -172,7 +172,7 @@ async def test_one_change_that_worked_is_a_toast_with_undo(theme: Theme) -> None
 
 async def test_a_refusal_leaves_the_sheet_open_with_what_was_ticked(theme: Theme) -> None:
     fake = engine()
-    fake.failures["apply_client_edits"] = TooltrayError("The file is another one by now", "", "Look at it again")
+    fake.failures["apply_client_edits"] = TooltrayError("The file is another one by now", "", "Review it and decide again.")
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
         tab.commands.preview_connect(["codex"])
@@ -234,7 +234,7 @@ async def test_details_show_files_servers_and_why_and_move_one_client_s_servers(
         assert "for the project shop" in shown
         assert "It writes its file at each run. Restart it after connecting." in shown
         assert nameless(desk.window) == []
-        control(details, "Move its servers here…").click()
+        control(details, "Import its servers…").click()
         await desk.asked("preview_client_import", ["claude-code"], "", "")
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
@@ -247,7 +247,7 @@ async def test_a_file_that_does_not_parse_is_shown_with_its_line(theme: Theme) -
         tab = await opened(desk)
         tab.table.row_chosen.emit(SCAN.clients[4])
         assert tab.details is not None
-        assert "This is no JSON" in words(tab.details)
+        assert "This is not JSON" in words(tab.details)
         assert "Line 14. A comma is missing. Mend it in Zed." in words(tab.details)
 
 

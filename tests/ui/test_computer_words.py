@@ -20,15 +20,15 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
     assert scan_title(scan(CLAUDE)) == "Claude Code is here."
     assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Claude Code, Cursor and Codex are here."
     assert scan_title(SCAN) == "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here."
-    assert scan_title(scan(WARP)) == "No AI client that Tooltray knows is on this computer."
+    assert scan_title(scan(WARP)) == "No supported AI client found on this computer."
 
 
 @pytest.mark.parametrize(
     ("servers", "different", "secrets", "text"),
     [
-        (11, 7, 5, "11 servers stand in their settings, 7 different ones. 5 keys stand there in plain text."),
-        (3, 3, 1, "3 servers stand in their settings. 1 key stands there in plain text."),
-        (1, 1, 0, "1 server stands in their settings."),
+        (11, 7, 5, "11 servers in their settings, 7 different ones. 5 keys in plain text."),
+        (3, 3, 1, "3 servers in their settings. 1 key in plain text."),
+        (1, 1, 0, "1 server in their settings."),
         (0, 0, 0, "They have no servers of their own."),
     ],
 )
@@ -52,7 +52,7 @@ def test_the_button_says_what_there_is_to_do(app: QApplication) -> None:
 
 
 def test_it_is_said_that_nobody_can_tell_whether_a_client_runs(app: QApplication) -> None:
-    assert [said.presence(client) for client in (CLAUDE, CURSOR, CODEX, WARP)] == ["Runs now", "Does not run", "Installed", "Not here"]
+    assert [said.presence(client) for client in (CLAUDE, CURSOR, CODEX, WARP)] == ["Runs now", "Not running", "Installed", "Not installed"]
 
 
 def test_connecting_all_leaves_out_what_needs_a_person_or_is_connected(app: QApplication) -> None:
@@ -66,10 +66,10 @@ def test_our_own_entry_counts_neither_as_a_server_nor_as_a_key(app: QApplication
 
 
 def test_of_files_that_cannot_be_read_nobody_says_that_there_is_nothing_in_them(app: QApplication) -> None:
-    broken = AiClientFile("/p/x.json", True, problem=Problem("x.json is no JSON"))
+    broken = AiClientFile("/p/x.json", True, problem=Problem("x.json is not JSON"))
     closed = replace(GEMINI, files=(broken,))
     assert (said.server_count(closed), said.secrets_chip(closed)) == ("–", ("–", ""))
-    assert said.servers_tip(closed) == "Not known: x.json is no JSON."
+    assert said.servers_tip(closed) == "Not known: x.json is not JSON."
     assert said.server_count(replace(CURSOR, files=(*CURSOR.files, broken))) == "1+"
     assert said.servers_tip(GEMINI) == "0"
 
@@ -89,7 +89,7 @@ def test_changes_are_said_as_what_was_done(app: QApplication) -> None:
 def test_what_undo_will_do_is_said_before(app: QApplication) -> None:
     assert [said.undo_word(change) for change in CHANGES] == [
         "Undo makes the file what it was, to the byte.",
-        "The file has changed since. Undo takes back this change alone.",
+        "The file has changed since. Undo takes back only this change.",
         "",
     ]
 

@@ -66,19 +66,19 @@ async def test_what_is_refused_is_said_and_the_choice_stands_where_it_is(theme: 
         shown = section(desk)
         option(shown, "Open: all files").click()
         await until(lambda: "It cannot be" in words(shown))
-        assert option(shown, "Own files").isChecked()
+        assert option(shown, "Sandboxed").isChecked()
 
 
 async def test_what_is_missing_stands_above_and_a_newer_snapshot_is_shown(theme: Theme) -> None:
     fake = engine()
     async with Desk(fake, theme) as desk:
         shown = section(desk)
-        vain = ConfinementSnapshot("read", missing=("Not confined: this system is not supported.",), is_in_vain=True)
+        vain = ConfinementSnapshot("read", missing=("Not sandboxed: this system is not supported.",), is_in_vain=True)
         fake.bus.publish(ServerChanged(server("s", confinement=vain)))
-        await until(lambda: "This computer cannot confine it" in words(shown))
+        await until(lambda: "This computer cannot sandbox it" in words(shown))
         assert option(shown, "Read only").isChecked()
         assert "Let it change a folder" not in words(shown)
-        assert any("Not confined" in chip.accessibleName() for chip in desk.card("s").findChildren(Chip))
+        assert any("Not sandboxed" in chip.accessibleName() for chip in desk.card("s").findChildren(Chip))
 
 
 async def test_a_server_that_is_no_process_has_no_such_tab(theme: Theme) -> None:

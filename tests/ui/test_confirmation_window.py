@@ -41,9 +41,9 @@ LASTS = [
     ("expires_in_s", "0.0", "for 0 seconds"),
     ("expires_in_s", "soon", "soon"),
     ("until", "lock", "until the screen locks"),
-    ("until", "taken back", "until you take it back"),
+    ("until", "revoked", "until you revoke it"),
 ]
-LATE = TooltrayError("this waits no longer", "the command has ended")
+LATE = TooltrayError("this no longer waits", "the command has ended")
 
 
 class Asked:
@@ -177,7 +177,7 @@ async def test_what_waits_goes_with_the_engine(ask: Callable[..., Asked]) -> Non
 
 
 def test_a_person_is_told_what_the_system_says_of_the_programs() -> None:
-    assert origin(replace(WISH, origin=())) == "The system does not say which program asks."
+    assert origin(replace(WISH, origin=())) == "The system does not identify the program that asks."
     assert origin(replace(WISH, origin=("bash (1)",))) == "It comes from bash (1)."
 
 

@@ -73,8 +73,8 @@ async def test_sessions_say_who_they_are_and_what_they_see_and_those_that_left_c
         page = await opened(desk)
         table = page.sessions.model()
         rows = [[table.index(row, column).data() for column in range(6)] for row in range(2)]
-        assert rows[0] == ["claude-code", "Connected", "On demand", "shop", "", "serena"]
-        assert rows[1] == ["cursor-7", "Has left", "All at once", "Not known", "coding", ""]
+        assert rows[0] == ["claude-code", "Connected", "Compact", "shop", "", "serena"]
+        assert rows[1] == ["cursor-7", "Has left", "Full", "Not known", "coding", ""]
         assert table.index(0, 2).data(Qt.ItemDataRole.ToolTipRole) == "It obeys."
         assert "1 connected" in words(page)
 
@@ -111,10 +111,10 @@ async def test_a_session_s_details_say_why_and_where_from(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
         page.sessions.row_chosen.emit(FIRST)
-        for text in ("On demand", "It obeys.", "/srv/projects/shop", "The client was started there.", "None: it gets everything"):
+        for text in ("Compact", "It obeys.", "/srv/projects/shop", "The client was started there.", "None: it gets everything"):
             assert text in words(page.details)
         page.sessions.row_chosen.emit(LEFT)
-        for text in ("It has the server files alone.", "Not known", "coding"):
+        for text in ("It has only the server files.", "Not known", "coding"):
             assert text in words(page.details)
         assert isinstance(badge := page.details.findChild(StateBadge), StateBadge)
         assert badge.accessibleName() == "Has left"
@@ -156,13 +156,11 @@ async def test_a_session_leads_to_the_choices_of_its_kind_of_client_also_where_t
             assert page.details.client.client == client
 
 
-@pytest.mark.parametrize(
-    ("name", "mode"), [("All at once", "everything"), ("By search", "search"), ("Automatic", "automatic"), ("As set for all", "")]
-)
+@pytest.mark.parametrize(("name", "mode"), [("Full", "everything"), ("Search", "search"), ("Automatic", "automatic"), ("Default", "")])
 async def test_how_tools_are_shown_is_chosen_for_a_kind_of_client(theme: Theme, name: str, mode: str) -> None:
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "claude-code")
-        assert ticked(details)[0] == "On demand"
+        assert ticked(details)[0] == "Compact"
         press(details, name)
         await desk.asked("set_client_mode", "claude-code", mode)
 
@@ -170,7 +168,7 @@ async def test_how_tools_are_shown_is_chosen_for_a_kind_of_client(theme: Theme, 
 async def test_a_profile_is_chosen_for_a_kind_of_client_and_taken_back(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "cursor-*")
-        assert ticked(details) == ["As set for all", "coding", "By these rules in their place"]
+        assert ticked(details) == ["Default", "coding", "Use these rules instead"]
         press(details, "web")
         await desk.asked("set_client_profile", "cursor-*", "web")
         press(details, "None: it gets everything")
@@ -182,9 +180,9 @@ async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Th
         details = await kind(desk, "claude-code")
         for verb in ("set_client_mode", "set_client_profile"):
             desk.engine.failures[verb] = TooltrayError(f"{verb}: the disk is full")
-        for name in ("By search", "web"):
+        for name in ("Search", "web"):
             press(details, name)
-        await until(lambda: ticked(details)[:2] == ["On demand", "None: it gets everything"])
+        await until(lambda: ticked(details)[:2] == ["Compact", "None: it gets everything"])
         await until(lambda: "the disk is full" in words(desk.clients))
 
 
@@ -192,7 +190,7 @@ async def test_the_choice_for_all_others_comes_first_and_is_made_for_no_name(the
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "")
         assert [client.client for client in desk.clients.kinds.rows] == ["", "claude-code", "cursor-*"]
-        press(details, "On demand")
+        press(details, "Compact")
         await desk.asked("set_client_mode", "", "lazy")
 
 
@@ -201,7 +199,7 @@ async def test_a_kind_of_client_says_what_tools_cost_it(theme: Theme) -> None:
         desk.engine.costs = ToolCosts("o200k", 36_650, 3_190, ())
         details = await kind(desk, "claude-code")
         await desk.asked("get_tool_costs", "claude-code")
-        await until(lambda: "It reads 3,190 of 36,650 tokens before the first word" in words(details))
+        await until(lambda: "3,190 of 36,650 tokens in its context" in words(details))
 
 
 async def test_a_profile_that_is_chosen_shows_at_once_what_it_saves(theme: Theme) -> None:
@@ -213,7 +211,7 @@ async def test_a_profile_that_is_chosen_shows_at_once_what_it_saves(theme: Theme
             replace(each, profile="web") if each.client == "claude-code" else each for each in desk.engine.client_modes
         ]
         press(details, "web")
-        await until(lambda: "It reads 425 of 36,650 tokens before the first word" in words(details))
+        await until(lambda: "425 of 36,650 tokens in its context" in words(details))
 
 
 async def test_a_client_that_is_connected_is_seen_now(theme: Theme) -> None:
@@ -285,9 +283,9 @@ async def test_rules_of_a_client_are_written_and_saved_or_left_to_the_servers(th
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "claude-code")
         field = rules_field(details)
-        assert "As set for each server" in ticked(details)
+        assert "Default (each server's rules)" in ticked(details)
         assert not field.isVisibleTo(details)
-        press(details, "By these rules in their place")
+        press(details, "Use these rules instead")
         assert field.isVisibleTo(details)
         assert not [call for call in desk.engine.calls if call[0] == "set_client_auto_approve"]
         field.setText("read, names:get_* ,")
@@ -295,7 +293,7 @@ async def test_rules_of_a_client_are_written_and_saved_or_left_to_the_servers(th
         QTest.keyClick(field, Qt.Key.Key_Return)
         await desk.asked("set_client_auto_approve", "claude-code", ["read", "names:get_*"])
         await until(lambda: details.client.auto_approve and field.text() == "read, names:get_*")
-        press(details, "As set for each server")
+        press(details, "Default (each server's rules)")
         await desk.asked("set_client_auto_approve", "claude-code", None)
 
 
@@ -338,8 +336,8 @@ async def test_rules_that_cannot_be_used_are_refused_in_words_and_what_was_writt
         press(details, "Save")
         await until(lambda: "'raed' is no rule" in words(desk.clients))
         assert rules_field(details).text() == "raed"
-        press(details, "As set for each server")
-        await until(lambda: "By these rules in their place" in ticked(details))
+        press(details, "Default (each server's rules)")
+        await until(lambda: "Use these rules instead" in ticked(details))
 
 
 async def test_every_other_client_has_a_mode_and_neither_a_profile_nor_rules(theme: Theme) -> None:
@@ -348,5 +346,5 @@ async def test_every_other_client_has_a_mode_and_neither_a_profile_nor_rules(the
         assert "Every other client" in words(details)
         assert "Profile" not in words(details).splitlines()
         assert details.findChild(QLineEdit) is None
-        press(details, "On demand")
+        press(details, "Compact")
         await desk.asked("set_client_mode", "", "lazy")

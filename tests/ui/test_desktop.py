@@ -129,7 +129,7 @@ class Life:
     async def running(self) -> FakeEngine:
         await until(lambda: self.engines)
         self.engines[-1].start()
-        await until(lambda: "Hub is running" in self.words)
+        await until(lambda: "Tooltray is running" in self.words)
         await until(lambda: not len(self.desk.tasks))  # what is asked of an engine at first
         return self.engines[-1]
 
@@ -200,7 +200,7 @@ async def test_quit_stops_the_engine_first_and_ends_with_0(live: Callable[..., L
     engine = await life.running()
     life.tray.menu.quit_requested.emit()
     assert engine.asked_to_stop == "quit"
-    await until(lambda: "Hub is ending" in life.words)
+    await until(lambda: "Tooltray is ending" in life.words)
     assert not life.code.done()
     heard = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, heard.set)
@@ -249,7 +249,7 @@ async def test_an_engine_that_cannot_start_is_explained_and_can_be_tried_again(l
     await until(lambda: life.engines)
     life.engines[0].fail()
     await until(lambda: "The disk is full" in life.words)
-    assert "Hub is not running" in life.words
+    assert "Tooltray is not running" in life.words
     next(each for each in life.window.findChildren(QPushButton) if each.text() == "Try again").click()
     assert len(life.engines) == 2
     await life.running()
@@ -300,7 +300,7 @@ async def test_a_question_shows_a_hidden_window_quietly_and_is_told_by_the_tray(
     await until(lambda: life.desk.hub.snapshot and not len(life.desk.tasks))
     engine.presenter.bus.publish(ElicitationAsked(ElicitationSnapshot("1", "files", "form", "<b>Now</b>", 0.0)))
     await until(lambda: told)
-    assert told == [("files asks you something", "Its question stands in the window of Tooltray.")]
+    assert told == [("files asks you something", "Its question is in Tooltray's window.")]
     assert life.window.isVisible()
     assert life.window.sheet is not None
     assert not life.window.testAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
@@ -310,7 +310,7 @@ async def test_taking_over_is_said(live: Callable[..., Life]) -> None:
     life = live()
     await until(lambda: life.engines)
     life.desktop.on_taking_over()
-    await until(lambda: "Another hub is leaving" in life.words)
+    await until(lambda: "Another Tooltray is quitting" in life.words)
 
 
 async def test_a_second_start_raises_the_window(live: Callable[..., Life]) -> None:
@@ -403,9 +403,9 @@ async def test_what_was_to_be_expected_is_no_bug(live: Callable[..., Life]) -> N
 
 def test_the_foot_says_every_phase() -> None:
     words = {phase: hub_words(phase, None).look.word for phase in HubPhase}
-    assert words[HubPhase.FAILED] == "Hub is not running"
-    assert words[HubPhase.ENDING] == "Hub is ending"
-    assert words[HubPhase.STARTING] == words[HubPhase.TAKING_OVER] == words[HubPhase.RUNNING] == "Hub is starting"
+    assert words[HubPhase.FAILED] == "Tooltray is not running"
+    assert words[HubPhase.ENDING] == "Tooltray is ending"
+    assert words[HubPhase.STARTING] == words[HubPhase.TAKING_OVER] == words[HubPhase.RUNNING] == "Tooltray is starting"
 
 
 # what is told while nobody looks

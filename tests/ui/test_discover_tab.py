@@ -57,7 +57,7 @@ async def test_while_nothing_is_searched_updates_and_well_known_servers_stand_be
         tab = await opened(desk)
         assert titles(tab)[:5] == ["Updates", "github: 1.2.0 → 1.4.0", "Files", "Filesystem", "Git"]
         assert [offer.is_heading for offer in tab.offers.offers][:3] == [True, False, True]
-        assert tab.offers.offers[4].chips == (("Here as git", "success"),)
+        assert tab.offers.offers[4].chips == (("Added as git", "success"),)
         assert "20,123 servers of the official registry" in words(tab)
         assert nameless(desk.window) == []
 
@@ -122,7 +122,7 @@ async def test_a_registry_that_was_never_fetched_is_not_said_to_have_nothing(the
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
         tab.field.setText("files")
-        await until(lambda: "The registry is not here yet" in words(tab))
+        await until(lambda: "Registry not downloaded yet" in words(tab))
         fake.registry_hits, fake.registry_status = list(HITS), STATUS
         tab._again.setInterval(0)
         tab.show_status(RegistryStatus(is_updating=True))
@@ -152,7 +152,7 @@ async def test_a_server_shows_what_would_run_once_it_has_what_it_needs_and_is_ad
         assert "Fill in what is required to see what would run." in words(panel)
         assert nameless(desk.window) == []
         control(panel, "Add server").click()
-        assert "This is needed." in words(panel)
+        assert "Required." in words(panel)
         field(panel, "GitHub token").setText("not-a-real-token")
         await until(lambda: "npx -y @ada/files@0.9.1 /home/ada/notes" in words(panel))
         shown = words(panel)
@@ -296,9 +296,9 @@ async def test_a_failure_stands_above_the_list(theme: Theme) -> None:
 def test_the_age_of_the_copy_is_said_in_words(theme: Theme) -> None:
     now = datetime.now()
     assert said.status_text(None, now) == ""
-    assert said.status_text(RegistryStatus(), now) == "The registry was never fetched."
-    assert said.status_text(RegistryStatus(is_updating=True), now) == "The registry is being fetched…"
-    assert said.status_text(replace(STATUS, is_updating=True), now).endswith("It is being fetched anew…")
+    assert said.status_text(RegistryStatus(), now) == "The registry is not downloaded yet."
+    assert said.status_text(RegistryStatus(is_updating=True), now) == "Downloading the registry…"
+    assert said.status_text(replace(STATUS, is_updating=True), now).endswith("Refreshing the list…")
     old = RegistryStatus(5, now.timestamp() - 9 * 86_400)
     assert said.status_problem(old, now) == "It is more than a week old; newer servers are missing."
     assert said.status_problem(replace(old, is_updating=True), now) == ""

@@ -36,7 +36,7 @@ from tooltray.ui.widgets.markdown_view import MarkdownView
 NOW = time.time()
 SHOP = FeedbackSnapshot("1", "claude-code", "/srv/code/shop", "shop", "# Done\n\nTotals are **fixed**.", NOW - 42, NOW + 86_400)
 BLOG = replace(SHOP, id="2", project_path="/srv/code/blog", project_name="blog")
-READY = ["Go on", "Show me the diff"]
+READY = ["Resume", "Show me the diff"]
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
@@ -180,8 +180,8 @@ async def test_enter_writes_a_line_and_sends_nothing(theme: Theme) -> None:
 
 async def test_a_ready_answer_goes_into_the_text_and_is_not_sent(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
-        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Go on"])
-        control(window, "Go on").click()
+        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Resume"])
+        control(window, "Resume").click()
         control(window, "Show me the diff").click()
         assert window.box.text == "Go on\nShow me the diff"
         assert not feedback.asked("answer_feedback")
@@ -189,7 +189,7 @@ async def test_a_ready_answer_goes_into_the_text_and_is_not_sent(theme: Theme) -
 
 async def test_ready_answers_are_added_changed_and_removed_in_a_sheet(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
-        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Go on"])
+        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Resume"])
         await come(window)
         control(window, "Edit ready answers").click()
         assert window.sheet is not None
@@ -313,10 +313,10 @@ async def test_a_window_closed_while_its_answer_is_sent_is_no_refusal_and_leaves
 
 async def test_closing_tells_the_model_and_keeps_what_was_written_for_its_next_report(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
-        assert "Closing the window tells the AI that you gave no answer." in words(window)
+        assert 'Closing sends "no answer".' in words(window)
         await come(window)
         write(window, "half a thought")
-        assert "what you wrote is kept for its next report, while Tooltray runs" in words(window)
+        assert 'Closing sends "no answer". Your draft is kept for the next report while Tooltray runs.' in words(window)
         QTest.keyClick(window, Qt.Key.Key_W, CONTROL)
         await feedback.desk.asked("dismiss_feedback", "1")
         await feedback.gone(window)
@@ -324,7 +324,7 @@ async def test_closing_tells_the_model_and_keeps_what_was_written_for_its_next_r
         assert other.box.is_empty
         again = await feedback.ask(replace(SHOP, id="3"))
         assert again.box.text == "half a thought"
-        assert "What you wrote before and did not send is here again." in words(again)
+        assert "Your unsent draft is restored." in words(again)
 
 
 async def test_drafts_of_old_projects_are_forgotten_in_the_end(theme: Theme) -> None:
@@ -453,7 +453,7 @@ async def test_a_hub_that_goes_takes_the_windows_away_and_leaves_the_drafts(them
 async def test_the_history_of_the_project_is_shown_in_a_sheet(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
         answered = FeedbackEntry(
-            "0", "/srv/code/shop", "shop", "claude-code", "# Step\n**one**", NOW - 90, "answered", "Go on", ("a.png",), NOW
+            "0", "/srv/code/shop", "shop", "claude-code", "# Step\n**one**", NOW - 90, "answered", "Resume", ("a.png",), NOW
         )
         outcomes = ("dismissed", "expired", "withdrawn", "replaced", "waiting", "odd")
         feedback.engine.feedback_history = [answered, *(replace(answered, outcome=each, text="", attachments=()) for each in outcomes)]
@@ -465,7 +465,7 @@ async def test_the_history_of_the_project_is_shown_in_a_sheet(theme: Theme) -> N
         await until(lambda: "You answered" in words(panel))
         for text in (
             "Step\none",
-            "Go on",
+            "Resume",
             "a.png",
             "You closed it without an answer",
             "The AI client gave up",
@@ -574,7 +574,7 @@ async def test_everything_has_a_name_and_tab_reaches_it(theme: Theme) -> None:
         assert nameless(window) == []
         window.box.field.setFocus()
         path = {await tab(window) for _ in range(14)}
-        assert {"History", "What was done", "Go on", "Edit ready answers", "Your answer", "Remove picture.png", "Send"} <= path
+        assert {"History", "What was done", "Resume", "Edit ready answers", "Your answer", "Remove picture.png", "Send"} <= path
         control(window, "Edit ready answers").click()
         await asyncio.sleep(0)
         assert nameless(window) == []
@@ -582,7 +582,7 @@ async def test_everything_has_a_name_and_tab_reaches_it(theme: Theme) -> None:
 
 async def test_a_switch_of_language_and_theme_reaches_an_open_window(theme: Theme, app: QApplication) -> None:
     async with asked(theme) as (_, window):
-        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Go on"])
+        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Resume"])
         translator = JsonTranslator("zh_TW")
         app.installTranslator(translator)
         try:

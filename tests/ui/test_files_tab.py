@@ -70,7 +70,7 @@ async def test_a_problem_that_is_put_right_goes_by_itself(theme: Theme) -> None:
         desk.engine.files = [replace(file, problems=()) for file in FILES]
         desk.engine.bus.publish(ServerFilesChanged())
         await until(lambda: "'search' cannot be used" not in words(page))
-        assert "What is wrong is left out" not in words(page)
+        assert "Faulty entries are ignored; the rest is used, and running servers keep running." not in words(page)
 
 
 async def test_a_file_that_no_program_opens_has_its_path_copied(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,8 +126,8 @@ async def test_reading_again_shows_the_plan_first_and_then_does_it(theme: Theme)
         panel = desk.window.sheet.panel
         assert isinstance(panel, ReloadPlanPanel)
         plan = table(panel, "What changes")
-        assert cells(plan, 1) == ["db", "Starts anew", "another command", "shop/.mcp.json"]
-        assert [cells(plan, row)[1] for row in range(6)] == ["Is added", "Starts anew", "Is removed", "Asks you", "Is changed", "Stays"]
+        assert cells(plan, 1) == ["db", "Restarts", "another command", "shop/.mcp.json"]
+        assert [cells(plan, row)[1] for row in range(6)] == ["Is added", "Restarts", "Is removed", "Asks you", "Is changed", "Stays"]
         assert nameless(desk.window) == []
         assert ("reload",) not in desk.engine.calls
         control(panel, "Reload now").click()
@@ -135,7 +135,10 @@ async def test_reading_again_shows_the_plan_first_and_then_does_it(theme: Theme)
         await until(lambda: desk.window.sheet is None)
 
 
-@pytest.mark.parametrize(("changes", "said"), [([], "There is nothing to do"), ([PLAN[3], PLAN[5]], "What stands here needs you first")])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [([], "All servers run as in their files. Nothing to do."), ([PLAN[3], PLAN[5]], "No changes. These need your review first.")],
+)
 async def test_where_there_is_nothing_to_do_the_plan_says_so_and_has_no_button_for_it(
     theme: Theme, changes: list[ReloadChange], said: str
 ) -> None:
@@ -190,7 +193,7 @@ async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:
     fake = FakePresenter()
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
-        switch = control(page, "Read files again by itself")
+        switch = control(page, "Reload automatically")
         assert switch.isChecked()
         switch.click()
         await desk.asked("change_settings", {"hotReload": False}, "")
@@ -256,4 +259,4 @@ async def test_everything_on_the_page_has_a_name_and_tab_reaches_the_lists(theme
         for _ in range(30):
             QTest.keyClick(QApplication.focusWidget() or desk.window, Qt.Key.Key_Tab)
             reached.add((QApplication.focusWidget() or page).accessibleName())
-        assert {"Not allowed yet", "Files with servers", "Trusted", "Read files again by itself"} <= reached
+        assert {"Not allowed yet", "Files with servers", "Trusted", "Reload automatically"} <= reached

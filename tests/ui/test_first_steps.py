@@ -105,7 +105,7 @@ async def test_the_first_way_names_the_clients_whose_servers_can_come_here(theme
     fake = Beginner()
     fake.client_scan = SCAN
     async with Desk(fake, theme) as desk:
-        await until(lambda: "Move servers from Claude Code" in drawn(desk.page))
+        await until(lambda: "Import servers from Claude Code" in drawn(desk.page))
         desk.window.context.scans.scan_changed.emit(replace(SCAN, servers=0))
         assert "Move servers" not in drawn(desk.page)
 

@@ -66,7 +66,7 @@ def test_what_is_wrong_stands_at_its_field_once_it_was_checked_and_goes_as_it_is
     field(form, "Limit").setText("many")
     assert "must be a number" not in words(form)
     assert not form.check()
-    assert "This is needed." in words(form)
+    assert "Required." in words(form)
     assert "This must be a number." in words(form)
     assert form.rows[0].control.hasFocus() or not form.isActiveWindow()
     field(form, "Name").setText("x")
@@ -90,7 +90,7 @@ def test_what_the_engine_finds_wrong_stands_at_the_field_until_the_next_edit(the
 @pytest.mark.parametrize(
     ("asked", "text", "fault"),
     [
-        (NAME, "  ", "This is needed."),
+        (NAME, "  ", "Required."),
         (FILE, "", ""),
         (LIMIT, "0", "At least 1."),
         (LIMIT, "1e400", "This must be a number."),

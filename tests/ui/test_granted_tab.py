@@ -81,8 +81,8 @@ async def test_what_is_allowed_is_listed_with_whom_and_until_when(theme: Theme) 
     async with Desk(engine([WRITE, READS], [CHANGE]), theme) as desk:
         page = await opened(desk, 2)
         shown = table(page, "Allowed")
-        assert [cells(shown)[place] for place in (0, 1, 3, 4)] == ["write_file of files", "All clients", "You take it back", "On"]
-        assert [cells(shown, 1)[place] for place in (0, 1, 3)] == ["Everything of github that reads", "Cursor", "Held"]
+        assert [cells(shown)[place] for place in (0, 1, 3, 4)] == ["write_file of files", "All clients", "You revoke it", "On"]
+        assert [cells(shown, 1)[place] for place in (0, 1, 3)] == ["Everything of github that reads", "Cursor", "Blocked until reviewed"]
         assert "get_issue" in shown.model().index(1, 3).data(Qt.ItemDataRole.ToolTipRole)
         await until(lambda: cells(table(page, "Changed tools and skills"))[:2] == ["get_issue of github", "Look closely"])
         assert nameless(desk.window) == []
@@ -127,7 +127,7 @@ async def test_a_switch_takes_back(theme: Theme) -> None:
         shown.setCurrentIndex(shown.model().index(0, 0))
         QTest.keyClick(shown, Qt.Key.Key_Space)
         await desk.asked("remove_grant", "1")
-        await until(lambda: "Taken back" in [toast.text for toast in desk.window.findChildren(Toast)])
+        await until(lambda: "Revoked" in [toast.text for toast in desk.window.findChildren(Toast)])
 
 
 async def test_what_could_not_be_taken_back_stays_and_the_page_says_why(theme: Theme) -> None:
@@ -228,7 +228,7 @@ async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
         option(panel, "One tool").click()
         await until(lambda: choice(panel, "Tool").isEnabled() and choice(panel, "Tool").chosen == "read_file")
         choose(panel, "Tool", "write_file")
-        choose(panel, "Ends", "When you take it back")
+        choose(panel, "Ends", "When you revoke it")
         await until(lambda: "Allows 1 tool, as it is defined now:" in words(panel) and button(panel, "Allow").isEnabled())
         assert panel.wish == GrantWish("files", "tool", "write_file", "", None, "")
         button(panel, "Allow").click()
@@ -273,7 +273,7 @@ async def test_a_look_at_something_else_comes_too_late_to_be_confirmed(theme: Th
 async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         panel = await allowing(desk)
-        assert choice(panel, "Server").accessibleName() == "Server: There is no server yet"
+        assert choice(panel, "Server").accessibleName() == "Server: No servers yet"
         assert not choice(panel, "Server").isEnabled()
         desk.permissions.grants.begin()
         await desk.asked("get_client_modes")

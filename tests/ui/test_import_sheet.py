@@ -39,7 +39,7 @@ def engine(plan: ImportPlan = PLAN) -> FakePresenter:
 async def opened(desk: Desk) -> ImportPanel:
     desk.open_tab(COMPUTER)
     await until(lambda: desk.window.context.scans.scan is not None and not len(desk.tasks))
-    control(desk.computer, "Move servers here…").click()
+    control(desk.computer, "Import servers…").click()
     panel = desk.window.context.sheets.panel
     assert isinstance(panel, ImportPanel)
     await until(lambda: not len(desk.tasks))
@@ -65,7 +65,7 @@ async def test_candidates_stand_in_groups_and_each_says_where_it_is_and_what_is_
         assert cells(panel.table, 3)[::4] == ["Not ticked", "Only if you tick it"]
         assert "Zed's settings cannot be read" in words(panel)
         show_group(panel, 2)
-        assert cells(panel.table)[::4] == ["", "Is here already"]
+        assert cells(panel.table)[::4] == ["", "Already added"]
         show_group(panel, 3)
         assert cells(panel.table)[::4] == ["", "Cannot be used"]
 
@@ -75,14 +75,14 @@ async def test_what_is_looked_at_is_told_in_full(theme: Theme) -> None:
         panel = await opened(desk)
         panel.table.selectRow(0)
         shown = words(panel)
-        assert "GITHUB_TOKEN goes to the keyring: its name says that it is a secret." in shown
+        assert "GITHUB_TOKEN goes to the keyring: it has the name of a secret." in shown
         assert "Codex · /home/ada/.codex.json · gh" in shown
         panel.table.selectRow(3)
         await until(lambda: "DATABASE_URI goes to the keyring: its value has the form of a secret." in words(panel))
         assert "for the project shop" in words(panel)
         show_group(panel, 1)
         panel.table.selectRow(0)
-        await until(lambda: "files is here already and runs something else. This one is added as files-2." in words(panel))
+        await until(lambda: "files already exists and runs something else. This one is added as files-2." in words(panel))
         assert nameless(desk.window) == []
 
 
@@ -91,11 +91,11 @@ async def test_only_what_is_ticked_is_moved_and_what_is_missing_is_asked_for_fir
         panel = await opened(desk)
         assert "search needs to be told" in words(panel)
         panel.table.switched.emit(LINEAR, False)
-        control(panel, "Move 3 servers here").click()
-        assert "This is needed." in words(panel)
+        control(panel, "Import 3 servers").click()
+        assert "Required." in words(panel)
         assert not any(call[0] == "import_servers" for call in desk.engine.calls)
         field(panel, "API key").setText("not-a-real-key")
-        control(panel, "Move 3 servers here").click()
+        control(panel, "Import 3 servers").click()
         names = {"1": "github", "3": "search", "5": "files-2"}
         await desk.asked("import_servers", ["1", "3", "5"], names, {"3": {"api_key": "not-a-real-key"}}, False, [], "", "")
 
@@ -123,30 +123,30 @@ async def test_a_value_is_asked_for_as_long_as_its_server_is_ticked(theme: Theme
 async def test_all_of_a_group_are_ticked_or_none(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel = await opened(desk)
-        control(panel, "Tick all").click()
+        control(panel, "Select all").click()
         assert [cells(panel.table, row)[0] for row in range(4)] == ["Ticked"] * 4
-        assert control(panel, "Move 5 servers here").isEnabled()
-        control(panel, "Tick none").click()
-        assert control(panel, "Move 1 server here").isEnabled()  # the one of another group
+        assert control(panel, "Import 5 servers").isEnabled()
+        control(panel, "Select none").click()
+        assert control(panel, "Import 1 server").isEnabled()  # the one of another group
 
 
 async def test_which_entries_would_leave_which_files_is_shown_before(theme: Theme) -> None:
     async with Desk(engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR))), theme) as desk:
         panel = await opened(desk)
         assert "Cursor: github and linear" not in words(panel)
-        control(panel, "Take them out of their clients once they work").click()
+        control(panel, "Then remove them from those clients").click()
         assert "Cursor: github and linear from /home/ada/.cursor.json" in words(panel)
         assert "Codex: gh from /home/ada/.codex.json" in words(panel)
-        control(panel, "Move 2 servers here").click()
+        control(panel, "Import 2 servers").click()
         await desk.asked("import_servers", ["1", "2"], {"1": "github", "2": "linear"}, {}, True, [], "", "")
 
 
 async def test_how_it_went_stands_at_each_server_and_what_changed_can_be_undone(theme: Theme) -> None:
     async with Desk(engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR, replace(SEARCH, asks=())))), theme) as desk:
         panel = await opened(desk)
-        control(panel, "Move 3 servers here").click()
+        control(panel, "Import 3 servers").click()
         await until(lambda: "1 work here now, 1 wait, 1 failed." in words(panel))
-        outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Servers that are moved")
+        outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Imported servers")
         assert [cells(outcome, row)[1] for row in range(3)] == ["Works", "Added", "Failed"]
         assert cells(outcome, 0)[2] == "38 tools listed. It left Claude Code."
         await until(lambda: "search: Npx ended with exit code 1" in words(panel))
@@ -175,7 +175,7 @@ async def test_what_failed_can_be_tried_again_where_it_is_said(theme: Theme) -> 
     fake.import_servers = run
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
-        control(panel, "Move 2 servers here").click()
+        control(panel, "Import 2 servers").click()
         await until(lambda: "github: The keyring is locked" in words(panel))
         assert "Its prompt was closed. Try again and enter its password." in words(panel)
         control(panel, "Try again").click()
@@ -198,14 +198,14 @@ async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -
     fake.import_servers = run
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
-        control(panel, "Move 2 servers here").click()
+        control(panel, "Import 2 servers").click()
         await until(lambda: asked)
-        assert "Moving 2 servers here…" in words(panel)
+        assert "Importing 2 servers…" in words(panel)
         fake.bus.publish(ImportProgressed(0, 2, "", "unlocking"))
         await until(lambda: "If it asks for its password, answer there; its window may be behind this one." in words(panel))
         fake.bus.publish(ImportProgressed(1, 2, "github", "failed"))
-        outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Servers that are moved")
-        await until(lambda: [cells(outcome, row)[1] for row in range(2)] == ["Failed", "On its way"])
+        outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Imported servers")
+        await until(lambda: [cells(outcome, row)[1] for row in range(2)] == ["Failed", "Importing…"])
         assert "Waiting for the keyring" not in words(panel)
         QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
         assert desk.window.sheet is not None  # it goes on, and must not go out of sight
@@ -220,16 +220,16 @@ async def test_a_refused_import_brings_the_choice_back(theme: Theme) -> None:
     fake.failures["import_servers"] = TooltrayError("Servers are being imported already", "", "Wait")
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
-        control(panel, "Move 1 server here").click()
+        control(panel, "Import 1 server").click()
         await until(lambda: "Servers are being imported already" in words(panel))
         assert panel.table.isVisible()
-        assert control(panel, "Move 1 server here").isEnabled()
+        assert control(panel, "Import 1 server").isEnabled()
 
 
 async def test_nothing_to_move_is_said_and_only_closes(theme: Theme) -> None:
     async with Desk(engine(ImportPlan()), theme) as desk:
         panel = await opened(desk)
-        assert "There is nothing to move: no server stands there." in words(panel)
+        assert "No servers to import." in words(panel)
         control(panel, "Close").click()
 
 
@@ -245,7 +245,7 @@ async def test_servers_of_a_file_come_in_place_of_the_clients_own(theme: Theme) 
         dialog.reject()
         await desk.asked("preview_client_import", [], "", "/home/ada/mcp.json")
         await until(lambda: not len(desk.tasks))
-        control(panel, "Move 1 server here").click()
+        control(panel, "Import 1 server").click()
         await desk.asked("import_servers", ["2"], {"2": "linear"}, {}, False, [], "", "/home/ada/mcp.json")
 
 
@@ -253,7 +253,7 @@ async def test_two_hundred_candidates_are_lines_of_one_table(theme: Theme) -> No
     async with Desk(engine(many_candidates(200)), theme) as desk:
         panel = await opened(desk)
         assert len(panel.table.rows) == 200
-        assert control(panel, "Move 200 servers here").isEnabled()
+        assert control(panel, "Import 200 servers").isEnabled()
 
 
 def test_keys_are_counted_and_named_once(theme: Theme) -> None:
@@ -271,5 +271,5 @@ def test_all_that_works_is_said_in_one_sentence(theme: Theme) -> None:
     assert said.outcome_title([IMPORTED[0]]) == "It works here now."
     assert said.outcome_title([IMPORTED[0], IMPORTED[0]]) == "All 2 work here now."
     assert said.outcome_text(replace(IMPORTED[0], removed_from=(), tools=1), NAMES) == "1 tool listed."
-    assert said.outcome_text(IMPORTED[1], NAMES) == "It waits for your yes, a sign-in or its first use. It stays in its clients."
-    assert said.outcome_text(ImportedServer("1", "x", "cancelled"), NAMES) == "It was not moved."
+    assert said.outcome_text(IMPORTED[1], NAMES) == "It waits for your approval, a sign-in or its first use. It stays in its clients."
+    assert said.outcome_text(ImportedServer("1", "x", "cancelled"), NAMES) == "It was not imported."

@@ -101,13 +101,13 @@ async def test_pause_and_resume(theme: Theme) -> None:
         menu.actions()[0].trigger()
         menu.close()
         await desk.asked("set_mcp_enabled", False, 3600.0)
-        await until(lambda: "Hub is paused" in drawn(desk.window))
+        await until(lambda: "Tooltray is paused" in drawn(desk.window))
         await until(lambda: "Everything is paused until " in drawn(desk.window))
         tabs = [each.text() for each in desk.page.findChildren(FilterTab)]
         assert [text for text in tabs if text not in ("Installed", "Discover")] == ["All", "Paused", "Waiting", "Needs you", "Stopped"]
         press(desk.window, "Resume all servers")
         await desk.asked("set_mcp_enabled", True)
-        await until(lambda: "Hub is running" in drawn(desk.window))
+        await until(lambda: "Tooltray is running" in drawn(desk.window))
 
 
 async def test_the_foot_counts_clients_and_the_badge_servers_that_need_a_person(theme: Theme) -> None:
@@ -193,7 +193,7 @@ async def test_the_log_opens_a_hidden_window(theme: Theme) -> None:
 
 
 async def test_notices_are_shown_one_at_a_time_and_can_be_put_away(theme: Theme) -> None:
-    first, second = Problem("settings.json was set aside", "line 4 is no JSON"), Problem("an entry was skipped")
+    first, second = Problem("settings.json was set aside", "line 4 is not JSON"), Problem("an entry was skipped")
     async with Desk(FakePresenter(notices=(first, second)), theme) as desk:
         await until(lambda: "settings.json was set aside" in drawn(desk.window).replace("Settings", "settings"))
         await until(lambda: "1 more notice" in drawn(desk.window))
@@ -310,7 +310,7 @@ async def test_an_unlock_at_a_terminal_reaches_the_window(theme: Theme) -> None:
 async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.engine.failures["get_secret_names"] = TooltrayError("There is no keyring")
+        desk.engine.failures["get_secret_names"] = TooltrayError("No keyring found")
         desk.engine.set_state("a", ServerState.ERROR, problem=Problem("Command not found"))
         await desk.asked("get_secret_names")
         await until(lambda: "Command not found" in drawn(desk.window) and not len(desk.tasks))
@@ -416,7 +416,7 @@ async def test_stopping_a_server_can_be_undone_for_a_while(theme: Theme) -> None
         await until(lambda: desk.card("a").server.state is ServerState.RUNNING)
 
 
-@pytest.mark.parametrize(("is_default", "text"), [(True, "a starts when a client needs it"), (False, "a starts with the hub")])
+@pytest.mark.parametrize(("is_default", "text"), [(True, "a starts when a client needs it"), (False, "a starts with Tooltray")])
 async def test_when_a_server_starts_from_now_on_is_said(theme: Theme, is_default: bool, text: str) -> None:
     async with Desk(FakePresenter([server("a", is_default=is_default)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)

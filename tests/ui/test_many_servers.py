@@ -90,7 +90,7 @@ async def test_cards_or_table_order_and_groups_are_remembered(theme: Theme) -> N
         choose(desk, "Table")
         assert table(desk).isVisible()
         choose(desk, "State")
-        assert names(desk) == ["Connected", "s00", "s03", "hub", "On demand", "s02", "s05", "Stopped", "s01", "s04"]
+        assert names(desk) == ["Connected", "s00", "s03", "hub", "Compact", "s02", "s05", "Stopped", "s01", "s04"]
         press(desk, 0, 1)
         assert desk.page.details is None  # a heading is nothing to open
         choose(desk, "No groups")
@@ -194,14 +194,14 @@ async def test_what_showing_tools_on_demand_would_save_is_said_and_done(theme: T
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.findChild(TokenAdvice).isVisible())
         advice = desk.page.findChild(TokenAdvice)
-        assert advice.text() == "On demand would save 89,880"
+        assert advice.text() == "Save 89…,880"
         advice.click()
         menu = advice.findChild(QMenu)
         assert [each.text() for each in menu.actions() if each.text()] == ["big: saves 89,880 tokens"]
         menu.actions()[0].trigger()
         menu.close()
         await desk.asked("set_lazy_load", True, "big")
-        await undo(desk, "The tools of big are shown on demand")
+        await undo(desk, "The tool listing of big is compact")
         await desk.asked("set_lazy_load", None, "big")
 
 

@@ -140,7 +140,7 @@ async def test_a_measurement_that_is_asked_for_without_a_hub_says_so(theme: Them
         page = await opened(desk)
         desk.link.detach()
         control(page, "Measure again").click()
-        await until(lambda: "The hub is not running" in drawn(page))
+        await until(lambda: "Tooltray is not running" in drawn(page))
 
 
 async def test_http_is_moved_to_another_port(theme: Theme) -> None:

@@ -22,7 +22,7 @@ from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.toast import show_toast
 
-BROKEN = Problem("The settings could not be read", "line 4 is no JSON")
+BROKEN = Problem("The settings could not be read", "line 4 is not JSON")
 
 
 def point_at(desk: Desk, widget: QWidget) -> None:

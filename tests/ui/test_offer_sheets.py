@@ -77,7 +77,7 @@ async def test_a_bundle_that_is_dropped_is_read_and_shown_and_installed_after_a_
         shown = words(panel)
         assert "Ada Example" in shown
         assert BUNDLE.sha256 in shown
-        assert "It is not signed: anybody can have written this name into it." in shown
+        assert "It is not signed: anyone could have written this name." in shown
         assert "runs with Node.js · 1.8 MB · MIT" in shown
         assert nameless(desk.window) == []
         field(panel, "API key").setText("not-a-real-key")
@@ -162,7 +162,7 @@ def test_words_about_a_bundle(theme: Theme) -> None:
     assert [size_text(size) for size in (12, 12_000, 2_500_000)] == ["1 kB", "12 kB", "2.5 MB"]
     kinds = [kind_text(replace(BUNDLE, kind=kind)) for kind in ("node", "python", "uv", "binary")]  # type: ignore[arg-type]
     assert kinds == ["runs with Node.js", "runs with Python", "runs with uv", "brings a program of its own"]
-    assert signature_text(replace(BUNDLE, signature="unverified")) == "It carries a signature that nobody has checked."
+    assert signature_text(replace(BUNDLE, signature="unverified")) == "It has a signature that was not verified."
 
 
 def test_the_first_bundle_of_what_is_dropped_is_taken(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ async def test_the_other_ways_lead_to_finding_and_moving(theme: Theme) -> None:
         assert desk.page.discover.isVisible()
         assert desk.window.sheet is None
         desk.page.add()
-        control(adding(desk), "Move servers here…").click()
+        control(adding(desk), "Import servers…").click()
         assert isinstance(desk.window.context.sheets.panel, ImportPanel)
         assert desk.computer.isVisible()
 
@@ -260,7 +260,7 @@ async def test_the_first_start_says_what_ai_clients_have_and_leads_to_moving_pas
     fake = FakePresenter()
     fake.client_scan, fake.import_plan, fake.starters = SCAN, PLAN, list(STARTERS)
     async with Desk(fake, theme) as desk:
-        await until(lambda: "5 keys stand there in plain text." in words(desk.page))
+        await until(lambda: "5 keys in plain text." in words(desk.page))
         assert "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here." in words(desk.page)
         ways = [each for each in desk.page.findChildren(Beginning) if each.isVisible()]
         ways[2].click()

@@ -95,7 +95,7 @@ async def test_a_resource_is_read_at_once_and_again_when_it_changes(theme: Theme
 async def test_a_server_that_does_not_tell_changes_is_said_to_be_one(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         preview = await previewed(await listed(desk, 2), "note")
-        desk.engine.failures["subscribe_resource"] = TooltrayError("'a' does not tell when this resource changes")
+        desk.engine.failures["subscribe_resource"] = TooltrayError("'a' does not report changes of this resource")
         switch = control(preview, "Follow changes")
         switch.click()
         await until(lambda: "'a' does not tell" in words(preview))
@@ -118,7 +118,7 @@ async def test_search_finds_in_all_that_is_known_and_nothing_is_said_to_be_nothi
     async with Desk(engine(), theme) as desk:
         offers = await listed(desk, 2)
         offers.search("b template")
-        await until(lambda: "Nothing is like that" in words(offers))
+        await until(lambda: "No matches" in words(offers))
         offers.search("NOTE plain")
         assert [row.title for row in offers.table.rows] == ["a", "note"]
         desk.engine.failures["get_all_resources"] = TooltrayError("the list cannot be read")

@@ -112,7 +112,7 @@ async def test_what_was_chosen_here_for_a_server_of_a_file_stands_in_its_sheets(
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.wishes.options_requested.emit("db")
-        await until(lambda: control(desk.window.sheet.panel, "All at once").isChecked())
+        await until(lambda: control(desk.window.sheet.panel, "Full").isChecked())
         desk.window.sheet.dismiss()
         desk.wishes.tool_requested.emit(fake.tools[0])
         panel = desk.window.sheet.panel
@@ -125,7 +125,7 @@ async def test_one_that_its_file_switches_off_says_where_to_switch_it_on(theme: 
     async with Desk(FakePresenter([off]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.commands.start("fetch")
-        await until(lambda: "'fetch' is switched off in its file" in words(desk.card("fetch")))
+        await until(lambda: "'fetch' is disabled in its file" in words(desk.card("fetch")))
         assert ("start_server", "fetch") not in desk.engine.calls
 
 
@@ -138,7 +138,7 @@ async def test_its_options_say_what_is_changed_in_the_file(theme: Theme) -> None
         panel = desk.window.sheet.panel
         assert change_there(OF_PROJECT) in words(panel)
         assert "Wait for a project" not in words(panel)
-        await until(lambda: control(panel, "On demand").isChecked())
+        await until(lambda: control(panel, "Compact").isChecked())
         desk.window.sheet.dismiss()
         desk.wishes.options_requested.emit("own")
         assert "Wait for a project" in words(desk.window.sheet.panel)

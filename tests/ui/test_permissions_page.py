@@ -40,8 +40,8 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
 
 READ = ToolPermission("read_it", "read", "default", True, "It only reads")
-WRITE = ToolPermission("write_it", "write", "default", False, "It changes things, or may")
-ALLOWED = ToolPermission("<b>push</b>", "write", "default", False, "It changes things, or may", ("g",))
+WRITE = ToolPermission("write_it", "write", "default", False, "It may change things")
+ALLOWED = ToolPermission("<b>push</b>", "write", "default", False, "It may change things", ("g",))
 FILES = ServerPermissions("files", ("read",), tools=(READ, WRITE))
 GIT = ServerPermissions("git", ("all",), tools=(ALLOWED, replace(READ, tool="log")))
 GRANT = GrantSnapshot("g", "tool", "git", "<b>push</b>", client="Cursor", created_at=time.time())
@@ -88,7 +88,7 @@ async def test_servers_say_how_much_of_them_runs_without_asking_and_tools_why(th
         page = await opened(desk)
         assert [cells(page.rules.servers, at) for at in range(3)] == [["All servers", ""], ["files", "1 of 2"], ["git", "1 of 2"]]
         assert "1 of 2 servers runs everything without asking." in drawn(page)
-        assert cells(page.rules.tools, 1) == ["write_it", "files", "Asks first", "It changes things, or may", "Change…"]
+        assert cells(page.rules.tools, 1) == ["write_it", "files", "Asks first", "It may change things", "Change…"]
         assert cells(page.rules.tools, 2)[2] == "Allowed for Cursor"
         assert nameless(desk.window) == []
         control(page, "Ask first, 2").click()
@@ -125,13 +125,13 @@ async def test_one_tool_is_made_to_ask_by_the_keyboard_and_that_is_undone(theme:
 
 async def test_what_could_not_be_chosen_is_said_and_stands_as_before(theme: Theme) -> None:
     fake = engine()
-    fake.failures["set_server_auto_approve"] = TooltrayError("There is no server 'files'")
+    fake.failures["set_server_auto_approve"] = TooltrayError("Server 'files' not found")
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
         page.show_part("server", "files")
         chosen = choice(page, "What runs without asking")
         chosen.chosen_changed.emit("all")
-        await until(lambda: "There is no server 'files'" in drawn(page))
+        await until(lambda: "Server 'files' not found" in drawn(page))
         assert chosen.chosen == "reads"
 
 
@@ -180,7 +180,7 @@ async def test_a_tool_opened_shows_its_last_answers_and_leads_to_its_calls(theme
         panel = desk.window.sheet.panel
         await until(lambda: "Refused · Cursor · origin" in drawn(panel))
         assert nameless(desk.window) == []
-        control(panel, "Take back").click()
+        control(panel, "Revoke").click()
         await until(lambda: desk.engine.grants == [])
         control(panel, "Asks first").click()
         await desk.asked("set_tool_approval", "git", "<b>push</b>", "ask")
@@ -333,13 +333,13 @@ async def test_when_calls_ask_is_chosen_for_all_clients_and_can_be_undone(theme:
 
 async def test_a_hub_that_cannot_say_is_not_taken_for_one_that_allows_nothing(theme: Theme) -> None:
     fake = engine()
-    fake.failures["get_permissions"] = TooltrayError("The hub is not running")
+    fake.failures["get_permissions"] = TooltrayError("Tooltray is not running")
     async with Desk(fake, theme) as desk:
         desk.window.open_page("permissions")
         page = desk.permissions
-        await until(lambda: "The hub is not running" in drawn(page))
-        assert "There is no server yet" not in drawn(page)
-        assert "No tools are known yet" not in drawn(page)
+        await until(lambda: "Tooltray is not running" in drawn(page))
+        assert "No servers yet" not in drawn(page)
+        assert "No tools listed yet." not in drawn(page)
         fake.failures.clear()
         page.look_again()
         await until(lambda: "1 of 2 servers runs everything" in drawn(page))
@@ -354,7 +354,7 @@ JUDGED = tuple(JudgedCall(0.0, "write_it", "c", f'{{"a":{number}}}', is_covered=
 
 async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken_back(theme: Theme) -> None:
     fake = engine(replace(FILES, call_rules=("read_it, where path is x",)), GIT)
-    fake.grants, fake.rule_preview = [RULE], RulePreview("w", {}, problems=("there is no folder /x",), calls=JUDGED)
+    fake.grants, fake.rule_preview = [RULE], RulePreview("w", {}, problems=("folder /x not found",), calls=JUDGED)
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
         page.rules.choose("files")
@@ -367,11 +367,11 @@ async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken
         await until(lambda: desk.window.sheet is not None and "Not covered" in words(desk.window.sheet))
         sheet = desk.window.sheet
         assert sheet is not None
-        for said in ("write_it, where a is 1", "There is no folder /x.", "It covers 1 of 2 recent calls.", '{"a":1}', '{"a":2}'):
+        for said in ("write_it, where a is 1", "Folder /x not found.", "Matches 1 of 2 recent calls.", '{"a":1}', '{"a":2}'):
             assert said in words(sheet)
         page.granted.opened.emit(RULE)  # an open sheet stays
         assert desk.window.sheet is sheet
-        button(sheet, "Take it back").click()
+        button(sheet, "Revoke it").click()
         await until(lambda: ("remove_grant", "r") in fake.calls)
 
 

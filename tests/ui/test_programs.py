@@ -22,7 +22,7 @@ from tooltray.ui.widgets.toast import Toast
 OPEN = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
 LET_IN = replace(OPEN, is_api_enabled=True, api_url="http://127.0.0.1:7717/api/mcp")
 CONTROL, DECIDE = "Let programs control Tooltray", "Let it decide in your place"
-SAYS_YES, ASKED = "Whoever has this token can say yes for you", "Shall a program decide in your place?"
+SAYS_YES, ASKED = "The holder of this token can approve in your place", "Shall a program decide in your place?"
 
 
 def engine(http: HttpStatus) -> FakePresenter:

@@ -57,7 +57,7 @@ def test_a_waiting_server_says_since_when_and_why_and_wants_a_folder() -> None:
     assert button_face(shown.action) == ("Choose folder", "folder")
     unknown = foot(server("a", S.WAITING), None, NOW)
     assert unknown.headline == "It starts when a project is known"
-    assert unknown.detail == "No AI client says which folder it works on."
+    assert unknown.detail == "No AI client has reported which folder it works on."
     assert foot(WAITING, Problem("no such folder"), NOW).action is Action.CHOOSE_FOLDER
 
 
@@ -97,9 +97,9 @@ async def test_the_menu_starts_it_anyway_chooses_a_folder_and_resets(theme: Them
 @pytest.mark.parametrize(
     ("shown", "there", "absent"),
     [
-        (WAITING, {"Choose folder…", "Start anyway", "Reset projects", "Options…"}, {"Restart", "Start", "Start with the hub"}),
-        (server("a", is_deferred=True), {"Choose folder…", "Reset projects", "Restart"}, {"Start anyway", "Start with the hub"}),
-        (server("a"), {"Options…", "Start with the hub"}, {"Choose folder…", "Start anyway", "Reset projects"}),
+        (WAITING, {"Choose folder…", "Start anyway", "Reset projects", "Options…"}, {"Restart", "Start", "Start with Tooltray"}),
+        (server("a", is_deferred=True), {"Choose folder…", "Reset projects", "Restart"}, {"Start anyway", "Start with Tooltray"}),
+        (server("a"), {"Options…", "Start with Tooltray"}, {"Choose folder…", "Start anyway", "Reset projects"}),
     ],
 )
 def test_the_menu_has_what_fits_the_server(theme: Theme, shown: ServerSnapshot, there: set[str], absent: set[str]) -> None:
@@ -231,9 +231,9 @@ async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: The
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         panel = await options(desk)
-        await until(control(panel, "On demand").isEnabled)
-        assert control(panel, "Default (all at once)").isChecked()
-        control(panel, "On demand").click()
+        await until(control(panel, "Compact").isEnabled)
+        assert control(panel, "Default (full)").isChecked()
+        control(panel, "Compact").click()
         await desk.asked("set_lazy_load", True, "a")
         await until(control(panel, "Wait for a project").isEnabled)
         control(panel, "Wait for a project").click()
@@ -250,12 +250,12 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
         await until(lambda: desk.page.server_list.cards)
         panel = await options(desk)
         desk.engine.failures["set_lazy_load"] = TooltrayError("the disk is full")
-        choice = control(panel, "On demand")
+        choice = control(panel, "Compact")
         await until(choice.isEnabled)
         choice.click()
         await until(lambda: "The disk is full" in words(panel))
         assert not choice.isChecked()
-        assert control(panel, "Default (all at once)").isChecked()
+        assert control(panel, "Default (full)").isChecked()
         desk.engine.failures.clear()
         desk.commands.set_lazy("b", True)
         await desk.asked("set_lazy_load", True, "b")
@@ -267,11 +267,11 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
 @pytest.mark.parametrize(
     ("entry", "chosen"),
     [
-        ({}, "Default (on demand)"),
-        ({"lazyLoad": True}, "On demand"),
-        ({"lazyLoad": False, "options": {"lazyLoad": True}}, "All at once"),
-        ({"options": {"lazyLoad": True}}, "On demand"),
-        ({"lazyLoad": "odd", "options": 1}, "Default (on demand)"),
+        ({}, "Default (compact)"),
+        ({"lazyLoad": True}, "Compact"),
+        ({"lazyLoad": False, "options": {"lazyLoad": True}}, "Full"),
+        ({"options": {"lazyLoad": True}}, "Compact"),
+        ({"lazyLoad": "odd", "options": 1}, "Default (compact)"),
     ],
 )
 async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[str, object], chosen: str, theme: Theme) -> None:
@@ -288,12 +288,12 @@ async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: T
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         panel = await options(desk)
-        await until(control(panel, "On demand").isEnabled)
+        await until(control(panel, "Compact").isEnabled)
         field = panel.findChild(QPlainTextEdit)
         field.setPlainText("{project_path}")
         desk.engine.entries["a"] = {"command": "npx", "lazyLoad": True}
-        control(panel, "On demand").click()
-        await until(lambda: desk.engine.calls.count(("get_server_entry", "a")) > 1 and control(panel, "On demand").isChecked())
+        control(panel, "Compact").click()
+        await until(lambda: desk.engine.calls.count(("get_server_entry", "a")) > 1 and control(panel, "Compact").isChecked())
         assert field.toPlainText() == "{project_path}"
 
 
@@ -308,7 +308,7 @@ async def test_arguments_for_a_project_are_one_on_a_line_and_saved_when_a_person
         save = control(panel, "Save arguments")
         assert not save.isEnabled()
         field.setPlainText("serena\n\n--project\n{project_path}\na b\n")
-        assert "A line is one argument, also with spaces; no quotes." in words(panel)
+        assert "One argument per line, without quotes." in words(panel)
         save.click()
         await desk.asked("set_deferred", "a", True, ["serena", "--project", "{project_path}", "a b"])
 
@@ -354,7 +354,7 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page._costs)
         panel = await options(desk, "serena")
-        assert "Clients read 90 of 6,480 tokens of it before the first word." in words(panel)
+        assert "90 of 6,480 tokens in every client's context." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
         desk.commands.look_costs()
         await until(lambda: "Now a client reads" not in words(panel))

@@ -116,7 +116,7 @@ def test_a_picture_is_shown_and_one_that_lies_about_its_size_is_not_decoded(them
     )
     assert len(view.findChildren(Picture)) == 1
     assert "It says that it has 60,000 × 60,000 pixels" in words(view)
-    assert "It is no picture of a kind that is shown here." in words(view)
+    assert "This picture format cannot be shown here." in words(view)
     assert "It is damaged." in words(view)
 
 

@@ -150,10 +150,10 @@ async def test_json_that_cannot_be_read_stays_until_it_can_be(theme: Theme) -> N
     form._code.setPlainText('{"path": \n NaN}')
     form.show_view(FIELDS)
     assert (form.view, form.value, form.check()) == (JSON, None, False)
-    assert "This is no JSON that can be read." in words(form)
+    assert "This is not JSON that can be read." in words(form)
     form._code.setPlainText("{\n]")
     assert not form.check()
-    assert "This is no JSON from line 2 on" in words(form)
+    assert "This is not JSON from line 2 on" in words(form)
     form._code.setPlainText("[]")
     assert not form.check()
     assert "The arguments have to be an object." in words(form)
@@ -161,14 +161,14 @@ async def test_json_that_cannot_be_read_stays_until_it_can_be(theme: Theme) -> N
     assert form.check()
     form._code.setPlainText('{"path": "a"}')
     assert not form.check()
-    assert "edits: This is needed." in words(form)
+    assert "edits: Required." in words(form)
 
 
 async def test_what_is_wrong_stands_at_its_field_and_the_keyboard_goes_to_the_first(theme: Theme) -> None:
     form = await made(theme, SCHEMA, {"edits": [{}], "count": 99, "where": {"by": "line", "n": "x"}})
     assert not form.check()
     shown = words(form)
-    assert shown.count("This is needed.") == 2
+    assert shown.count("Required.") == 2
     assert "At most 10." in shown
     assert form.isAncestorOf(form.focusWidget() or form)
     typed(form, "share", "much")
@@ -237,8 +237,8 @@ def test_faults_are_worded_by_their_places() -> None:
     assert found[("b",)] == "Less than 1."
     assert found[("c",)] == "At least 2 characters"
     assert found[("d",)] == "At least 1 entry is needed."
-    assert found[("e", "x")] == "This is needed."
-    assert found[("f",)] == "This is none of what there can be here."
+    assert found[("e", "x")] == "Required."
+    assert found[("f",)] == "This matches none of the allowed forms."
     assert "3" in found[("g",)]
     assert found[("i",)] == "At least 3."
     assert "'j'" in found[()]

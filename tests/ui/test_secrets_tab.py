@@ -81,7 +81,7 @@ async def test_what_is_kept_elsewhere_says_where_and_what_to_do_and_takes_no_val
         assert sheet.findChildren(QLineEdit) == []
 
 
-OP = SecretSnapshot("command:op", None, ("git",), kind="provided", origin="your command 'op'", problem=Problem("There is no command 'op'"))
+OP = SecretSnapshot("command:op", None, ("git",), kind="provided", origin="your command 'op'", problem=Problem("Command 'op' not found"))
 
 
 async def test_a_command_that_an_entry_names_is_set_up_and_its_server_restarted(theme: Theme) -> None:
@@ -94,7 +94,7 @@ async def test_a_command_that_an_entry_names_is_set_up_and_its_server_restarted(
         tab.open_secret(OP)
         panel = desk.window.sheet.panel
         assert nameless(desk.window) == []
-        assert "There is no command 'op'" in drawn(panel)
+        assert "Command 'op' not found" in drawn(panel)
         assert "${secret:command:op}" in drawn(panel)
         assert not control(panel, "Save").isEnabled()
         command(panel).setPlainText("op\nread\nop://Work/a key")
@@ -297,12 +297,12 @@ async def test_a_sign_in_ends_by_signing_out_and_tooltrays_own_secrets_stay(them
 
 async def test_a_hub_that_cannot_answer_is_said_and_not_taken_for_no_secrets(theme: Theme) -> None:
     fake = engine("KEY")
-    fake.failures["get_secrets"] = TooltrayError("The hub is not running")
+    fake.failures["get_secrets"] = TooltrayError("Tooltray is not running")
     async with Desk(fake, theme) as desk:
         tab = desk.open_secrets()
-        await until(lambda: "The hub is not running" in drawn(tab))
+        await until(lambda: "Tooltray is not running" in drawn(tab))
         assert "None yet" not in drawn(tab)
         fake.failures.clear()
         tab.look_again()
         await until(lambda: tab.is_known)
-        assert "The hub is not running" not in drawn(tab)
+        assert "Tooltray is not running" not in drawn(tab)

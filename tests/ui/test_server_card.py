@@ -67,10 +67,10 @@ def wishes(app: QApplication) -> ServerWishes:
     [
         (ServerState.RUNNING, Action.EXPAND, "Command not found"),
         (ServerState.ON_DEMAND, Action.EXPAND, "No calls today"),
-        (ServerState.STARTING, Action.CANCEL, "Waiting for its first answer"),
-        (ServerState.INSTALLING, Action.CANCEL, "Its packages are being downloaded"),
+        (ServerState.STARTING, Action.CANCEL, "Waiting for the server to respond"),
+        (ServerState.INSTALLING, Action.CANCEL, "Downloading packages…"),
         (ServerState.RESTARTING, Action.CANCEL, "Command not found"),
-        (ServerState.STOPPING, Action.NONE, "It is being stopped"),
+        (ServerState.STOPPING, Action.NONE, "Stopping…"),
         (ServerState.ERROR, Action.RETRY, "Command not found"),
         (ServerState.STOPPED, Action.START, "You stopped it"),
     ],
@@ -83,7 +83,7 @@ def test_every_state_has_its_words_and_its_next_step(state: ServerState, action:
 
 def test_a_restart_that_a_person_asked_for_is_no_death() -> None:
     asked_for = server("a", ServerState.RESTARTING)
-    assert (server_look(asked_for).word, foot(asked_for, None, NOW).headline) == ("Restarting", "It is being restarted")
+    assert (server_look(asked_for).word, foot(asked_for, None, NOW).headline) == ("Restarting", "Restarting…")
 
 
 def test_a_server_that_a_person_stopped_says_who_did_and_one_that_is_switched_off_does_not() -> None:
@@ -116,9 +116,9 @@ def test_an_error_says_what_happened_and_what_to_do_and_has_the_rest_as_explanat
 
 
 def test_a_remote_server_in_error_says_when_it_is_tried_again_and_what_to_do(app: QApplication) -> None:
-    shown = foot(server("a", ServerState.ERROR, problem=PROBLEM, detail="Next try in 60 s"), None, NOW)
-    assert (shown.detail, shown.tone) == ("Next try in 60 s.", "error")
-    assert shown.explanation == "Command not found. Looked in /bin. Install it. Next try in 60 s."
+    shown = foot(server("a", ServerState.ERROR, problem=PROBLEM, detail="Retrying in 60 s"), None, NOW)
+    assert (shown.detail, shown.tone) == ("Retrying in 60 s.", "error")
+    assert shown.explanation == "Command not found. Looked in /bin. Install it. Retrying in 60 s."
 
 
 def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:

@@ -136,7 +136,7 @@ def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(them
 def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWishes) -> None:
     shown = server("a", auto_approve=("read", "write"), isolation="session", projects=("/srv/x",), label="work", is_default=True)
     details = ServerOverview(theme, shown, wishes)
-    for text in ("With the hub", "What reads, What writes", "One for each AI client", "/srv/x"):
+    for text in ("With Tooltray", "What reads, What writes", "One for each AI client", "/srv/x"):
         assert text in words(details)
     details.set_server(server("a", auto_approve=()))
     assert "Nothing; each call is asked about" in words(details)
@@ -146,7 +146,7 @@ def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWish
 
 
 def test_the_buttons_of_a_server_that_lacks_a_secret_fit_into_the_narrowest_pane(theme: Theme, wishes: ServerWishes) -> None:
-    problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), code=SECRET_MISSING)
+    problem = Problem(Phrase("Secret '{name}' not found", name="a/TOKEN"), code=SECRET_MISSING)
     details = ServerOverview(theme, server("a", S.ERROR, problem=problem), wishes)
     shown = controls(details)
     assert "Enter the secret" in {each.text() for each in shown.values()}

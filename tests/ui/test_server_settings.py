@@ -132,7 +132,7 @@ async def test_saving_can_be_undone_after_the_pane_was_closed_and_a_failure_of_t
         await until(lambda: desk.page.details and desk.page.details.server.name == "b")
         desk.engine.entries["a"] = {**ENTRY, "label": "of somebody else"}
         control(desk.window, "Undo").click()
-        await until(lambda: any("'a' is not put back" in each for each in words(desk.window)))
+        await until(lambda: any("'a' is not restored" in each for each in words(desk.window)))
 
 
 async def test_discard_shows_the_entry_of_the_file_again_and_can_be_undone(theme: Theme) -> None:
@@ -241,7 +241,7 @@ async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: The
     async with opened(theme) as (desk, view):
         typed(view, {**ENTRY, "label": "mine"})
         desk.engine.change_entry("a", {"command": "theirs"})
-        await until(lambda: "Somebody has changed this entry meanwhile" in words(view))
+        await until(lambda: "This entry was changed meanwhile" in words(view))
         control(view, "Save").click()
         await desk.asked("preview_server_update", "a", {**ENTRY, "label": "mine"})
         await until(lambda: not view._is_saving)
@@ -383,7 +383,7 @@ async def test_a_secret_that_was_empty_before_keeps_nobody_from_saving(theme: Th
 
 
 async def test_a_missing_secret_is_typed_in_at_the_card(theme: Theme) -> None:
-    problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), "env: TOKEN", "Store it: ...", SECRET_MISSING)
+    problem = Problem(Phrase("Secret '{name}' not found", name="a/TOKEN"), "env: TOKEN", "Store it: ...", SECRET_MISSING)
     async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=problem)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         control(desk.card("a"), "Enter the secret, a").click()

@@ -360,7 +360,7 @@ async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> Non
     desk = Desk(FakePresenter(), theme)
     desk.page.set_phase(HubPhase.STARTING)
     desk.window.show()
-    assert any("The hub is starting" in page_words(desk) for _ in desk.page.findChildren(EmptyState))
+    assert any("Tooltray is starting" in page_words(desk) for _ in desk.page.findChildren(EmptyState))
     await desk.close()
 
 

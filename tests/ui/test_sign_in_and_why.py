@@ -43,7 +43,7 @@ async def test_without_a_browser_the_card_says_so_and_the_address_can_be_copied(
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
     async with Desk(FakePresenter([WAITING]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.engine.failures["finish_sign_in"] = TooltrayError("nobody answered")
+        desk.engine.failures["finish_sign_in"] = TooltrayError("no answer")
         desk.commands.page_wanted.emit("a", PAGE)
         assert "No browser could be opened" in words(desk.card("a"))
         desk.engine.set_state("a", ServerState.NEEDS_SIGN_IN, has_sign_in_page=True)
@@ -200,7 +200,7 @@ def test_a_sign_in_is_no_error_and_its_button_says_what_to_do() -> None:
 
     shown = foot(WAITING, None, datetime(2026, 11, 22))
     assert (shown.action, shown.tone, shown.headline) == (Action.SIGN_IN, "warning", "a wants you to sign in")
-    assert shown.detail == "It lets nobody in without it."
+    assert shown.detail == "It requires a sign-in."
     ended = server("a", ServerState.NEEDS_SIGN_IN, problem=Problem("x", "the sign-in has expired", "Press it"))
     assert foot(ended, None, datetime(2026, 11, 22)).detail == "The sign-in has expired."
 
@@ -264,7 +264,7 @@ async def test_why_says_what_is_wrong_and_the_server_s_last_lines_or_that_nothin
         assert "It usually needs API_KEY; add it with --secret API_KEY." in words(panel)
         assert "\n".join(flaws) in words(panel)
         desk.window.sheet.dismiss()
-        assert "Nothing was found out." in words(await why(desk))
+        assert "No cause found." in words(await why(desk))
 
 
 async def test_a_diagnosis_that_fails_says_so_and_looks_no_longer(theme: Theme) -> None:

@@ -96,7 +96,7 @@ async def test_each_kind_says_whose_it_is_and_a_click_leads_there(theme: Theme) 
     async with Desk(engine, theme) as desk:
         told = Told(desk)
         told.teller.begin()
-        assert await told.next() == "A newer version is there: git"
+        assert await told.next() == "Update available: git"
         assert told.click() == ("servers", "server", "git")
         printed = Problem("'git' ended with exit code 1", "last line: token=s3cret", "Look at its log")
         engine.bus.publish(ProblemReported(printed, "git"))
@@ -118,7 +118,7 @@ async def test_each_kind_says_whose_it_is_and_a_click_leads_there(theme: Theme) 
         assert told.panel.opened == 1
         told.teller.on_confirmations([ConfirmationSnapshot("c", "A yes", "add_grant", (), (), "", 0.0)])
         told.teller.on_confirmations([ConfirmationSnapshot("c", "A yes", "add_grant", (), (), "", 0.0, count=2)])
-        assert await told.next() == "A command wants to allow something"
+        assert await told.next() == "A command asks for permission"
         assert (told.click(), told.panel.shown) == (("confirmations",), [])
         told.teller.on_feedback_asked(FeedbackSnapshot("f", "Codex", "", "", "", 0.0, 0.0))
         assert await told.next() == "Codex has finished a step"

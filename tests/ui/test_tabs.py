@@ -50,7 +50,7 @@ async def test_tab_goes_through_the_clients_on_this_computer(theme: Theme) -> No
         desk.open_tab(COMPUTER)
         await until(lambda: desk.computer.table.rows and not len(desk.tasks))
         path = [await tab(desk.window) for _ in range(24)]
-        wanted = ["Move servers here…", "Here, 6", "Look again", "Connect all", "AI clients on this computer"]
+        wanted = ["Import servers…", "Here, 6", "Rescan", "Connect all", "AI clients on this computer"]
         assert [name for name in path if name in wanted][:5] == wanted
 
 
@@ -115,4 +115,4 @@ async def test_without_a_hub_nothing_of_the_new_tabs_can_be_pressed(theme: Theme
         desk.window.set_phase(HubPhase.ENDING)
         assert not desk.page.discover.field.isEnabled()
         desk.open_tab(COMPUTER)
-        assert not control(desk.computer, "Look again").isEnabled()
+        assert not control(desk.computer, "Rescan").isEnabled()

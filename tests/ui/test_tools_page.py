@@ -74,7 +74,7 @@ async def test_a_tool_with_a_view_or_for_views_alone_says_so(theme: Theme) -> No
         details = await detailed(desk, "map")
         await until(lambda: "from files · shows a view" in words(details))
         other = await detailed(desk, "refresh")
-        await until(lambda: "from files · for views of its server alone" in words(other))
+        await until(lambda: "from files · only for its server's views" in words(other))
 
 
 async def test_a_line_has_all_that_is_known_of_a_tool_and_what_is_not_known_is_marked(theme: Theme) -> None:
@@ -84,7 +84,7 @@ async def test_a_line_has_all_that_is_known_of_a_tool_and_what_is_not_known_is_m
         assert cells(tab.table)[NAME:GOES] == ["read", "files", "1,234"]
         assert cells(tab.table)[GOES] == "Runs without asking"
         assert cells(tab.table)[USERS] == "cursor, You"
-        assert [cells(tab.table, row)[GOES] for row in (1, 2, 3)] == ["Asks first", "Held", "Off"]
+        assert [cells(tab.table, row)[GOES] for row in (1, 2, 3)] == ["Asks first", "Blocked until reviewed", "Off"]
         assert [cells(tab.table, row)[LAST] for row in (1, 2, 3)] == ["Never"] * 3
         assert cells(tab.table, 2)[TOKENS] == UNKNOWN
         await until(lambda: "Not known yet: the tools of unread" in words(tab))
@@ -108,7 +108,7 @@ async def test_filters_search_and_server_go_together(theme: Theme) -> None:
         tab = await opened(desk)
         for name, shown in [
             ("Asks first", ["write"]),
-            ("Held", ["changed"]),
+            ("Blocked until reviewed", ["changed"]),
             ("Off", ["off"]),
             ("Never used", ["write", "changed", "off"]),
         ]:
@@ -117,7 +117,7 @@ async def test_filters_search_and_server_go_together(theme: Theme) -> None:
         QTest.keyClicks(tab.search, "files wri")
         assert [row.tool.name for row in tab.table.rows] == ["write"]
         QTest.keyClicks(tab.search, "x")
-        await until(lambda: "No tool is like that" in words(tab))
+        await until(lambda: "No matching tools" in words(tab))
         QTest.keyClick(tab.search, Qt.Key.Key_Escape)
         tab._server.choose("git")
         tab._server.chosen_changed.emit("git")

@@ -182,12 +182,12 @@ async def test_what_did_not_change_keeps_its_switch(theme: Theme) -> None:
 
 async def test_a_yes_that_comes_too_late_says_so_and_shows_what_is_there_now(theme: Theme) -> None:
     fake = engine([DEPLOY])
-    fake.failures["trust_entries"] = Conflict("'deploy' is another one by now")
+    fake.failures["trust_entries"] = Conflict("'deploy' has changed meanwhile")
     async with Desk(fake, theme) as desk:
         panel = await asked(desk)
         fake.trust_requests = [replace(DEPLOY, digest="9" * 64)]  # nobody has told of it yet
         button(panel, *GO).click()
-        await until(lambda: "'deploy' is another one by now" in words(panel))
+        await until(lambda: "'deploy' has changed meanwhile" in words(panel))
         assert panel.shown[0].digest == "9" * 64
         assert not switch(panel, "deploy").isChecked()
 

@@ -57,7 +57,7 @@ async def test_a_tool_is_called_with_what_is_filled_in_and_its_result_is_shown(t
         panel, fake = await opened(desk, "")
         assert panel.form.value == {"count": 2}
         button(panel, "Call").click()
-        await until(lambda: "This is needed." in words(panel))
+        await until(lambda: "Required." in words(panel))
         assert not panel.attempt
         panel.form.set_value({"path": "/a"})
         fake.answer = response("ok", text("hello"))
@@ -152,7 +152,7 @@ async def test_what_waits_for_the_person_says_so(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, fake = await running(desk)
         desk.engine.bus.publish(ApprovalAsked(APPROVAL))
-        await until(lambda: "Waits for your yes in the window that has opened" in words(panel))
+        await until(lambda: "Waiting for your approval in the new window" in words(panel))
         desk.engine.bus.publish(ApprovalEnded("a1"))
         await until(lambda: "Calling…" in words(panel))
         fake.finish(response("refused", {**text("not allowed"), "isError": True}))
@@ -163,7 +163,7 @@ async def test_a_hub_that_dies_under_a_call_is_said(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, _ = await running(desk)
         desk.link.detach()
-        await until(lambda: "The hub is not running" in words(panel))
+        await until(lambda: "Tooltray is not running" in words(panel))
         assert "Failed after" in words(panel)
 
 

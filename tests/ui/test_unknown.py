@@ -13,7 +13,7 @@ from tooltray.ui.theme import Theme
 
 
 def test_tools_that_were_not_listed_are_not_known_and_no_tools_are_none(app: QApplication) -> None:
-    assert tool_count(server("a", tool_count=0, is_listed=False)) == "Tools not known yet"
+    assert tool_count(server("a", tool_count=0, is_listed=False)) == "Tools load on first start"
     assert tool_count(server("a", tool_count=0)) == "No tools"
     assert tool_count(server("a", tool_count=3, is_listed=False)) == "3 tools"  # as of its last run
 

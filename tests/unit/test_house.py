@@ -15,17 +15,11 @@ sys.modules["house"] = house
 spec.loader.exec_module(house)
 
 FILES = {
-    "desktop/app/servers/api.py": '''
-class ServersApi:
-    """What can be done."""
-
-    async def restart(self, name: str) -> None:
-        """Does it."""
-
-    async def _inside(self) -> None: ...
-
-    def wait(self) -> None: ...
-''',
+    "desktop/app/servers/api.py": (
+        '\nclass ServersApi:\n    """How to fix it."""\n\n    async def restart(self, name: str) -> '
+        'None:\n        """Does it."""\n\n    async def _inside(self) -> None: ...\n\n    def wait(self) -> '
+        "None: ...\n"
+    ),
     "desktop/app/servers/trust.py": """
 from typing import Any
 

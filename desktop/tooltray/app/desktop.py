@@ -335,7 +335,7 @@ class EngineThread:
         except Exception as error:  # a bug; the window stays and reports it
             logger.exception("the engine failed")
             problem = Problem(
-                Phrase("The hub has failed"), f"{type(error).__name__}: {error}", Phrase("Try again; the log says where it happened")
+                Phrase("Tooltray has failed"), f"{type(error).__name__}: {error}", Phrase("Try again. The log has the details.")
             )
         self._desktop.on_engine_ended(reason, problem)
 
@@ -436,13 +436,15 @@ def _is_desktop_to_keep(running: Mapping[str, object]) -> bool:
 def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> TooltrayError:
     if met.machine:
         return TooltrayError(
-            Phrase("Another Tooltray holds this home"), Phrase("It runs on {machine}", machine=met.machine), met.problem.hint
+            Phrase("Another Tooltray uses this home folder"), Phrase("It runs on {machine}", machine=met.machine), met.problem.hint
         )
     who = f"Process {met.pid}" if met.pid else "A process"
     reason = f" ({problem.title})" if problem is not None else ""
     how = Phrase("End it with `kill {pid}`, then try again", pid=met.pid) if met.pid else Phrase("End it, then try again")
     return TooltrayError(
-        Phrase("Another Tooltray holds this home and does not leave"), Phrase("{who} does not answer{reason}", who=who, reason=reason), how
+        Phrase("Another Tooltray uses this home folder and does not quit"),
+        Phrase("{who} does not answer{reason}", who=who, reason=reason),
+        how,
     )
 
 

@@ -183,7 +183,7 @@ class Engine:
             TooltrayError: no server has this name.
         """
         if server and not self.hub.presenter.session_servers.has_server(server):
-            raise TooltrayError(Phrase("there is no server '{server}'", server=server), hint=Phrase("See `tooltray servers list`."))
+            raise TooltrayError(Phrase("server '{server}' not found", server=server), hint=Phrase("See `tooltray servers list`."))
         await stdio_connection.serve(self.hub.sessions.open_client(server).dispatcher)
 
     def request_stop(self, reason: str) -> None:

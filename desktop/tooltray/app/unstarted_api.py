@@ -90,7 +90,7 @@ class _Lazy:
 
 
 async def _not_offered(verb: str, /, **params: object) -> Any:
-    raise TooltrayError(Phrase("No hub is running"), Phrase("{verb} needs one", verb=verb), Phrase("Start it with: tooltray serve"))
+    raise TooltrayError(Phrase("Tooltray is not running"), Phrase("{verb} needs one", verb=verb), Phrase("Start it: tooltray serve"))
 
 
 class _Unstarted:
@@ -99,7 +99,9 @@ class _Unstarted:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+        raise TooltrayError(
+            Phrase("Tooltray is not running"), Phrase("This needs Tooltray to be running"), Phrase("Start it: tooltray serve")
+        )
 
 
 class _HubApi(_Unstarted, HubApi):
@@ -172,7 +174,9 @@ class _ServersApi(_Unstarted, ServersApi):
     async def get_client_links(self, server: str = "") -> dict[str, str]:
         if not server:
             raise TooltrayError(
-                Phrase("No hub is running"), Phrase("The links to Tooltray itself need one"), Phrase("Start it with: tooltray serve")
+                Phrase("Tooltray is not running"),
+                Phrase("Links to Tooltray itself need it to be running"),
+                Phrase("Start it: tooltray serve"),
             )
         return client_links(server, self._config.server_entry(server).counts)
 
@@ -245,7 +249,7 @@ class _SecretsApi(_Unstarted, SecretsApi):
         await super().set_secret(name, value)
 
     async def check_secrets(self) -> str:
-        _check_keeps_secrets(self._secrets.kind, Phrase("A secret"))
+        _check_keeps_secrets(self._secrets.kind, Phrase("Secret"))
         return await super().check_secrets()
 
 
@@ -266,8 +270,8 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
         TooltrayError: a secret would be lost when this command ends.
     """
     if kind == "memory":
-        message = Phrase("Secrets are kept in the memory of the running hub, and none is running")
-        raise TooltrayError(Phrase("{name} cannot be stored", name=name), message, Phrase("Start it with: tooltray serve"))
+        message = Phrase("Secrets are kept in Tooltray's memory, and it is not running")
+        raise TooltrayError(Phrase("{name} cannot be stored", name=name), message, Phrase("Start it: tooltray serve"))
 
 
 class _ClosedDoor:
@@ -306,8 +310,8 @@ class _AccessApi(_Unstarted, AccessApi):
         made = await super().create_api_token(name, scope, expires_in_s, trusted)
         if not made.is_lasting:  # the trust would last as long as a hub runs, and none runs
             await self.revoke_api_token(name)
-            message = Phrase("What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub")
-            raise TooltrayError(Phrase("No token was made"), message, Phrase("Start a hub first: tooltray serve"))
+            message = Phrase("Trusted tokens are recorded among the secrets, which are unavailable or are lost when Tooltray ends")
+            raise TooltrayError(Phrase("No token was created"), message, Phrase("Start Tooltray first: tooltray serve"))
         return made
 
 

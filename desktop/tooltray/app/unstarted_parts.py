@@ -144,6 +144,4 @@ class ProjectFiles:
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
         """Writes a server's entry. No project's file is served where no hub runs, so no change of such a server can wait."""
-        raise NotFound(
-            Phrase("there is no server '{server}' of a project", server=server), hint=Phrase("See which there are: tooltray servers list")
-        )
+        raise NotFound(Phrase("no project has a server '{server}'", server=server), hint=Phrase("List the servers: tooltray servers list"))

@@ -311,7 +311,7 @@ def _exception(server: str, original_name: str, found: Category) -> Decision:
 def _refusal(server: str, original_name: str, found: Category) -> Decision:
     tool, owner = _quoted(original_name), _quoted(server)
     does = "only reads" if found == "read" else "writes, or may write"
-    message = Phrase("the tool {tool} of the server {owner} {does}, and that needs a person's yes", tool=tool, owner=owner, does=does)
+    message = Phrase("the tool {tool} of the server {owner} {does}, so it needs the user's approval", tool=tool, owner=owner, does=does)
     return Decision(False, found, message)
 
 

@@ -79,7 +79,7 @@ def check_length(method: str, count: int, size_bytes: int) -> None:
     Raises:
         TooLong: there are too many definitions, or their pages are too large.
     """
-    title = Phrase("it answers {method} with more than is taken", method=method)
+    title = Phrase("its answer to {method} is too large", method=method)
     if count > MAX_DEFINITIONS:
         raise TooLong(title, Phrase("more than {most} entries", most=f"{MAX_DEFINITIONS:,}"))
     if size_bytes > MAX_DEFINITION_BYTES + ENVELOPE_BYTES:

@@ -464,7 +464,7 @@ class ServerLists(Generic[Item]):
     def _refuse(self, server: ManagedServer, known: _Known[Item], kind: OfferKind, error: TooLong) -> None:
         """Reports a list that is too long. What the server listed before stays, and so do its other lists."""
         title = Phrase("'{name}' lists too much: {reason}", name=server.name, reason=error.problem.title)
-        hint = Phrase("What it listed before is still offered. Its own options may say what it is to list.")
+        hint = Phrase("The tools it listed before are still offered. Its own options may limit what it lists.")
         problem = Problem(title, error.problem.message, hint)
         if known.problems.get(kind) != problem:
             known.problems[kind] = problem

@@ -104,8 +104,8 @@ TOOL_CALL_TIMEOUT_S = 30.0  # the user waits for it; AI clients have ten minutes
 
 def declare_api(parser: Usage) -> None:
     parser.runs(api)
-    parser.takes("verb", "VERB", tr("its name; left out: list all verbs"), nargs="?")
-    parser.takes("arguments", "NAME=VALUE", tr("an argument of the verb; the value is JSON, or a text"), nargs="*")
+    parser.takes("verb", "VERB", tr("the verb's name; without it: list all verbs"), nargs="?")
+    parser.takes("arguments", "NAME=VALUE", tr("an argument of the verb; the value is JSON or text"), nargs="*")
     text = tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}")
     parser.takes("--timeout", "SECONDS", text, type=values.seconds, default=TOOL_CALL_TIMEOUT_S)
 
@@ -116,7 +116,7 @@ def api(args: argparse.Namespace, home: Home) -> int:
         return answer_list(args, rows, (tr("VERB"), tr("ARGUMENTS"), tr("DESCRIPTION")), _verb_row, empty="")
     entry = verb_entries().get(args.verb)
     if entry is None:
-        raise NotFound(tr("There is no verb '{verb}'", verb=args.verb), hint=tr("See which there are: tooltray api"))
+        raise NotFound(tr("Verb '{verb}' not found", verb=args.verb), hint=tr("List them: tooltray api"))
     arguments = _arguments(args.arguments, entry)
     with started_hub(home) as hub:
         verb: Verb = getattr(getattr(hub.api, entry.part), args.verb)
@@ -141,11 +141,11 @@ def _arguments(words: list[str], entry: VerbEntry) -> dict[str, object]:
         name, mark, text = word.partition("=")
         if not mark or name not in entry.takes:
             hint = tr("It takes: {names}", names=", ".join(entry.takes) or tr("nothing"))
-            raise TooltrayError(tr("The arguments cannot be read"), word, hint)
+            raise TooltrayError(tr("Invalid arguments"), word, hint)
         given[name] = text if entry.takes[name].startswith("str") else _value(text)
     missing = [name for name, kind in entry.takes.items() if name not in given and " = " not in kind]
     if missing:
-        raise TooltrayError(tr("The arguments cannot be read"), tr("there is no {names}", names=", ".join(missing)))
+        raise TooltrayError(tr("Invalid arguments"), tr("missing: {names}", names=", ".join(missing)))
     return given
 
 

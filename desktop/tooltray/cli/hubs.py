@@ -81,7 +81,7 @@ class RunningHub(Hub):
 
     def __init__(self, client: ControlClient) -> None:
         self._client = client
-        client.on_wait = lambda: print_note(tr("Confirm it in Tooltray's window; this command waits for that"))
+        client.on_wait = lambda: print_note(tr("Confirm this in Tooltray's window; the command waits for it"))
         self._timeout_s: float | None = CALL_TIMEOUT_S
         self.api = Api(**remote_parts(self._call))
 
@@ -188,8 +188,8 @@ def any_hub(home: Home) -> Hub:
             holder = running_elsewhere(home)
             if holder.machine:
                 raise holder
-            hint = tr("Wait for it, or end it by its pid, which is in hub.json beside the lock")
-            raise TooltrayError(tr("A hub is starting or ending and does not answer"), tr("{lock} is locked", lock=home.lock), hint)
+            hint = tr("Wait for it, or end its process; its pid is in hub.json beside the lock")
+            raise TooltrayError(tr("Tooltray is starting or ending and does not respond"), tr("{lock} is locked", lock=home.lock), hint)
         time.sleep(RETRY_EVERY_S)
 
 
@@ -217,7 +217,7 @@ def started_hub(home: Home) -> RunningHub:
             if hub is not None:
                 return hub
             if reason:
-                raise TooltrayError(tr("No hub is running, and none could be started"), reason)
+                raise TooltrayError(tr("Tooltray is not running and could not be started"), reason)
             time.sleep(RETRY_EVERY_S)
     finally:
         start.close()
@@ -243,7 +243,7 @@ def _is_taken(lock: HubLock, home: Home) -> bool:
         return lock.try_take()
     except OSError as error:
         hint = hint_for(error, tr("Make the folder writable"))
-        raise TooltrayError(tr("Tooltray's lock cannot be taken"), f"{home.lock}: {error.strerror}", hint) from error
+        raise TooltrayError(tr("Tooltray's lock file cannot be used"), f"{home.lock}: {error.strerror}", hint) from error
 
 
 def folder_path(text: str) -> str:

@@ -51,7 +51,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not is_person_there():
-        title = tr("Nobody is there to answer '{question}'", question=clean_line(question))
+        title = tr("'{question}' needs an answer in a terminal", question=clean_line(question))
         raise TooltrayError(title, hint=tr("Give --yes with the command, or run it in a terminal"))
     return typed_answer(clean_line(question)) in YES
 
@@ -137,7 +137,7 @@ def ask_for_new_passphrase() -> str:
 
 def _typed_twice(question: str) -> str:
     passphrase = _hidden(question, "passphrase")
-    if _hidden(tr("The same again: "), "passphrase") != passphrase:
+    if _hidden(tr("Repeat it: "), "passphrase") != passphrase:
         raise TooltrayError(tr("The two passphrases differ"), tr("Nothing was changed"), tr("Try again"))
     return passphrase
 
@@ -156,7 +156,7 @@ def _typed(name: str) -> str:
 def _piped(name: str) -> str:
     value = _line()
     if not value:
-        hint = tr("Give one line for each secret, in the order of the options")
+        hint = tr("Provide one line per secret, in the order of the options")
         raise TooltrayError(tr("No value for the secret {name}", name=name), tr("Standard input has no line for it"), hint)
     return value
 
@@ -174,7 +174,7 @@ def _hidden(question: str, wanted: str) -> str:
         return getpass.getpass(question)
     except EOFError:
         print(file=sys.stderr)  # the cursor is still on the question's line
-        raise TooltrayError(tr("No {wanted} was given", wanted=wanted)) from None
+        raise TooltrayError(tr("No {wanted} was entered", wanted=wanted)) from None
 
 
 def _line() -> str:

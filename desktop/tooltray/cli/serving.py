@@ -96,7 +96,7 @@ def served_files(typed: Iterable[str]) -> tuple[str, ...]:
     for path in paths:
         if not os.path.exists(path):
             raise TooltrayError(
-                tr("the config is not served"), tr("there is no file {path}", path=path), tr("Give --config the path of a file")
+                tr("the config is not served"), tr("file {path} not found", path=path), tr("Use the path of a file with --config")
             )
     return paths
 
@@ -110,9 +110,9 @@ def project_folder(typed: str) -> str:
     path = os.path.realpath(os.path.expanduser(typed))
     if not typed or not os.path.isdir(path):
         raise TooltrayError(
-            tr("the project is not served"),
-            tr("there is no folder {value}", value=path if typed else repr(typed)),
-            tr("Give --project a folder"),
+            tr("the project cannot be served"),
+            tr("folder {value} not found", value=path if typed else repr(typed)),
+            tr("Use an existing folder with --project"),
         )
     return path
 
@@ -132,7 +132,7 @@ def run_engine(serving: Serving, make_engine: Callable[[], Engine]) -> int:
     except Exception as error:  # a bug before the hub's log was open, or after it was closed
         _record(serving, error)
         message = f"{type(error).__name__}: {error}"
-        code, said = FAILED, TooltrayError(tr("the hub has failed"), message, tr("The log says where it happened."))
+        code, said = FAILED, TooltrayError(tr("Tooltray has failed"), message, tr("See the log for details."))
     complain(said.problem, as_json=False)
     if serving.is_stdio:
         refuse_requests(said, sys.stdin.buffer, sys.stdout.buffer)
@@ -149,10 +149,12 @@ def _record(serving: Serving, error: Exception) -> None:
 
 def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
     if error.machine:
-        return TooltrayError(tr("Another hub is running in {root}, on {machine}", root=home.root, machine=error.machine), hint=STOP_THERE)
+        return TooltrayError(
+            tr("Another Tooltray is running in {root}, on {machine}", root=home.root, machine=error.machine), hint=STOP_THERE
+        )
     pid = tr(" (pid {pid})", pid=error.pid) if error.pid else ""
     hint = tr("Take over from it with `tooltray serve --replace`, or stop it with `tooltray stop`")
-    return TooltrayError(tr("Another hub is running{pid} in {root}", pid=pid, root=home.root), hint=hint)
+    return TooltrayError(tr("Another Tooltray is running{pid} in {root}", pid=pid, root=home.root), hint=hint)
 
 
 async def _run_until_stopped(serving: Serving, make_engine: Callable[[], Engine]) -> int:

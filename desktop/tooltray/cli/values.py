@@ -60,7 +60,7 @@ port = _between("port", int, 0, 65535)
 
 def tokens(text: str) -> int | None:
     if text != NONE and not text.isdecimal():
-        raise argparse.ArgumentTypeError(tr("it is a number from 500 on, or none"))
+        raise argparse.ArgumentTypeError(tr("it must be a number from 500, or none"))
     return None if text == NONE else int(text)
 
 

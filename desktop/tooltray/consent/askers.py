@@ -165,7 +165,7 @@ class CommandAsker(Person):
                 await self._consent.trail.note(decision_of(wish, answer, WINDOW, origin=origin))
         if answer != YES:
             reason = (
-                Phrase("nobody answered in Tooltray's window in time") if answer == LATE else Phrase("you said no in Tooltray's window")
+                Phrase("no one answered in Tooltray's window in time") if answer == LATE else Phrase("you declined it in Tooltray's window")
             )
             raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Nothing was allowed"))
 

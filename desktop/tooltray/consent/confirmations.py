@@ -89,7 +89,7 @@ class Confirmations:
         """
         question = self._inbox.find(WISH, id)
         if question is None or not question.is_open:
-            raise NotFound(Phrase("This waits no longer"), Phrase("it was answered, the command has ended, or its time was over"))
+            raise NotFound(Phrase("This no longer waits"), Phrase("it was answered, the command has ended, or its time was over"))
         if is_yes:
             question.end(YES)
             return
@@ -103,7 +103,7 @@ class Confirmations:
         """Joins a waiting question about the same request from the same origin, or opens one."""
         key = _key(wish)
         if key in self._refused:
-            reason = Phrase("you said no to the same in Tooltray's window a moment ago")
+            reason = Phrase("you declined the same request in Tooltray's window a moment ago")
             raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Ask again in a minute"))
         digest = key, tuple(process.pid for process in origin.processes[1:])  # the command itself is a new process each time
         if same := self._inbox.same(WISH, digest):

@@ -18,7 +18,7 @@ T = TypeVar("T", bound=msgspec.Struct)
 UnixTime = Annotated[float, msgspec.Meta(ge=0, lt=LAST_TIME_S)]
 Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]+\Z")]
 """Types of members in such files. Tooltray writes no other times and texts, so a file with others cannot be read."""
-NOTHING_CHANGED = Phrase("Nothing has changed.")
+NOTHING_CHANGED = Phrase("No changes.")
 
 
 class KeptFile(Generic[T]):

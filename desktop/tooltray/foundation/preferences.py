@@ -28,19 +28,15 @@ class NotificationKind(msgspec.Struct, frozen=True):
 
 
 KINDS = (
-    NotificationKind(
-        "approval", Phrase("A call waits for your yes"), Phrase("The call waits; without an answer it is refused in the end.")
-    ),
-    NotificationKind("confirmation", Phrase("A command wants to allow something"), Phrase("The command waits for your answer.")),
+    NotificationKind("approval", Phrase("A call waits for your approval"), Phrase("The call waits, and is declined if you do not answer.")),
+    NotificationKind("confirmation", Phrase("A command asks for permission"), Phrase("The command waits for your answer.")),
     NotificationKind("question", Phrase("A server asks you something")),
     NotificationKind("sign_in", Phrase("A server needs you to sign in")),
     NotificationKind("failed", Phrase("A server has failed")),
-    NotificationKind(
-        "tool_changed", Phrase("A tool was changed after you had allowed it"), Phrase("Until you look, its calls are asked about.")
-    ),
-    NotificationKind("trust", Phrase("A project brings servers that wait for your yes")),
+    NotificationKind("tool_changed", Phrase("A tool you allowed has changed"), Phrase("Its calls ask first until you review it.")),
+    NotificationKind("trust", Phrase("A project wants to start servers")),
     NotificationKind("feedback", Phrase("A model reports and waits for your answer")),
-    NotificationKind("update", Phrase("A newer version of a server is there")),
+    NotificationKind("update", Phrase("Server update available")),
 )
 """In the order in which they are listed."""
 

@@ -14,18 +14,18 @@ MOST_REFUSED = 3
 
 
 def files_title(files: str) -> str:
-    return {"own": tr("Own files"), "read": tr("Read only")}.get(files) or tr("Open: all files")
+    return {"own": tr("Sandboxed"), "read": tr("Read only")}.get(files) or tr("Open: all files")
 
 
 def files_text(files: str) -> str:
     """Returns what a server may do with files, in a sentence."""
     own = tr("It reads and changes its own package and caches, its project, and the folders below.")
     read = tr("It reads its own package, its project, and the folders below, and changes nothing but its own caches.")
-    return {"own": own, "read": read}.get(files) or tr("It reads and changes all that you can, your keys and passwords included.")
+    return {"own": own, "read": read}.get(files) or tr("Can read and change all your files, including keys and passwords.")
 
 
 def network_title(network: str) -> str:
-    return {"none": tr("No network"), "hosts": tr("Only these hosts")}.get(network) or tr("All of the network")
+    return {"none": tr("No network"), "hosts": tr("Only these hosts")}.get(network) or tr("Full network")
 
 
 def network_text(network: str) -> str:
@@ -40,7 +40,7 @@ def in_short(confinement: ConfinementSnapshot | None) -> str:
     if confinement is None or is_open(confinement):
         return ""
     if confinement.is_in_vain:
-        return tr("Not confined")
+        return tr("Not sandboxed")
     words = [files_title(confinement.files)] if confinement.files != "open" else []
     if confinement.network == "none":
         words.append(tr("No network"))
@@ -53,7 +53,7 @@ def in_full(confinement: ConfinementSnapshot | None) -> str:
     """Returns the short text, and what the confinement lacks."""
     if confinement is None:
         return ""
-    short = in_short(confinement) or tr("Open: it can do all that you can")
+    short = in_short(confinement) or tr("Not sandboxed: can do anything you can")
     return "\n".join(filter(None, (short, *map(say, confinement.missing), refused_in_full(confinement))))
 
 
@@ -89,7 +89,7 @@ def entry_words(entry: Mapping[str, object]) -> str:
     network: Net = next((each for each in NETWORKS if each == members.get("network")), "open")
     shown = ConfinementSnapshot(files=files, network=network)
     if is_open(shown):
-        return tr("Open: it can do all that you can")
+        return tr("Not sandboxed: can do anything you can")
     text = tr("not your other files, keys and passwords") if shown.files != "open" else ""
     return tr("{words}: {meaning}", words=in_short(shown), meaning=text) if text else in_short(shown)
 
@@ -100,5 +100,5 @@ def is_open(confinement: ConfinementSnapshot) -> bool:
 
 def _hosts(hosts: Sequence[str]) -> str:
     if not hosts:
-        return tr("No hosts yet")
+        return tr("No network yet")
     return hosts[0] if len(hosts) == 1 and len(hosts[0]) <= LONGEST_HOST else tr("Hosts: {count}", count=len(hosts))

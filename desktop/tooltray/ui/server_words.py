@@ -74,28 +74,28 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             idle = stops_after(server)
             return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
         case ServerState.WAITING:
-            when, why = since(server.since, now), detail or tr("No AI client says which folder it works on.")
+            when, why = since(server.since, now), detail or tr("No AI client has reported which folder it works on.")
             headline = tr("Waits {since}", since=when) if when else tr("It starts when a project is known")
             return Foot(action, headline, why, explanation=why)
         case ServerState.NEEDS_SIGN_IN if server.has_sign_in_page:
             return Foot(action, tr("Waiting for the browser"), tr("Sign in on the page that has opened there."))
         case ServerState.NEEDS_SIGN_IN:
             problem = server.problem or Problem("")
-            why = sentences(Problem("", problem.message)) or tr("It lets nobody in without it.")  # what to do is the button beside it
+            why = sentences(Problem("", problem.message)) or tr("It requires a sign-in.")  # what to do is the button beside it
             return Foot(action, tr("{name} wants you to sign in", name=server.name), why, "warning", whole(problem))
         case ServerState.ERROR:
             problem = server.problem or Problem(tr("It does not run"))
             after = sentences(Problem("", detail)) or _next_step(problem)  # a server elsewhere is tried again by itself
             return Foot(action, title(problem), after, "error", in_a_row(whole(problem), sentences(Problem("", detail))))
         case ServerState.RESTARTING:
-            problem = server.problem or Problem(tr("It is being restarted"))  # by a person, or for a session of its own that has expired
+            problem = server.problem or Problem(tr("Restarting…"))  # by a person, or for a session of its own that has expired
             return Foot(action, title(problem), detail, explanation=whole(problem))
         case ServerState.INSTALLING:
-            return Foot(action, tr("Its packages are being downloaded"), detail or tr("Only the first start takes this long."))
+            return Foot(action, tr("Downloading packages…"), detail or tr("Only the first start takes this long."))
         case ServerState.STARTING:
-            return Foot(action, tr("Waiting for its first answer"), detail)
+            return Foot(action, tr("Waiting for the server to respond"), detail)
         case ServerState.STOPPING:
-            return Foot(action, tr("It is being stopped"), detail)
+            return Foot(action, tr("Stopping…"), detail)
         case ServerState.STOPPED:
             return Foot(action, stopped(server, now))
 
@@ -207,7 +207,7 @@ def milliseconds(value: float) -> str:
 def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
     """Returns how many tools a server has, or that they are not known yet. `cost`: contains which tools are enabled."""
     if not server.is_listed and not server.tool_count:
-        return tr("Tools not known yet")
+        return tr("Tools load on first start")
     if not server.tool_count:
         return tr("No tools")
     on = len(cost.tools) if cost is not None else 0
@@ -266,11 +266,11 @@ def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
     """Returns the facts about a server besides its state: titles and values; empty for one that comes with Tooltray."""
     if server.is_builtin:
         return []
-    by_itself = tr("With the hub") if server.is_default else tr("When a client needs it")
+    by_itself = tr("With Tooltray") if server.is_default else tr("When a client needs it")
     starts = tr("When a project is known") if server.is_deferred else by_itself
     found = [(tr("Starts"), starts), (tr("Runs without asking"), _rules(server))]
     if server.confinement is not None:
-        found.append((tr("Confinement"), in_full(server.confinement)))
+        found.append((tr("Sandbox"), in_full(server.confinement)))
     if server.isolation == "session":
         found.append((tr("Copies"), tr("One for each AI client")))
     if server.projects:

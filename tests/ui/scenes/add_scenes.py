@@ -74,7 +74,7 @@ async def add_without_keyring(theme: Theme) -> Shot:
     result = await desk(theme)
     result.page.add(PASTED)
     panel = result.window.findChild(AddServerPanel)
-    panel.show_failure(Problem("There is no keyring", "NoKeyringError: no D-Bus session", "Choose another place for secrets"), True)
+    panel.show_failure(Problem("No keyring found", "NoKeyringError: no D-Bus session", "Choose another place for secrets"), True)
     return Shot(result)
 
 

@@ -51,7 +51,7 @@ WISH = ConfirmationSnapshot(
         ("server", "filesystem"),
         ("kind", "tool"),
         ("tool", "write_file"),
-        ("until", "taken back"),
+        ("until", "revoked"),
         ("definitions", "write_file 9f86d081884c7d65"),
     ),
     origin=("tooltray (4242)", "bash (4100)", "claude (3071)", "gnome-terminal- (2911)"),
@@ -132,7 +132,7 @@ async def approval_late(theme: Theme) -> Shot:
     window = ApprovalWindow(theme, guard_ms=0)
     window.ask(replace(EDIT, ends_at=time.time()), 1)
     window.show()
-    window.show_ended(Problem("This call waits no longer", "Claude Code has given it up", "It asks again when it calls again"))
+    window.show_ended(Problem("This call no longer waits", "Claude Code has given it up", "It asks again when it calls again"))
     return shot_of(window)
 
 

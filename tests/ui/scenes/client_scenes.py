@@ -17,10 +17,10 @@ from tooltray.ui.theme import Theme
 
 COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=36650, most=5000)
 MODES = {
-    "everything": Phrase("nothing is set to be hidden"),
+    "everything": Phrase("no tools are hidden by settings"),
     "lazy": Phrase("{why}; it lists again when tools change", why=COSTLY),
     "search": Phrase("{client} shows at most {most} tools, there are {count}", client="Cursor", most=40, count=63),
-    "settings": Phrase("tools are loaded on demand, by the settings of: {names}", names="playwright, serena"),
+    "settings": Phrase("tools load when used, as set for: {names}", names="playwright, serena"),
 }
 SESSIONS = [
     SessionSnapshot("1", "claude-code", "2.4.1", "", "", "lazy", MODES["lazy"], SessionProject(SHOP, "shop", "folder"), ("serena",)),

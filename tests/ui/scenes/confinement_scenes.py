@@ -18,7 +18,7 @@ OWN = ConfinementSnapshot(
 )
 WHY = Phrase("{path} has {what} in it", path="~/.ssh", what=Phrase("keys and passwords"))
 READ = ConfinementSnapshot("read", "none", missing=(Phrase("It does not get {path}: {why}", path="~/.ssh", why=WHY),))
-IN_VAIN = ConfinementSnapshot("own", missing=("Not confined: Windows is not supported yet.",), is_in_vain=True)
+IN_VAIN = ConfinementSnapshot("own", missing=("Not sandboxed: Windows is not supported yet.",), is_in_vain=True)
 SERVERS = (
     server("filesystem", target="npx -y @modelcontextprotocol/server-filesystem ~/notes", tool_count=14, confinement=OWN),
     server("github", target="uvx mcp-server-github", tool_count=38, confinement=OPEN),

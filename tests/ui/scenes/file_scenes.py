@@ -125,7 +125,7 @@ async def trust_changed(theme: Theme) -> Shot:
     shot.desk.files.commands.look()
     panel = shot.desk.window.sheet.panel
     await until(lambda: panel.shown[0].digest != DEPLOY.digest)
-    shot.desk.files.commands.refused.emit(Problem("'deploy' is another one by now", "", "Look at it again"))
+    shot.desk.files.commands.refused.emit(Problem("'deploy' has changed meanwhile", "", "Review it and decide again."))
     return shot
 
 

@@ -22,7 +22,7 @@ NO_OP = Problem(
     Phrase("'{program}' is not installed", program="op"),
     hint=Phrase("Install it, or correct the command in the tab Secrets of the settings"),
 )
-NO_VAULT = Problem(Phrase("There is no command '{name}'", name="vault"), Phrase("secretCommands does not have it"))
+NO_VAULT = Problem(Phrase("Command '{name}' not found", name="vault"), Phrase("secretCommands does not have it"))
 COMMANDS = {"op": ["op", "read", "op://Work/GitHub/credential"], "bws": ["sh", "-c", "bws secret get 1 | jq -r .value"]}
 SECRETS = (
     S("github/GITHUB_TOKEN", True, ("github",)),

@@ -23,7 +23,7 @@ from tooltray.ui.theme import Theme
 S = ServerState
 UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.linear.app", "Look whether you are online")
 REMOTES = (
-    server("linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Next try in 60 s"),
+    server("linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Retrying in 60 s"),
     server("sentry", S.STARTING, transport="http", target="https://mcp.sentry.dev/mcp", detail="Slow: no answer for 45 s"),
     server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p95_ms=210),
 )
@@ -158,7 +158,7 @@ async def refused(theme: Theme) -> Shot:
 async def notices(theme: Theme) -> Shot:
     broken = Problem(
         "The settings could not be read",
-        "settings.json was set aside as settings.json.broken-1; line 4 is no JSON",
+        "settings.json was set aside as settings.json.broken-1; line 4 is not JSON",
         "Put it right and start Tooltray again",
     )
     result = await desk(theme, notices=(broken, REFUSED))
@@ -216,7 +216,7 @@ async def stopped(theme: Theme) -> Shot:
 
 async def bug(theme: Theme) -> Shot:
     result = await desk(theme)
-    problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
+    problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("See the log for details."))
     result.page.notices.add_bug(problem, "x")
     return Shot(result)
 

@@ -87,7 +87,7 @@ async def settings_diagnostics(theme: Theme) -> Shot:
 async def reset(theme: Theme) -> Shot:
     shot = await settings(theme, "backup")
     defaults = [
-        SetupChange("add", "default", "memory", "starts with the hub"),
+        SetupChange("add", "default", "memory", "starts with Tooltray"),
         SetupChange("remove", "default", "fetch", "starts when it is first used"),
     ]
     shot.desk.backup.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))

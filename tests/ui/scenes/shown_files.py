@@ -16,7 +16,7 @@ NO_COMMAND = FileProblem(
     7,
     "search",
 )
-COMMA = FileProblem(Problem("this is no JSON", "line 12, column 3: a comma is missing", "The servers that ran before go on"), line=12)
+COMMA = FileProblem(Problem("this is not JSON", "line 12, column 3: a comma is missing", "The servers that ran before go on"), line=12)
 SETTINGS_FILE = ServerFileSnapshot(
     "/srv/home/.tooltray/settings.json",
     "settings",

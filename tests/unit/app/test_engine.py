@@ -359,7 +359,7 @@ async def test_a_home_that_cannot_be_made_is_told(hubs: Hubs, unusable: Home) ->
 async def test_a_lock_that_cannot_be_opened_is_told(hubs: Hubs) -> None:
     hubs.home.prepare()
     hubs.home.lock.symlink_to("/proc/self/not there")
-    with pytest.raises(TooltrayError, match=f"the hub's lock cannot be taken. {hubs.home.lock}: No such file"):
+    with pytest.raises(TooltrayError, match=f"Tooltray's lock file cannot be used. {hubs.home.lock}: No such file"):
         await hubs.engine().start()
 
 

@@ -38,7 +38,7 @@ def api(parts: UnstartedParts) -> Api:
 
 
 async def test_what_needs_a_running_hub_is_not_offered(api: Api) -> None:
-    with pytest.raises(TooltrayError, match="No hub is running: get_sessions needs one"):
+    with pytest.raises(TooltrayError, match="Tooltray is not running: get_sessions needs one"):
         await api.views.get_sessions()
 
 
@@ -62,13 +62,13 @@ def test_a_part_that_is_not_there_is_no_attribute_for_who_only_looks(parts: Unst
 
 
 async def test_a_token_is_not_trusted_for_the_time_of_a_hub_that_does_not_run(api: Api) -> None:
-    with asked_by(PERSON), pytest.raises(TooltrayError, match="No token was made"):
+    with asked_by(PERSON), pytest.raises(TooltrayError, match="No token was created"):
         await api.access.create_api_token("ci", trusted=True)
     assert [each.name for each in await api.access.list_api_tokens()] == []
 
 
 async def test_a_server_that_is_not_there_is_not_changed(api: Api) -> None:
-    with asked_by(PERSON), pytest.raises(NotFound, match="There is no server 'gone'"):
+    with asked_by(PERSON), pytest.raises(NotFound, match="Server 'gone' not found"):
         await api.servers.update_mcp_server("gone", {"command": "x", "autoApprove": ["all"]})
 
 
@@ -105,5 +105,5 @@ async def test_an_entry_that_cannot_be_used_is_corrected(hub_home: Home) -> None
 
 
 async def test_no_server_of_a_project_is_changed(parts: UnstartedParts) -> None:
-    with pytest.raises(NotFound, match="there is no server 'db' of a project"):
+    with pytest.raises(NotFound, match="no project has a server 'db'"):
         await ProjectFiles(parts).change("db", {}, "")

@@ -183,7 +183,7 @@ async def test_as_many_definitions_as_may_be_are_taken(relay: Relay) -> None:
 
 async def test_one_definition_more_is_refused(relay: Relay) -> None:
     answer(relay, {"tools": definitions(MAX_DEFINITIONS + 1)})
-    assert await too_long(relay) == "it answers tools/list with more than is taken: more than 5,000 entries"
+    assert await too_long(relay) == "its answer to tools/list is too large: more than 5,000 entries"
 
 
 async def test_no_page_is_asked_for_beyond_the_limit(relay: Relay) -> None:

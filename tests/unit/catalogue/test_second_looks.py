@@ -156,7 +156,7 @@ async def test_a_tool_that_is_switched_off_is_not_looked_for(tmp_path: Path, set
     async with hub_parts(tmp_path, **one_server(program), waits=AT_ONCE) as parts:
         await running(parts, "s")
         await parts.conf.set_server("s", {"command": "program", "autoApprove": ["all"], **settings})
-        assert await refusal_of(parts, "late") == "the tool 'late' is switched off in Tooltray"
+        assert await refusal_of(parts, "late") == "the tool 'late' is disabled in Tooltray"
         assert program.count("tools/list") == 1
 
 

@@ -510,8 +510,8 @@ async def test_a_list_that_is_too_long_is_refused_with_words_and_all_else_lives_
         program.copy.notify("notifications/tools/list_changed")
         report = await parts.heard.event(ProblemReported, server="s")
         assert str(report.problem) == (
-            "'s' lists too much: it answers tools/list with more than is taken: more than 5,000 entries. "
-            "What it listed before is still offered. Its own options may say what it is to list"
+            "'s' lists too much: its answer to tools/list is too large: more than 5,000 entries. What it listed "
+            "before is still offered. Its own options may say what it is to list"
         )
         assert await parts.listed() == ["a"]  # what was listed before stays
         assert [each.key for each in parts.offers.offered(PROMPTS)["s"]] == ["p"]
@@ -525,7 +525,7 @@ async def test_a_list_that_is_too_long_is_refused_with_words_and_all_else_lives_
 async def test_prompts_are_bounded_as_tools_are(tmp_path: Path) -> None:
     program = offering([tool("a")], prompts=[prompt(f"p{number}") for number in range(MAX_DEFINITIONS + 1)])
     async with ready_parts(tmp_path, **one_server(program)) as parts:
-        assert "it answers prompts/list with more than is taken" in str(parts.snapshots.of(parts.servers.get("s")).problem)
+        assert "its answer to prompts/list is too large" in str(parts.snapshots.of(parts.servers.get("s")).problem)
         assert await parts.listed() == ["a"]
         assert parts.offers.offered(PROMPTS)["s"] == ()
 

@@ -83,8 +83,8 @@ async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: P
         assert await parts.listed() == ["a", "b"]
         await parts.conf.change_server("s", disabled_tools=["b"])
         assert await parts.listed() == ["a"]
-        assert await refusal_of(parts, "b") == "the tool 'b' is switched off in Tooltray"
-        assert await refusal_of(parts, "b", server="s") == "the tool 'b' is switched off in Tooltray"
+        assert await refusal_of(parts, "b") == "the tool 'b' is disabled in Tooltray"
+        assert await refusal_of(parts, "b", server="s") == "the tool 'b' is disabled in Tooltray"
         await parts.conf.change_server("s", disabled_tools=[])
         assert await parts.listed() == ["a", "b"]
 

@@ -57,7 +57,7 @@ def test_rules_believe_the_server_and_of_an_override_what_is_more_careful() -> N
 
 async def test_what_cannot_be_shown_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     async with started_parts(tmp_path, **one_server(ScriptedServer(tool("read")))) as parts:
-        with pytest.raises(TooltrayError, match="'read' cannot be shown so"):
+        with pytest.raises(TooltrayError, match="'read' cannot be shown like this"):
             await parts.presenter.set_tool_override("s", "read", icons=[{"src": "javascript:alert(1)"}])
         assert json.loads(bytes(await parts.tools.listing())) == {"tools": [tool("read")]}
 

@@ -118,8 +118,8 @@ def test_what_is_no_json_is_a_text(tooltray: Tooltray, hub_home: Home) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["get_nothing"], "There is no verb 'get_nothing'"),
-        (["start_server"], "there is no name"),
+        (["get_nothing"], "Verb 'get_nothing' not found"),
+        (["start_server"], "missing: name"),
         (["start_server", "files"], "It takes: name"),
         (["start_server", "server=files"], "It takes: name"),
         (["initialize", "a=1"], "It takes: nothing"),

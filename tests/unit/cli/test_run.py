@@ -54,7 +54,7 @@ def test_an_address_needs_a_display_and_is_no_wish_for_a_hub(hub_home: Home) -> 
 @pytest.mark.parametrize("added", [["--home", "/elsewhere"], ["status"], ["tooltray://open"]])
 def test_an_address_cannot_bring_options_along(hub_home: Home, capsys: pytest.CaptureFixture[str], added: list[str]) -> None:
     assert run(["tooltray://open", *added], open_desktop=no_desktop) == 2
-    assert "nothing goes behind an address" in capsys.readouterr().err
+    assert "no arguments may follow an address" in capsys.readouterr().err
 
 
 def test_background_goes_without_a_command(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
@@ -175,7 +175,7 @@ def test_a_hub_that_cannot_be_started_is_told(tooltray: Tooltray, hub_home: Home
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     result = tooltray("tools", "list")
     assert result.code == 1
-    assert "none could be started" in result.err
+    assert "Tooltray is not running and could not be started" in result.err
     assert "/nowhere/python" in result.err
 
 

@@ -187,8 +187,8 @@ def test_a_bug_before_the_hubs_own_log_is_there_is_on_record_all_the_same(
     record = json.loads(file.read_text())
     assert (record["event"], record["level"], record["executionId"]) == ("error", "error", "run-7")
     assert "ZeroDivisionError: seven" in record["stack"]
-    assert "tooltray: the hub has failed. ZeroDivisionError: seven. The log says where it happened" in capsys.readouterr().err
-    assert "the hub has failed" in stdio.replies[0]["error"]["message"]
+    assert "tooltray: tooltray has failed. ZeroDivisionError: seven. The log says where it happened" in capsys.readouterr().err
+    assert "tooltray has failed" in stdio.replies[0]["error"]["message"]
 
 
 @pytest.mark.parametrize("is_stdio", [False, True])
@@ -312,19 +312,19 @@ def test_another_hub_is_named_by_its_pid(hub_home: Home, capsys: pytest.CaptureF
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(4711))) == 3
     printed = capsys.readouterr()
     hint = "Take over from it with `tooltray serve --replace`, or stop it with `tooltray stop`"
-    assert printed.err == f"tooltray: Another hub is running (pid 4711) in {hub_home.root}. {hint}\n"
+    assert printed.err == f"tooltray: Another Tooltray is running (pid 4711) in {hub_home.root}. {hint}\n"
     assert printed.out == ""
 
 
 @pytest.mark.usefixtures("no_wait")
 def test_another_hub_whose_pid_nobody_knows_is_still_told(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(0))) == 3
-    assert f"Another hub is running in {hub_home.root}." in capsys.readouterr().err
+    assert f"Another Tooltray is running in {hub_home.root}." in capsys.readouterr().err
 
 
 def test_a_hub_on_another_machine_is_named_as_no_command_here_can_stop_it(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(4711, "far"))) == 3
-    said = f"tooltray: Another hub is running in {hub_home.root}, on far. Stop it there. {ANOTHER_HOME}\n"
+    said = f"tooltray: Another Tooltray is running in {hub_home.root}, on far. Stop it there. {ANOTHER_HOME}\n"
     assert capsys.readouterr().err == said
 
 
@@ -412,10 +412,10 @@ def test_another_hub_is_told_to_the_first_request_too(hub_home: Home, monkeypatc
 
 def test_a_server_that_does_not_exist_is_told_to_the_first_request(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     stdio = Stdio(monkeypatch, INITIALIZE)
-    engine = FakeEngine(on_stdio=fail(TooltrayError("there is no server 'x'")))
+    engine = FakeEngine(on_stdio=fail(TooltrayError("server 'x' not found")))
     assert run_engine(Serving(hub_home, is_stdio=True, server="x"), lambda: engine) == 1
     assert engine.did[-1] == "close"
-    assert stdio.replies[0]["error"]["message"] == "there is no server 'x'"
+    assert stdio.replies[0]["error"]["message"] == "server 'x' not found"
 
 
 def refused(sent: bytes) -> list[bytes]:
@@ -434,9 +434,9 @@ def test_each_request_is_answered_and_its_id_is_echoed_byte_for_byte() -> None:
 
 def test_a_reason_that_is_translated_elsewhere_is_answered_in_english() -> None:
     out = io.BytesIO()
-    problem = TooltrayError(Phrase("{name} is gone", name="x"), Phrase("why"), Phrase("what to do"))
+    problem = TooltrayError(Phrase("{name} is gone", name="x"), Phrase("why"), Phrase("how to fix it"))
     refuse_requests(problem, io.BytesIO(INITIALIZE), out)
-    assert json.loads(out.getvalue())["error"]["data"] == {"title": "x is gone", "message": "why", "hint": "what to do"}
+    assert json.loads(out.getvalue())["error"]["data"] == {"title": "x is gone", "message": "why", "hint": "how to fix it"}
 
 
 def test_what_is_no_request_is_called_that_and_the_next_line_is_read() -> None:

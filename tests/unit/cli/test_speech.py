@@ -33,7 +33,9 @@ def test_results_errors_and_wrong_usage_are_said_in_the_language_of_the_terminal
     assert "沒有伺服器「x」" in said(capsys, hub_home, "servers", "remove", "x")
     assert said(capsys, hub_home, "secrets", "remove").endswith("請給機密的 NAME，或 --unused\n")
     assert "選擇無效：'x'" in said(capsys, hub_home, "x")
-    assert said(capsys, hub_home, "servers", "list", environ={"LANG": "de_DE"}).startswith("There are no servers yet.")
+    assert said(capsys, hub_home, "servers", "list", environ={"LANG": "de_DE"}).startswith(
+        "No servers yet. Add one: tooltray servers add NAME -- COMMAND ARGS..."
+    )
 
 
 def test_help_is_said_in_it_too(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,10 +50,12 @@ def test_help_is_said_in_it_too(hub_home: Home, capsys: pytest.CaptureFixture[st
 def test_the_settings_go_before_the_terminal(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     hub_home.root.mkdir(exist_ok=True)
     hub_home.settings.write_text('{"version": 1, "language": "en"}')
-    assert said(capsys, hub_home, "servers", "list").startswith("There are no servers yet.")
+    assert said(capsys, hub_home, "servers", "list").startswith("No servers yet. Add one: tooltray servers add NAME -- COMMAND ARGS...")
     hub_home.settings.write_text('{"version": 1, "language": "zh_TW"}')
     assert said(capsys, hub_home, "servers", "list", environ={}).startswith("還沒有伺服器。")
-    assert said(capsys, hub_home, "servers", "list", "--home", str(hub_home.root / "other"), environ={}).startswith("There are no servers")
+    assert said(capsys, hub_home, "servers", "list", "--home", str(hub_home.root / "other"), environ={}).startswith(
+        "No servers yet. Add one: tooltray servers add NAME -- COMMAND ARGS..."
+    )
 
 
 def test_programs_get_english(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +70,6 @@ def test_phrases_and_what_stands_in_them_are_said_and_other_texts_stay() -> None
     assert say(Phrase("'{command}' is not executable", command="npx")) == say("'npx' is not executable") == "「npx」不可執行"
     assert say("a server's own words") == "a server's own words"
     assert tr("{count} tools", count=2) == "2 個工具"
-    assert in_one_line(Phrase("Nothing has changed."), "x is y") == f"{tr('Nothing has changed.').rstrip('。')}。x is y"
+    assert in_one_line(Phrase("No changes."), "x is y") == f"{tr('No changes.').rstrip('。')}。x is y"
     speak("en")
     assert in_one_line("It failed.", "", "because", "Try again.") == "It failed: because. Try again"

@@ -27,7 +27,7 @@ def test_an_idle_time_that_is_no_number_is_named_in_words() -> None:
 
 
 def test_a_limit_that_is_no_number_is_named_in_words() -> None:
-    with pytest.raises(UsageError, match="it is a number from 500 on, or none"):
+    with pytest.raises(UsageError, match="it must be a number from 500, or none"):
         parse(["tools", "limit", "many", "--server", "s"], {})
 
 

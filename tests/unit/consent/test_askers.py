@@ -81,7 +81,7 @@ async def test_where_a_desktop_runs_a_command_is_confirmed_in_its_window_and_now
 async def test_a_no_in_the_window_refuses_the_command_and_is_recorded(tmp_path: Path) -> None:
     consent = with_window(tmp_path, answers=False)
     with asked_by(at_terminal(consent)):
-        with pytest.raises(Denied, match="you said no in Tooltray's window"):
+        with pytest.raises(Denied, match="you declined it in Tooltray's window"):
             await confirm_widening("A yes")
         with pytest.raises(Denied, match="a moment ago"):
             await confirm_widening("A yes")
@@ -105,7 +105,7 @@ async def test_nobody_at_the_window_and_a_command_that_went_are_recorded_too(tmp
     late = asyncio.ensure_future(command())
     await asked.wait()
     wheel.expire(WAIT_S)
-    with pytest.raises(Denied, match="nobody answered"):
+    with pytest.raises(Denied, match="no answer"):
         await late
     assert await recorded(consent) == [("A yes", "gone", "window"), ("A yes", "late", "window")]
 

@@ -78,7 +78,7 @@ async def test_a_command_waits_until_the_person_has_answered(here: Window, is_ye
     here.all.answer(question.id, is_yes)
     assert await command == answer
     assert here.waiting == []
-    with pytest.raises(NotFound, match="waits no longer"):
+    with pytest.raises(NotFound, match="no longer waits"):
         here.all.answer(question.id, True)
 
 
@@ -130,7 +130,7 @@ async def test_after_a_no_the_same_is_refused_for_a_while_without_a_question(her
     await asyncio.sleep(0)
     here.all.answer(here.waiting[0].id, False)
     await command
-    with pytest.raises(Denied, match="you said no to the same"):
+    with pytest.raises(Denied, match="you declined the same request in Tooltray's window a moment ago"):
         await here.ask()
     here.wheel.expire(REFUSED_FOR_S)
     again = here.command()

@@ -1,4 +1,4 @@
-"""task_messages.py: what is read of messages about tasks, and what of them is written anew."""
+"""task_messages.py: what is read of messages about tasks, and what of them has been rewritten."""
 
 import json
 from typing import Any

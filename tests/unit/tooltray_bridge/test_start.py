@@ -312,7 +312,7 @@ def test_a_home_of_two_hundred_characters_is_served_through_a_folder_elsewhere(h
             hub.listen()
             bridge.send(request(2, "ping"))
             assert bridge.message()["id"] == 1
-            assert "No Tooltray hub is running" in bridge.message()["error"]["message"]
+            assert "No Tooltray tooltray is running" in bridge.message()["error"]["message"]
     finally:
         folder.chmod(0o700)
         theirs.remove_sockets()

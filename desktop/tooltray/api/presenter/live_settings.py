@@ -53,8 +53,8 @@ class Pauses:
         if for_s is not None and (enabled or not 0 < for_s <= MOST_PAUSE_S):
             days = int(MOST_PAUSE_S / 86400)
             raise TooltrayError(
-                Phrase("This is no length of a pause"),
-                Phrase("it ends after more than 0 s and at most {days} days, or when somebody resumes", days=days),
+                Phrase("Invalid length of a pause"),
+                Phrase("a pause lasts more than 0 s and at most {days} days, or until you resume", days=days),
             )
         await self._config.set_enabled(enabled, paused_until=round(time.time() + for_s) if for_s is not None else 0.0)
 

@@ -177,12 +177,12 @@ def problems_of_settings(settings: Settings) -> Iterator[Problem]:
     for name, config in settings.mcp_servers.items():
         if any("${secret:" in argument for argument in config.arguments):
             title = Phrase("'{name}' gets a secret in its arguments", name=name)
-            hint = Phrase("Pass it in `env`, if the server can take it from there.")
-            yield Problem(title, Phrase("other programs of this machine can read them"), hint)
+            hint = Phrase("If the server can read it from a variable, pass it in `env`.")
+            yield Problem(title, Phrase("other programs on this computer can read them"), hint)
         if config.idle_stop and name in settings.default_servers and not config.deferred_startup:
             title = Phrase("'{name}' is not stopped when it is idle", name=name)
-            message = Phrase("it has idleStop, and starts with the hub: what does stays up")
-            yield Problem(title, message, Phrase("Let it start on demand, or take idleStop out of its settings."))
+            message = Phrase("it has idleStop but starts with Tooltray, so it keeps running")
+            yield Problem(title, message, Phrase("Let it start when used, or remove idleStop from its settings."))
 
 
 class ServerNews:

@@ -239,7 +239,9 @@ class ControlClient:
             message = None
         if not isinstance(message, dict):
             start = line[:80].decode("utf-8", "replace")
-            raise TooltrayError(Phrase("The hub's answer makes no sense"), start, Phrase("Is another program using the hub's socket?"))
+            raise TooltrayError(
+                Phrase("Tooltray sent an answer that cannot be read"), start, Phrase("Is another program using Tooltray's socket?")
+            )
         return message
 
     def _take(self, chunk: bytes) -> None:
@@ -265,8 +267,10 @@ def _open(path: Path) -> local.Channel | None:
         pass  # its folder or the socket belongs to another user
     except OSError as error:
         reason = error.strerror or Phrase("no answer")
-        raise TooltrayError(Phrase("The hub cannot be reached"), f"{path}: {reason}", Phrase("Look at what has this file open")) from error
-    raise TooltrayError(Phrase("The hub's socket belongs to another user"), str(path), ANOTHER_HOME)
+        raise TooltrayError(
+            Phrase("Tooltray cannot be reached"), f"{path}: {reason}", Phrase("Find out which program has this file open")
+        ) from error
+    raise TooltrayError(Phrase("Tooltray's socket belongs to another user"), str(path), ANOTHER_HOME)
 
 
 def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
@@ -276,9 +280,9 @@ def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
         kind = NeedsPassphrase if data.get("kind") == PASSPHRASE else TooltrayError
         return kind(data["title"], data.get("message", ""), data.get("hint", ""))
     if error.get("code") == METHOD_NOT_FOUND:
-        hint = Phrase("If it is of an older version, stop it with: tooltray stop")
-        return TooltrayError(Phrase("The running hub does not know this command"), method, hint)
-    return TooltrayError(Phrase("The hub could not do this"), f"{method}: {error.get('message', 'no reason given')}")
+        hint = Phrase("If it is an older version, stop it: tooltray stop")
+        return TooltrayError(Phrase("The running Tooltray does not know this command"), method, hint)
+    return TooltrayError(Phrase("Tooltray could not do this"), f"{method}: {error.get('message', 'no reason given')}")
 
 
 def control_endpoints(home: Home) -> tuple[Path, ...]:

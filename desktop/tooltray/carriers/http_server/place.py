@@ -186,11 +186,11 @@ def _at(host: str, port: int) -> socket.socket:
 def _reason(host: str | None, port: int, error: Exception) -> Phrase:
     number = getattr(error, "errno", None)
     if number == errno.EACCES:
-        return Phrase("this user may not open port {port}", port=port)
+        return Phrase("you are not allowed to open port {port}", port=port)
     if number == errno.EADDRINUSE:
         if host is None:
-            return Phrase("another program has port {port}", port=port)
-        return Phrase("another program has port {port} of {host}", port=port, host=host)
+            return Phrase("another program uses port {port}", port=port)
+        return Phrase("another program uses port {port} of {host}", port=port, host=host)
     reason = getattr(error, "strerror", None) or str(error)
     if host is None:
         return Phrase("port {port}: {reason}", port=port, reason=reason)

@@ -208,13 +208,13 @@ def _address(settings: HttpSettings) -> HostAndPort:
     """
     if not settings.require_token and not is_loopback(settings.host):
         title = Phrase("the HTTP endpoint is not opened")
-        message = Phrase("without a token, everybody who reaches {host} could use it", host=settings.host)
+        message = Phrase("without a token, anyone who reaches {host} could use it", host=settings.host)
         raise TooltrayError(title, message, Phrase("Set requireToken to true, or host to 127.0.0.1."))
     return settings.host, settings.port
 
 
 def _cannot_open(settings: HttpSettings, failed: NotBound) -> TooltrayError:
-    hint = Phrase("AI clients cannot connect over HTTP until this is put right; bridges are not concerned.")
+    hint = Phrase("Until this is fixed, AI clients cannot connect over HTTP. Bridges still work.")
     if failed.number == errno.EADDRINUSE:
         hint = Phrase("Choose another port with `tooltray http on --port N`, or end the other program. {others}", others=hint)
     if failed.number == errno.EACCES:

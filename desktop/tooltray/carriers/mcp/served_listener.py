@@ -196,14 +196,16 @@ class ServedListener:
 
 
 def _kept_here(file: str, endpoint: Endpoint, address: Address) -> Problem:
-    title = Phrase("the endpoint of {file} is open to this machine alone", file=file)
+    title = Phrase("the endpoint of {file} is open only to this computer", file=file)
     where = (
         Phrase("{host}, port {port}", host=endpoint.host, port=endpoint.port)
         if endpoint.host
         else Phrase("port {port}", port=endpoint.port)
     )
     names = ", ".join(address.open_to_all)
-    message = Phrase("it asks to be open to others too ({where}), but these have no token: {names}", where=where, names=names)
+    message = Phrase(
+        "it is meant to be open to other computers too ({where}), but these servers have no token: {names}", where=where, names=names
+    )
     return Problem(title, message, Phrase("Give each of its servers authTokens, or all of them in the options of mcpProxy."))
 
 
@@ -213,4 +215,4 @@ def _address(wanted: _Wanted) -> HostAndPort:
 
 def _cannot_open(wanted: _Wanted, failed: NotBound) -> TooltrayError:
     title = Phrase("the endpoint of {file} is not open", file=wanted.file)
-    return TooltrayError(title, failed.reason, Phrase("Name another place in its mcpProxy: addr"))
+    return TooltrayError(title, failed.reason, Phrase("Choose another address in its mcpProxy.addr"))

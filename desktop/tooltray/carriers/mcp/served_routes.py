@@ -173,6 +173,6 @@ class ServedTokens:
                 text = await fill_text(token, PLACE, secrets=self._secrets, environ=self._environ, server=server)
                 found += [text.strip()] if text.strip() else []
             except TooltrayError as error:
-                title = Phrase("a token of '{server}' opens nothing", server=server)
+                title = Phrase("a token of '{server}' gives no access", server=server)
                 problem = Problem(title, f"{error.problem.title}: {error.problem.message}".removesuffix(": "), error.problem.hint)
         return _Filled(tuple(found), problem)

@@ -25,7 +25,7 @@ from tooltray.records.audit_trail import AuditTrail, Decision
 
 logger = logging.getLogger(__name__)
 PROGRAM = "program"  # the way in which a trusted program decides
-BY_A_PROGRAM = Phrase("What a program may do only where it is trusted")
+BY_A_PROGRAM = Phrase("Things only a trusted program may do")
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -55,7 +55,7 @@ class ProgramAsker:
     async def confirm(self, wish: Wish) -> None:
         if not await self.has_confirmed():
             hint = "Do it in the window or with `tooltray`; a token made with `tooltray http api on --trusted` may do it, too."
-            raise Denied("A program may not do this", Phrase("it would allow something in a person's place"), hint)
+            raise Denied("A program may not do this", Phrase("it would approve something on the user's behalf"), hint)
         if not wish.is_reading:
             await self._trail.record(Decision(wish.what, "yes", PROGRAM, self.name, verb=wish.verb, about=wish.about))
 

@@ -192,7 +192,7 @@ class ViewsApi:
             TooltrayError: neither a server nor a client is named, or both are; the number cannot be used; the settings cannot be written.
         """
         if bool(client) == bool(server) or (tool and not server):
-            raise TooltrayError(Phrase("Say whose results are meant: a server's, with or without a tool, or an AI client's"))
+            raise TooltrayError(Phrase("Name whose results you mean: those a server's (with or without a tool), or an AI client's"))
         view_settings.check_limit(tokens)
         if client:
             await self._config.edit(view_settings.client_field(client, view_settings.RESULT_LIMIT, tokens))
@@ -226,8 +226,8 @@ class ViewsApi:
         state = self._states.find(session)
         if state is None:
             raise NotFound(
-                Phrase("there is no session '{session}'", session=plain(session, LONGEST_SESSION)),
-                hint=Phrase("See which there are: tooltray sessions"),
+                Phrase("session '{session}' not found", session=plain(session, LONGEST_SESSION)),
+                hint=Phrase("List the sessions: tooltray sessions"),
             )
         return state
 

@@ -289,7 +289,7 @@ class Modes:
         if mode is None:
             shown = _by_servers(self._lazy(key, by_default), profile)
         if profile and self._profiles.find(profile) is None:
-            why = Phrase("there is no profile '{profile}', so nothing is shown", profile=profile)
+            why = Phrase("profile '{profile}' not found, so nothing is shown", profile=profile)
             if profile == UNREADABLE_PROFILE:
                 why = Phrase("its settings cannot be read, so nothing is shown")
             shown = replace(shown, reason=why)
@@ -385,13 +385,13 @@ def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:
 def _by_servers(names: list[str], profile: str) -> Shown:
     """Returns how tools are shown if the user has chosen no mode. `names`: of the lazy servers."""
     if not names and profile:
-        return Shown("everything", Phrase("all that is in the profile '{profile}'", profile=profile))
+        return Shown("everything", Phrase("everything in the profile '{profile}'", profile=profile))
     if not names:
-        return Shown("everything", Phrase("nothing is set to be hidden"))
+        return Shown("everything", Phrase("no tools are hidden by settings"))
     named = ", ".join(names[:NAMES_IN_REASON])
     if (more := len(names) - NAMES_IN_REASON) > 0:
         named = Phrase("{names} and {count} more", names=named, count=more)
-    return Shown("lazy", Phrase("tools are loaded on demand, by the settings of: {names}", names=named))
+    return Shown("lazy", Phrase("tools load when used, as set for: {names}", names=named))
 
 
 def own_copy(servers: ServerManager, server: str | None, era: Era, session: Session) -> McpClient | None:

@@ -89,15 +89,15 @@ class Profiles:
         for name, profile in settings.profiles.items():
             if odd := list(self._oddities(profile)):
                 yield Problem(
-                    Phrase("The profile '{name}' names what there is not", name=name),
+                    Phrase("The profile '{name}' names things that do not exist", name=name),
                     "; ".join(odd),
                     Phrase("Correct it: tooltray profiles set"),
                 )
         for client, chosen in settings.publish.clients.items():
             if chosen.profile and chosen.profile not in (UNREADABLE_PROFILE, *settings.profiles):
-                message = Phrase("there is no profile '{profile}', so its sessions see nothing", profile=chosen.profile)
+                message = Phrase("profile '{profile}' not found, so its sessions see nothing", profile=chosen.profile)
                 yield Problem(
-                    Phrase("The AI client '{client}' is to have a profile that there is not", client=client),
+                    Phrase("The profile of AI client '{client}' does not exist", client=client),
                     message,
                     Phrase("Choose another one for it."),
                 )

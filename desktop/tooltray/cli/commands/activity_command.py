@@ -30,14 +30,14 @@ PAGE = 200  # entries that are requested at once while following
 WRITTEN = "ActivityWritten"
 _TITLES = (Phrase("ID"), Phrase("TIME"), Phrase("CLIENT"), Phrase("WHAT"), Phrase("OUTCOME"), "MS", Phrase("ABOUT"))
 _PARTS = {
-    "bridge_s": Phrase("from the AI client to the hub"),
-    "queue_s": Phrase("in the hub"),
-    "person_s": Phrase("a person"),
-    "start_s": Phrase("its server's start"),
+    "bridge_s": Phrase("from the AI client to Tooltray"),
+    "queue_s": Phrase("in Tooltray"),
+    "person_s": Phrase("your approval"),
+    "start_s": Phrase("starting the server"),
     "server_s": Phrase("the server"),
     "back_s": Phrase("back to the AI client"),
 }
-_ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier yes"), "person": Phrase("a person")}
+_ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier approval"), "person": Phrase("your approval")}
 KINDS = ("call", "question", "approval", "start", "stop", "failure")
 ROWS = 50
 
@@ -47,19 +47,19 @@ def declare(parser: Usage) -> None:
     parser.usage = "tooltray activity [FILTER ...] [--limit N] [--each] [--follow]\n       tooltray activity show ID"
     parser.usage += "\n       tooltray activity export FILE [FILTER ...]\n       tooltray activity clear | undo-clear"
     about = tr(
-        "show ID: one entry in full, by its number or the id of its call; "
-        "export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
+        "show ID: one entry in full, by its number or its call's id; export FILE: write entries as JSON "
+        "Lines; clear: empty the journal; undo-clear: restore it"
     )
     parser.takes("words", "WORDS", about, nargs="*")
     for name in ("server", "client", "tool", "project"):
-        parser.repeats(f"--{name}", name.upper(), tr("of this {name} alone; may be repeated", name=name))
-    parser.add_argument("--kind", action="append", default=[], choices=KINDS, help=tr("of this kind alone; may be repeated"))
-    parser.takes("--text", "TEXT", tr("that have this text in a name, in what was touched, or in the reason"), default="")
-    parser.flag("--failed", tr("that failed or were refused"))
-    parser.takes("--since", "TIME", tr("of so long: 90s, 30m, 8h or 7d"), type=values.time)
-    parser.takes("--limit", "N", tr("so many rows ({rows})", rows=ROWS), type=values.number, default=ROWS)
-    parser.flag("--each", tr("a row for each, also where several in a row are the same"))
-    parser.flag("--follow", tr("go on with what happens from now on, until Ctrl-C"))
+        parser.repeats(f"--{name}", name.upper(), tr("only of this {name}; may be repeated", name=name))
+    parser.add_argument("--kind", action="append", default=[], choices=KINDS, help=tr("only of this kind; may be repeated"))
+    parser.takes("--text", "TEXT", tr("only entries with this text in a name, the target or the reason"), default="")
+    parser.flag("--failed", tr("only entries that failed or were refused"))
+    parser.takes("--since", "TIME", tr("only of this period: 90s, 30m, 8h or 7d"), type=values.time)
+    parser.takes("--limit", "N", tr("number of rows ({rows})", rows=ROWS), type=values.number, default=ROWS)
+    parser.flag("--each", tr("do not merge repeated entries"))
+    parser.flag("--follow", tr("keep printing new entries until Ctrl-C"))
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
@@ -69,7 +69,7 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
         case ["show", _]:
             pass
         case _:
-            usage.error(tr("behind `activity` stands nothing, show ID, export FILE, clear or undo-clear"))
+            usage.error(tr("after `activity`: nothing, show ID, export FILE, clear or undo-clear"))
     if args.follow and args.words:
         usage.error(tr("--follow does not go with {words}", words=args.words[0]))
 
@@ -88,7 +88,7 @@ def activity(args: argparse.Namespace, home: Home) -> int:
         case ["undo-clear"]:
             with any_hub(home) as hub:
                 hub.ask(hub.api.activity.undo_clear_activity())
-            return answer(args, {"is_cleared": False}, tr("The journal is as it was."))
+            return answer(args, {"is_cleared": False}, tr("The journal is restored."))
     with any_hub(home) as hub:
         rows = _rows(hub, args)
     if args.json:
@@ -96,7 +96,7 @@ def activity(args: argparse.Namespace, home: Home) -> int:
     elif rows:
         print_table([say(title) for title in _TITLES], [_cells(row) for row in rows])
     else:
-        print(tr("Nothing of this kind is in the journal."))
+        print(tr("The journal has no matching entries."))
     return 0
 
 
@@ -129,7 +129,7 @@ def _cells(row: ActivityRow) -> tuple[str, ...]:
 
 def _reason(entry: ActivityEntry) -> str:
     size = cut_from(entry)
-    return tr("The result was cut: it had {size} bytes.", size=f"{size:,}") if size else entry.reason
+    return tr("The result was cut off: it had {size} bytes.", size=f"{size:,}") if size else entry.reason
 
 
 def _what(entry: ActivityEntry) -> str:
@@ -144,7 +144,7 @@ def _follow(args: argparse.Namespace, home: Home) -> int:
     """Shows the last rows, and then each new one; ends with the hub."""
     events = ControlClient.connect(home, with_events=True)
     if events is None:
-        raise TooltrayError(tr("No hub is running"), tr("nothing happens that could be followed"), tr("Start one with: tooltray serve"))
+        raise TooltrayError(tr("Tooltray is not running"), tr("so nothing new can be shown"), tr("Start one with: tooltray serve"))
     with events, any_hub(home) as hub, contextlib.suppress(HubLost):
         args.each = True
         rows = _rows(hub, args)
@@ -191,7 +191,7 @@ def _lines(found: ActivityDetails) -> Iterator[str]:
     yield f"{moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
     yield from _named(tr("AI client"), entry.client, f"session {entry.session}" if entry.session else "")
     yield from _named(tr("Project"), entry.project)
-    yield from _named(tr("Touched"), entry.touched)
+    yield from _named(tr("Target"), entry.touched)
     yield from _named(tr("Reason"), _reason(entry))
     yield from _named(tr("Allowed by"), say(_ALLOWED.get(found.allowed_by, found.allowed_by)))
     if entry.kind == "call":
@@ -235,16 +235,16 @@ def _clear(args: argparse.Namespace, home: Home) -> int:
     check_terminal(tr("Emptying the journal"))
     with any_hub(home) as hub:
         hub.ask(hub.api.activity.clear_activity())
-    return answer(args, {"is_cleared": True}, tr("The journal is empty. Until the hub ends: tooltray activity undo-clear"))
+    return answer(args, {"is_cleared": True}, tr("The journal is empty. To undo, before Tooltray ends: tooltray activity undo-clear"))
 
 
 AUDIT_PAGE = 1000  # decisions; a hub returns no more at once
 ANSWERS = {
     "yes": Phrase("yes"),
     "no": Phrase("no"),
-    "late": Phrase("nobody answered"),
-    "gone": Phrase("nobody waited for the answer"),
-    "narrowed": Phrase("taken back"),
+    "late": Phrase("no answer"),
+    "gone": Phrase("the caller gave up"),
+    "narrowed": Phrase("revoked"),
 }
 WAYS = {
     "window": Phrase("the window"),
@@ -259,8 +259,8 @@ ROWS_AUDIT = 50
 
 def declare_audit(parser: Usage) -> None:
     parser.runs(audit)
-    parser.flag("--verify", tr("say whether the record is as it was written; exit code 1 if not"))
-    parser.takes("--limit", "N", tr("so many rows ({rows})", rows=ROWS_AUDIT), type=values.number, default=ROWS_AUDIT)
+    parser.flag("--verify", tr("check that the record was not altered; exit code 1 if it was"))
+    parser.takes("--limit", "N", tr("number of rows ({rows})", rows=ROWS_AUDIT), type=values.number, default=ROWS_AUDIT)
 
 
 def audit(args: argparse.Namespace, home: Home) -> int:
@@ -270,7 +270,7 @@ def audit(args: argparse.Namespace, home: Home) -> int:
             return _verify_audit(args, hub)
         entries = _newest(hub, args.limit)[::-1]
     titles = (tr("NO"), tr("TIME"), tr("ANSWER"), tr("WHAT"), tr("ABOUT"), tr("BY"), tr("FROM"))
-    return answer_list(args, entries, titles, _decision_row, empty=tr("Nothing was decided yet."))
+    return answer_list(args, entries, titles, _decision_row, empty=tr("No decisions yet."))
 
 
 def _newest(hub: Hub, count: int) -> list[AuditEntry]:
@@ -290,9 +290,9 @@ def _verify_audit(args: argparse.Namespace, hub: Hub) -> int:
         answer(args, found)
         return 0 if found.is_whole else 1
     if not found.is_whole:
-        hint = tr("Whoever wrote into it could have allowed something; look through: tooltray grants list, tooltray trust list")
-        raise TooltrayError(tr("The audit trail is not as it was written"), "; ".join(found.problems), hint)
-    print(tr("The audit trail is whole: numbers {first} to {last}.", first=found.first, last=found.last))
+        hint = tr("Someone may have added permissions. Check: tooltray grants list, tooltray trust list")
+        raise TooltrayError(tr("The audit trail was altered"), "; ".join(found.problems), hint)
+    print(tr("The audit trail is intact: entries {first} to {last}.", first=found.first, last=found.last))
     return 0
 
 

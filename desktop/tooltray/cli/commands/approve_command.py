@@ -38,50 +38,50 @@ def declare(parser: Usage) -> None:
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
     )
-    parser.takes("words", "WORDS", tr("which call, as `tooltray approve list` names it, or which tool"), nargs="*")
+    parser.takes("words", "WORDS", tr("a call's ID from `tooltray approve list`, or a tool"), nargs="*")
     for each, text in (
-        ("once", tr("this call alone (the default)")),
-        ("like", tr("the like of it for some seconds, as `approvals.sameForSeconds` says")),
+        ("once", tr("only this call (the default)")),
+        ("like", tr("similar calls for some seconds, as set by `approvals.sameForSeconds`")),
         ("session", tr("this tool, until the AI client ends")),
         ("hour", tr("this tool, for an hour")),
         ("day", tr("this tool, for a day")),
-        ("always", tr("this tool, for this AI client, until it is taken back")),
-        ("reads", tr("every tool of the server that reads, for this AI client, until it is taken back")),
+        ("always", tr("this tool, for this AI client, until revoked")),
+        ("reads", tr("every read-only tool of the server, for this AI client, until revoked")),
     ):
         parser.add_argument(f"--{each}", dest="answer", action="store_const", const=each, help=f"with ID: {text}")
     parser.add_argument(
-        "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call like this one, by the rule that is shown")
+        "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call that matches the rule shown")
     )
-    parser.flag("--all-reads", tr("with SERVER: every tool of it that reads now"))
-    parser.takes("--client", "NAME", tr("for this AI client alone, as it names itself"))
-    parser.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
-    parser.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
+    parser.flag("--all-reads", tr("with SERVER: all its current read-only tools"))
+    parser.takes("--client", "NAME", tr("only for this AI client, by the name it reports"))
+    parser.takes("--for", "TIME", tr("for this long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
+    parser.flag("--until-lock", tr("until the screen locks; needs Tooltray's window"))
 
 
 def declare_grants(parser: Usage) -> None:
     grants = parser.subcommands()
     verbs = VerbCommands(grants)
-    titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
+    titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("CHANGED TOOLS"))
     listed = table(titles, _grant_row, tr("No standing permissions beyond each server's own."))
-    verbs.add("list", tr("list what is allowed for longer than one call"), "get_grants", listed)
-    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "commands.approve_command:add_rule")
+    verbs.add("list", tr("list permissions that outlast one call"), "get_grants", listed)
+    rule = command(grants, "rule", tr("allow calls that match a rule on arguments"), "commands.approve_command:add_rule")
     rule.epilog = tr(
-        "A rule names a tool and says of arguments what they must be, each by one of {conditions}: {example}",
+        "A rule names a tool and a condition for each argument, one of {conditions}: {example}",
         conditions="inside, hosts, command, number, equals, oneOf",
         example='{"tool": "read_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["limit"]}',
     )
     rule.takes("server")
     rule.takes("rule", "JSON", tr("the rule, as callRules has it"))
-    rule.flag("--preview", tr("say what it means and what it would have covered, and allow nothing"))
-    rule.takes("--client", "NAME", tr("for this AI client alone, as it names itself"))
-    rule.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
-    rule.flag("--until-lock", tr("until the screen locks; where Tooltray's window runs"))
-    removed = done(lambda *_: tr("Taken back."), removed=lambda args, _: args.id)
-    verbs.add("remove", tr("take back what was allowed"), "remove_grant", removed)
+    rule.flag("--preview", tr("show what it means and would have covered, and allow nothing"))
+    rule.takes("--client", "NAME", tr("only for this AI client, by the name it reports"))
+    rule.takes("--for", "TIME", tr("for this long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
+    rule.flag("--until-lock", tr("until the screen locks; needs Tooltray's window"))
+    removed = done(lambda *_: tr("Revoked."), removed=lambda args, _: args.id)
+    verbs.add("remove", tr("revoke a permission"), "remove_grant", removed)
     previewing = command(grants, "preview", tr("list the tools that a grant would allow"), preview).takes("server")
-    previewing.takes("tool", "TOOL", tr("this one; without it: every tool that reads"), nargs="?")
+    previewing.takes("tool", "TOOL", tr("this tool; without it: every read-only tool"), nargs="?")
     command(grants, "changes", tr("show how tools differ from what was allowed"), changes)
-    text = tr("let what was allowed count for a tool as it is now")
+    text = tr("accept a changed tool, so that earlier permissions apply to it again")
     command(grants, "accept", text, accept, has_json=False).takes("server").takes("tool")
 
 
@@ -89,16 +89,16 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
     args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
     lasts = args.duration is not None or args.until_lock
     if args.is_refusal and (args.client or lasts):
-        usage.error(tr("--client, --for and --until-lock do not go with refuse ID; a server called refuse is named so: -- refuse TOOL"))
+        usage.error(tr("--client, --for and --until-lock cannot be used with refuse ID; for a server called refuse: -- refuse TOOL"))
     is_for_tools = args.client or args.duration is not None or (args.until_lock and len(args.words) != 1)
     if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or is_for_tools):
-        usage.error(tr("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads"))
+        usage.error(tr("--all-reads needs only SERVER; --client and --for need SERVER TOOL or SERVER --all-reads"))
     if args.answer and (len(args.words) != 1 or args.all_reads or args.until_lock):
-        usage.error(tr("--once, --like, --session, --hour, --day, --always and --reads go with an ID, one of them"))
+        usage.error(tr("use one of --once, --like, --session, --hour, --day, --always and --reads, with an ID"))
     if len(args.words) > 2:
-        usage.error(tr("an ID, or SERVER TOOL; quote a name that has spaces"))
+        usage.error(tr("give an ID, or SERVER TOOL; quote names with spaces"))
     if args.json and args.words not in ([], ["list"]):
-        usage.error(tr("--json goes with the list: a yes is given by a person who reads what it is for"))
+        usage.error(tr("--json works only with the list: approving needs a user who has read the request"))
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
@@ -118,7 +118,7 @@ def approve(args: argparse.Namespace, home: Home) -> int:
 def _list_waiting(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         calls = hub.ask(hub.api.approvals.get_approvals())
-    text = tr("No call waits for a yes.")
+    text = tr("No call is waiting for approval.")
     return answer_list(args, calls, (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("FOR"), tr("WHY")), _waiting_row, empty=text)
 
 
@@ -151,7 +151,7 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
         hub.ask(hub.api.approvals.answer_approval(id=call.id, answer="refuse"))
         print("Refused.")
     else:
-        print(tr("Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {id}", id=clean_line(call.id)))
+        print(tr("The call still waits. To decline it: tooltray approve refuse {id}", id=clean_line(call.id)))
     return 1
 
 
@@ -162,9 +162,9 @@ def _narrowest_rule(call: ApprovalSnapshot) -> str:
         TooltrayError: no rule can be made of the call.
     """
     if not call.rules:
-        raise TooltrayError(tr("No rule can be made of this call"), "", tr("Allow it once: tooltray approve {id}", id=clean_line(call.id)))
+        raise TooltrayError(tr("This call cannot become a rule"), "", tr("Allow it once: tooltray approve {id}", id=clean_line(call.id)))
     rule = call.rules[0]
-    print(tr("From now on runs without asking, for {client}:", client=clean_line(call.client) or tr("this AI client")))
+    print(tr("Runs without asking from now on, for {client}:", client=clean_line(call.client) or tr("this AI client")))
     print("  " + clean_line(rule.words))
     return rule.answer
 
@@ -177,7 +177,9 @@ def _waiting(hub: Hub, id: str) -> ApprovalSnapshot:
     calls = hub.ask(hub.api.approvals.get_approvals()) if id else []
     call = next((each for each in calls if id in (each.id, each.replaces)), None)
     if call is None:
-        raise TooltrayError(tr("No call '{id}' waits for a yes", id=clean_line(id)), "", tr("See which do: tooltray approve list"))
+        raise TooltrayError(
+            tr("Call '{id}' is not waiting for approval", id=clean_line(id)), "", tr("List waiting calls: tooltray approve list")
+        )
     return call
 
 
@@ -197,7 +199,7 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
     seen = {"seen": covered[0].revision} if covered and covered[0].revision else {}
     adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration, **lock, **seen)
     grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
-    print(tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
+    print(tr("Allowed. To revoke it: tooltray grants remove {id}", id=clean_line(grant.id)))
     return 0
 
 
@@ -291,7 +293,7 @@ def _covered_row(tool: ToolSnapshot) -> list[str]:
 
 def _print_warnings(warnings: Sequence[str]) -> None:
     for warning in warnings:
-        print(tr("Careful: {warning}", warning=clean_line(warning)))
+        print(tr("Warning: {warning}", warning=clean_line(warning)))
 
 
 def _print_lines(title: str, lines: Sequence[str]) -> None:
@@ -302,7 +304,7 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
 
 
 def _grant_row(grant: GrantSnapshot) -> list[str]:
-    what = tr("all reads") if grant.kind == "reads" else grant.words or grant.tool
+    what = tr("all read-only tools") if grant.kind == "reads" else grant.words or grant.tool
     for_whom = (grant.client or tr("every client")) + (tr(" (this session)") if grant.session else "")
     return [grant.id, grant.server, what, for_whom, day(grant.created_at), _ends(grant), ", ".join(grant.held_tools)]
 
@@ -315,7 +317,7 @@ def _ends(grant: GrantSnapshot) -> str:
         ends.append(end)
     if grant.session:
         ends.append(tr("the session ends"))
-    return tr("{one} or {other}", one=ends[0], other=ends[1]) if len(ends) > 1 else next(iter(ends), tr("you take it back"))
+    return tr("{one} or {other}", one=ends[0], other=ends[1]) if len(ends) > 1 else next(iter(ends), tr("you revoke it"))
 
 
 def _left(seconds: float) -> str:
@@ -330,7 +332,7 @@ def _left(seconds: float) -> str:
 def _until(args: argparse.Namespace) -> str:
     if args.until_lock:
         return tr("until the screen locks")
-    return tr("until you take it back") if args.duration is None else tr("until {time}", time=day(time.time() + args.duration))
+    return tr("until you revoke it") if args.duration is None else tr("until {time}", time=day(time.time() + args.duration))
 
 
 LINE_COLUMNS = 80  # of the arguments of each recent call
@@ -355,7 +357,7 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
         ends = {"expires_in_s": args.duration, **({"until": "lock"} if args.until_lock else {})}
         adding = hub.api.approvals.add_rule(server=args.server, rule=rule, client=args.client or "", **ends)
         grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
-    return answer(args, grant, tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
+    return answer(args, grant, tr("Allowed. To revoke it: tooltray grants remove {id}", id=clean_line(grant.id)))
 
 
 def _read(text: str) -> dict[str, object]:
@@ -368,14 +370,14 @@ def _read(text: str) -> dict[str, object]:
     except (ValueError, RecursionError):
         rule = None
     if not isinstance(rule, dict):
-        raise TooltrayError(tr("This is no rule"), tr("a JSON object is wanted"), tr("Put it in quotation marks of your shell."))
+        raise TooltrayError(tr("Invalid rule"), tr("it must be a JSON object"), tr("Quote it for your shell."))
     return rule
 
 
 def _print_preview(preview: RulePreview) -> None:
     print(tr("Runs without asking: {calls}.", calls=clean_line(preview.words)))
     for said in (*preview.problems, *preview.cautions):
-        print(tr("Careful: {warning}", warning=clean_line(said)))
+        print(tr("Warning: {warning}", warning=clean_line(said)))
     for said in tried_in_words(preview):
         print(say(said))
     rows = [

@@ -21,11 +21,11 @@ from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, Cli
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 
 EVERY, DEFAULT = "*", "default"
-_UNDO = {"exact": "whole", "entries": Phrase("this change alone"), "none": "-"}
+_UNDO = {"exact": "whole", "entries": Phrase("only this change"), "none": "-"}
 TIMEOUT_S = 120.0  # a keyring may prompt the user first, and a client's own command takes up to ten seconds
 SCAN_TIMEOUT_S = 30.0  # a fraction of a second, and before the first scan of a hub up to five for the login shell
-CHANGING = Phrase("A change of an AI client's file")
-_CONNECTIONS = {"none": "no", "connected": "yes", "outdated": Phrase("in an older way"), "broken": "broken"}
+CHANGING = Phrase("Changing an AI client's file")
+_CONNECTIONS = {"none": "no", "connected": "yes", "outdated": Phrase("in an outdated way"), "broken": "broken"}
 _STATES = {"on": "", "off": "off", "waits": Phrase("not approved there")}
 MODES = ("everything", "lazy", "search", "automatic", "default")
 
@@ -34,53 +34,55 @@ def declare(parser: Usage) -> None:
     clients = parser.subcommands()
     _declare_scan(clients)
     _declare_changes(clients)
-    text = tr("make a token for an AI client, or a new one in the place of its old one")
+    text = tr("create a token for an AI client, or replace its old one")
     token = command(clients, "token", text, "commands.http_command:client_token")
-    token.takes("name", "NAME", tr("by which you know the client again"))
+    token.takes("name", "NAME", tr("a name by which you recognize the client"))
     verbs, columns = VerbCommands(clients, any_hub), (tr("CLIENT"), tr("TOKEN MADE"))
-    empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")
+    empty = tr("No AI client has a token yet. Create one: tooltray clients token NAME")
     listed = table(columns, lambda each: (each.name, day(each.created_at)), empty)
-    verbs.add("list", tr("list who has a token, never tokens"), "list_client_tokens", listed)
-    verbs.add("remove", tr("end a client's token"), "remove_client_token", done(_removed, client=lambda args, _: args.name, removed=True))
-    titles = (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY"))
+    verbs.add("list", tr("list clients that have a token, without the tokens"), "list_client_tokens", listed)
+    verbs.add(
+        "remove", tr("revoke a client's token"), "remove_client_token", done(_removed, client=lambda args, _: args.name, removed=True)
+    )
+    titles = (tr("CLIENT"), tr("NAME"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY"))
     text = tr("list how tools are shown to each kind of AI client, and why")
     VerbCommands(clients).add("modes", text, "get_client_modes", table(titles, _mode_row, tr("No AI client has connected yet.")))
     mode = command(clients, "mode", tr("choose how tools are shown to a kind of AI client, and its profile"), "commands.views_command:mode")
-    text = tr("as `clients modes` says it names itself; '*': all that have no mode of their own")
+    text = tr("as listed by `clients modes`; '*': all that have no mode of their own")
     mode.takes("client", "CLIENT", text, type=values.some_text)
-    mode.takes("mode", "MODE", tr("one of: {modes} (as the servers' settings say)", modes=", ".join(MODES)), nargs="?", choices=MODES)
-    text = tr("choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules")
+    mode.takes("mode", "MODE", tr("one of: {modes} (default: the servers' settings)", modes=", ".join(MODES)), nargs="?", choices=MODES)
+    text = tr("choose which calls of a kind of AI client run without asking, instead of the servers' own rules")
     rules = command(clients, "approve", text, "commands.permissions_command:client_rules", check=_check_rules, has_json=False)
-    rules.takes("client", "CLIENT", tr("as `clients modes` says it names itself"), type=values.some_text)
+    rules.takes("client", "CLIENT", tr("as listed by `clients modes`"), type=values.some_text)
     rules.takes("rules", "RULE", tr("as in autoApprove: read, write, all, a tool's name, ..."), nargs="*")
-    rules.flag("--nothing", tr("ask about each call"))
-    rules.flag("--default", tr("as each server's autoApprove says"))
+    rules.flag("--nothing", tr("ask about every call"))
+    rules.flag("--default", tr("the default: each server's autoApprove"))
     profile = mode.add_mutually_exclusive_group()
-    profile.add_argument("--profile", metavar="NAME", help=tr("that its sessions get unless they ask for another"))
-    profile.add_argument("--no-profile", action="store_true", help=tr("they get all servers and tools again"))
+    profile.add_argument("--profile", metavar="NAME", help=tr("the profile of its sessions, unless they request another"))
+    profile.add_argument("--no-profile", action="store_true", help=tr("no profile: they get all servers and tools again"))
 
 
 def _declare_scan(clients: Commands) -> None:
     text = tr("list the AI clients on this computer, whether they use Tooltray, and the servers in their files")
     scanning = command(clients, "scan", text, scan)
-    text = tr("a folder whose own files (.mcp.json, .vscode/mcp.json, ...) are read, too, besides those of known projects")
+    text = tr("also read this project's files (.mcp.json, .vscode/mcp.json, ...)")
     scanning.repeats("--project", "DIR", text)
-    scanning.flag("--all", tr("also the clients that are not installed"))
+    scanning.flag("--all", tr("include clients that are not installed"))
 
 
 def _declare_changes(clients: Commands) -> None:
-    connected = tr("write the entry of Tooltray into the files of AI clients, or mend one that is outdated; each change is shown first")
-    disconnected = tr("take the entry of Tooltray out of the files of AI clients, those of projects included")
+    connected = tr("add Tooltray's entry to the files of AI clients, or repair an outdated one; shows each change first")
+    disconnected = tr("remove Tooltray's entry from the files of AI clients, including those in projects")
     for name, text, run in (("connect", connected, connect), ("disconnect", disconnected, disconnect)):
         change = command(clients, name, text, run, check=_check_change)
-        change.takes("client", "CLIENT", tr("as `clients scan` lists it; a file under version control needs it"), nargs="*")
-        change.flag("--all", tr("all that are installed"))
+        change.takes("client", "CLIENT", tr("as listed by `clients scan`; required for a file under version control"), nargs="*")
+        change.flag("--all", tr("all installed clients"))
         change.flag("--dry-run", tr("show what would change, and change nothing"))
-        change.flag("--yes", tr("do not ask"))
-    text = tr("undo a change: the file becomes what it was; if somebody has written it since, the change alone is reversed")
+        change.flag("--yes", tr("do not ask for confirmation"))
+    text = tr("undo a change and restore the file; if it was edited since, only this change is reversed")
     undoing = command(clients, "undo", text, undo)
     undoing.takes("change", "CHANGE", tr("as `clients changes` lists it (the newest)"), nargs="?", default="")
-    undoing.flag("--yes", tr("do not ask"))
+    undoing.flag("--yes", tr("do not ask for confirmation"))
     titles = (tr("CHANGE"), tr("WHEN"), tr("CLIENT"), tr("WHAT"), tr("SERVERS"), tr("CAN BE UNDONE"), tr("FILE"))
     listed = table(titles, _change_row, tr("Tooltray has changed no AI client's file in the last 30 days."))
     verbs = VerbCommands(clients, any_hub, timeout_s=TIMEOUT_S)
@@ -126,7 +128,9 @@ def scan(args: argparse.Namespace, home: Home) -> int:
         return 0
     clients = [client for client in found.clients if client.is_installed or args.all]
     if clients:
-        print_table((tr("CLIENT"), tr("NAME"), tr("RUNS"), tr("USES TOOLTRAY"), tr("SERVERS")), [_scan_row(client) for client in clients])
+        print_table(
+            (tr("CLIENT"), tr("NAME"), tr("RUNNING"), tr("USES TOOLTRAY"), tr("SERVERS")), [_scan_row(client) for client in clients]
+        )
     for line in _words(found, clients):
         print(line)
     return 0
@@ -141,7 +145,7 @@ def _scan_row(client: AiClient) -> list[str]:
 def _words(found: ClientScan, clients: list[AiClient]) -> Iterator[str]:
     here = [client.name for client in found.clients if client.is_installed]
     if not here:
-        yield tr("No AI client was found on this computer. See those that are known with: tooltray clients scan --all")
+        yield tr("No AI client found on this computer. List the supported ones: tooltray clients scan --all")
         return
     yield from _totals(found)
     for client in clients:
@@ -154,9 +158,9 @@ def _totals(found: ClientScan) -> Iterator[str]:
     is_mixed = found.different_servers != found.servers
     yield tr("{servers}, {number} different.", servers=servers, number=found.different_servers) if is_mixed else f"{servers}."
     if found.plain_secrets == 1:
-        yield tr("1 value that looks secret stands in plain text.")
+        yield tr("1 value that looks like a secret is in plain text.")
     elif found.plain_secrets:
-        yield tr("{count} values that look secret stand in plain text.", count=found.plain_secrets)
+        yield tr("{count} values that look like secrets are in plain text.", count=found.plain_secrets)
 
 
 def _file(client: AiClient, file: AiClientFile) -> Iterator[str]:
@@ -175,7 +179,7 @@ def _server(server: ClientServer) -> str:
     if server.kind == "bridge":
         notes.append(tr("this is Tooltray"))
     if server.kind == "loop":
-        notes.append(tr("leads to Tooltray"))
+        notes.append(tr("connects to Tooltray"))
     if server.secrets:
         notes.append(tr("in plain text: {secrets}", secrets=", ".join(server.secrets)))
     said = "; ".join(note for note in notes if note)
@@ -201,7 +205,7 @@ def undo(args: argparse.Namespace, home: Home) -> int:
         changes = hub.ask(hub.api.ai_clients.get_client_changes(), timeout_s=TIMEOUT_S)
         change = next((each for each in changes if each.id == args.change or (not args.change and each.undo != "none")), None)
         if change is None:
-            raise TooltrayError(tr("There is nothing to undo"), "", tr("See the changes: tooltray clients changes"))
+            raise TooltrayError(tr("Nothing to undo"), "", tr("List the changes: tooltray clients changes"))
         if not confirmed(
             tr("Undo '{action}' of {servers} in {path}?", action=change.action, servers=", ".join(change.servers), path=change.path),
             yes=args.yes,
@@ -237,7 +241,7 @@ def _is_chosen(edit: ClientEdit, args: argparse.Namespace) -> bool:
         return False
     if edit.needs_own_yes and not args.client:
         if not args.json:
-            print(clean_line(tr("Left as it is: {path} is under version control; name the client to change it", path=edit.path)))
+            print(clean_line(tr("Not changed: {path} is under version control. Name the client to change it.", path=edit.path)))
         return False
     return confirmed(tr("Change {path}?", path=edit.path), yes=args.yes)
 

@@ -45,9 +45,9 @@ _ELSEWHERE = ("http", "sse")
 
 def declare(parser: Usage) -> None:
     parser.runs(doctor, check=_check)
-    parser.takes("server", "SERVER", tr("look at this server only"), nargs="?")
-    parser.flag("--forget-environment", tr("forget certificates, proxies and package indexes remembered of your terminal"))
-    parser.takes("--fix", "NUMBER", tr("with SERVER: carry out what was offered under this number"), type=values.number)
+    parser.takes("server", "SERVER", tr("check only this server"), nargs="?")
+    parser.flag("--forget-environment", tr("forget the certificates, proxies and package indexes remembered from your terminal"))
+    parser.takes("--fix", "NUMBER", tr("with SERVER: apply the fix with this number"), type=values.number)
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
@@ -103,8 +103,8 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
         [diagnosis] = hub.ask(hub.api.hub.diagnose(server=args.server), timeout_s=START_TIMEOUT_S)
         remedies = [remedy for remedy in diagnosis.remedies if remedy.is_automatic]
         if not args.fix <= len(remedies):
-            hint = tr("See which there are: tooltray doctor {server}", server=shlex.quote(args.server))
-            raise TooltrayError(tr("There is no fix {fix} for '{server}'", fix=args.fix, server=args.server), hint=hint)
+            hint = tr("List the fixes: tooltray doctor {server}", server=shlex.quote(args.server))
+            raise TooltrayError(tr("Fix {fix} not found for '{server}'", fix=args.fix, server=args.server), hint=hint)
         remedy = remedies[args.fix - 1]
         applying = hub.api.setup.apply_remedy(server=args.server, kind=remedy.kind, value=remedy.value)
         done = hub.ask(applying, timeout_s=START_TIMEOUT_S)
@@ -121,7 +121,7 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
 def _forget_environment(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         hub.ask(hub.api.hub.forget_environment())
-    return answer(args, {"forgotten": True}, tr("Nothing of your terminal's environment is remembered any more."))
+    return answer(args, {"forgotten": True}, tr("Your terminal's environment is forgotten."))
 
 
 def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
@@ -144,7 +144,7 @@ def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
 def _diagnose(hub: RunningHub, server: str | None) -> "list[Diagnosis]":
     """Returns the diagnoses once no server is starting any more, or after `SETTLE_TIMEOUT_S`."""
     if sys.stderr.isatty():
-        print_note(tr("Looking at the servers ..."))
+        print_note(tr("Checking the servers ..."))
     return hub.ask(hub.api.hub.diagnose(server=server, wait_s=SETTLE_TIMEOUT_S), timeout_s=START_TIMEOUT_S)
 
 
@@ -243,7 +243,7 @@ def _check_bridge(home: Home) -> Check:
 
     installations = Installations(default_home() or home)
     try:
-        mended = tr("\nit was not as it should be, and is written anew") if installations.mend() else ""
+        mended = tr("\nit was not as it should be, and has been rewritten") if installations.mend() else ""
     except TooltrayError as error:
         return Check("bridge", problem=error.problem)
     entry = bridge_entry(home)["mcpServers"]["tooltray"]
@@ -265,7 +265,7 @@ def _print_check(check: Check) -> None:
         return
     print(clean_line(tr("PROBLEM: {name}: {title}", name=check.name, title=say(check.problem.title))))
     _print_fact("details", check.problem.message)
-    _print_fact(tr("what to do"), check.problem.hint)
+    _print_fact(tr("how to fix it"), check.problem.hint)
 
 
 def _print_diagnosis(diagnosis: "Diagnosis", confinement: Sequence[str], *, with_facts: bool) -> None:
@@ -289,7 +289,7 @@ def _print_facts(diagnosis: "Diagnosis", confinement: Sequence[str]) -> None:
     _print_fact("projects", "\n".join(diagnosis.projects))
     if diagnosis.transport in _ELSEWHERE:
         _print_fact("URL", diagnosis.target)
-    _print_fact(tr("what was run"), " ".join(diagnosis.command))
+    _print_fact(tr("command"), " ".join(diagnosis.command))
     _print_fact("proxy", diagnosis.proxy)
     _print_fact(tr("way to it"), diagnosis.reached)
     if diagnosis.resolved_command:
@@ -299,7 +299,7 @@ def _print_facts(diagnosis: "Diagnosis", confinement: Sequence[str]) -> None:
     _print_fact("PATH", diagnosis.path)
     _print_fact("folder", diagnosis.cwd)
     _print_fact(tr("variables"), "\n".join(map(say, diagnosis.variables)))
-    _print_fact(tr("confinement"), "\n".join(confinement))
+    _print_fact(tr("sandbox"), "\n".join(confinement))
     if diagnosis.exit_code is not None:
         _print_fact(tr("exit code"), str(diagnosis.exit_code))
     if diagnosis.noise_lines:
@@ -307,7 +307,7 @@ def _print_facts(diagnosis: "Diagnosis", confinement: Sequence[str]) -> None:
     _print_fact(tr("last stderr"), "\n".join(diagnosis.stderr))
     _print_fact(tr("flaws"), "\n".join(diagnosis.flaws))
     _print_fact("details", diagnosis.problem.message if diagnosis.problem else "")
-    _print_fact(tr("what to do"), "\n".join(_remedy_lines(diagnosis.server, diagnosis.remedies)))
+    _print_fact(tr("how to fix it"), "\n".join(_remedy_lines(diagnosis.server, diagnosis.remedies)))
 
 
 def _now(diagnosis: "Diagnosis") -> str:
@@ -319,7 +319,7 @@ def _tools_of(diagnosis: "Diagnosis") -> str:
     number = diagnosis.tool_count
     if diagnosis.state != "waiting":
         return count(number, "tool") if diagnosis.is_listed else tr("its tools are not listed yet")
-    return tr("{count} known from its last run", count=count(number, "tool")) if number else tr("its tools are not known before it has run")
+    return tr("{count} known from its last run", count=count(number, "tool")) if number else tr("its tools are listed once it has run")
 
 
 def _spared(processes: int) -> str:

@@ -36,15 +36,15 @@ FEEDBACK_LINES = 20
 def declare(parser: Usage) -> None:
     feedback = parser.subcommands()
     command(feedback, "list", tr("list the reports that wait for an answer"), list_reports)
-    command(feedback, "show", tr("show one report whole"), show).takes("id")
+    command(feedback, "show", tr("show one report in full"), show).takes("id")
     reply = command(feedback, "answer", tr("answer a report"), answer)
-    reply.takes("id", "ID", tr("as `feedback list` shows it"))
-    reply.takes("text", "TEXT", tr("what the model is to know"), nargs="?")
-    reply.repeats("--image", "FILE", tr("a picture to go with it: PNG, JPEG, GIF or WebP"))
-    reply.repeats("--file", "FILE", tr("a file to go with it; of a large one the path"))
-    command(feedback, "dismiss", tr("put a report away without an answer"), dismiss).takes("id")
-    past = command(feedback, "history", tr("list earlier reports and how they ended"), history)
-    past.takes("--project", "DIR", tr("of this project alone"))
+    reply.takes("id", "ID", tr("its ID from `feedback list`"))
+    reply.takes("text", "TEXT", tr("your answer to the model"), nargs="?")
+    reply.repeats("--image", "FILE", tr("a picture to attach: PNG, JPEG, GIF or WebP"))
+    reply.repeats("--file", "FILE", tr("a file to attach; for a large one, only its path is sent"))
+    command(feedback, "dismiss", tr("dismiss a report without an answer"), dismiss).takes("id")
+    past = command(feedback, "history", tr("list earlier reports and their answers"), history)
+    past.takes("--project", "DIR", tr("only of this project"))
     past.takes("--lines", "LINES", tr("default: {value}", value=FEEDBACK_LINES), short="-n", type=values.line_count, default=FEEDBACK_LINES)
 
 
@@ -61,7 +61,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
     reports: list[Report] = [*_waiting(home), *_history(home, "")]
     found = next((each for each in reports if each.id == args.id), None)
     if found is None:
-        raise TooltrayError(tr("There is no report '{id}'", id=args.id), hint=REPORTS_HINT)
+        raise TooltrayError(tr("Report '{id}' not found", id=args.id), hint=REPORTS_HINT)
     if args.json:
         print_json(found)
         return 0
@@ -96,7 +96,7 @@ def answer(args: argparse.Namespace, home: Home) -> int:
 def dismiss(args: argparse.Namespace, home: Home) -> int:
     with _hub(home) as hub:
         hub.ask(hub.api.feedback.dismiss_feedback(id=args.id))
-    return answer_with(args, {"id": args.id, "dismissed": True}, tr("Put away; the model is told that there is no answer."))
+    return answer_with(args, {"id": args.id, "dismissed": True}, tr("Dismissed; the model learns that you gave no answer."))
 
 
 def history(args: argparse.Namespace, home: Home) -> int:
@@ -128,7 +128,9 @@ def _history(home: Home, project: str) -> list[FeedbackEntry]:
 def _hub(home: Home) -> RunningHub:
     hub = running_hub(home)
     if hub is None:
-        raise TooltrayError(tr("No hub is running"), tr("so no model waits for an answer"), tr("See what was: tooltray feedback history"))
+        raise TooltrayError(
+            tr("Tooltray is not running"), tr("so no model waits for an answer"), tr("See the history: tooltray feedback history")
+        )
     return hub
 
 
@@ -147,7 +149,7 @@ def _picture(name: str) -> FeedbackAttachment:
     picture = read_picture(data)
     if picture is None:
         raise TooltrayError(
-            tr("'{name}' cannot be sent", name=path.name), tr("it is no PNG, JPEG, GIF or WebP"), tr("Send it as a file: --file")
+            tr("'{name}' cannot be sent", name=path.name), tr("it is not a PNG, JPEG, GIF or WebP"), tr("Send it as a file: --file")
         )
     return _attachment(path, picture.mime_type, data)
 
@@ -170,7 +172,7 @@ def _read(path: Path, most: int) -> bytes | None:
     """Returns the content of a file; None if it is larger."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # reading from a pipe or a device may never end
-            raise TooltrayError(tr("A file cannot be read"), tr("{path}: it is no regular file", path=path), tr("Check its name"))
+            raise TooltrayError(tr("A file cannot be read"), tr("{path}: it is not a regular file", path=path), tr("Check its name"))
         with path.open("rb") as file:
             data = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have

@@ -25,44 +25,46 @@ if TYPE_CHECKING:
 
 TOKEN_HERE = "TOKEN"  # users replace it with the output of `clients token`
 TRUSTED_NAME = "trusted"  # the default name of a trusted token
-TRUSTED = Phrase("Who has a trusted token can say yes in your place: approve calls, trust servers, allow folders.")
-SENT_AS = Phrase("Programs send it as the header `Authorization: Bearer TOKEN`; keep it as a password.")
-SHOWN_ONCE = Phrase("It is shown this once.")
-OF_THIS_RUN = Phrase("It is trusted until the hub ends: where secrets are kept cannot be reached, or ends with the hub.")
-ROTATED = Phrase("The token of before opens nothing any more; give this one to your programs.")
+TRUSTED = Phrase("The holder of a trusted token can approve in your place: calls, servers and folders.")
+SENT_AS = Phrase("Programs send it as the header `Authorization: Bearer TOKEN`. Keep it like a password.")
+SHOWN_ONCE = Phrase("It is shown only once.")
+OF_THIS_RUN = Phrase("It is trusted only until Tooltray ends, since secrets cannot be stored permanently.")
+ROTATED = Phrase("The previous token no longer works; give this one to your programs.")
 
 
 def declare(parser: Usage) -> None:
     http = parser.subcommands()
-    opening = command(http, "on", tr("open the endpoints, now and whenever a hub runs"), on)
+    opening = command(http, "on", tr("open the endpoints, now and whenever Tooltray runs"), on)
     opening.takes("--port", "PORT", tr("where, from now on; 0: any that is free"), type=values.port)
     command(http, "off", tr("close them"), off)
-    command(http, "status", tr("say whether and where they are open"), status)
-    api = later(http, "api", tr("let other programs do over HTTP what you can do here (REST)")).subcommands()
+    command(http, "status", tr("show whether and where they are open"), status)
+    api = later(http, "api", tr("let other programs control Tooltray over HTTP (REST)")).subcommands()
     api_opening = command(api, "on", tr("switch it on, and HTTP too if it is off"), api_on)
-    text = tr("make a token whose holder may also approve calls, trust servers and allow folders; --no-trusted: no token may any more")
+    text = tr(
+        "create a token whose holder may also approve calls, trust servers and allow folders; --no-trusted: revoke that from every token"
+    )
     api_opening.add_argument("--trusted", action=argparse.BooleanOptionalAction, help=text)
     command(api, "off", tr("switch it off; HTTP stays as it is"), api_off)
-    text = tr("print the default token, which stays the same, or make one with a name, shown once")
+    text = tr("print the permanent default token, or create a named one, shown once")
     token = command(api, "token", text, api_token, check=_check)
-    token.takes("name", "NAME", tr("of the program that gets it"), nargs="?", type=values.some_text)
+    token.takes("name", "NAME", tr("the name of the program that gets it"), nargs="?", type=values.some_text)
     scopes = tr("what it may: read (look), call (and call tools) or manage (and change things; this is the default)")
     token.add_argument("--scope", choices=("read", "call", "manage"), help=scopes)
-    token.takes("--for", "TIME", tr("for so long: 90s, 30m, 8h or 30d"), dest="duration", type=values.time)
+    token.takes("--for", "TIME", tr("for this long: 90s, 30m, 8h or 30d"), dest="duration", type=values.time)
     token.flag("--trusted", tr("it may also approve calls, trust servers and allow folders"))
     verbs = VerbCommands(api, any_hub)
-    titles = (tr("NAME"), tr("SCOPE"), tr("MADE"), tr("UNTIL"))
-    listed = table(titles, _row, tr("No program has a token. Make one with: tooltray http api token NAME"))
+    titles = (tr("NAME"), tr("SCOPE"), tr("CREATED"), tr("UNTIL"))
+    listed = table(titles, _row, tr("No program has a token. Create one: tooltray http api token NAME"))
     verbs.add("tokens", tr("list the tokens"), "list_api_tokens", listed)
-    revoked = done(lambda args, _: tr("The token '{name}' opens nothing any more.", name=args.name), revoked=lambda args, _: args.name)
-    verbs.add("revoke", tr("end one of them"), "revoke_api_token", revoked, name={"type": values.some_text})
-    text = tr("make another default token, and print it")
+    revoked = done(lambda args, _: tr("The token '{name}' is revoked.", name=args.name), revoked=lambda args, _: args.name)
+    verbs.add("revoke", tr("revoke one of them"), "revoke_api_token", revoked, name={"type": values.some_text})
+    text = tr("replace the default token, and print the new one")
     verbs.add("rotate", text, "rotate_api_token", lambda args, token: _print_token(args, token, ROTATED))
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
     if not args.name and not args.trusted and (args.scope or args.duration):
-        usage.error(tr("--scope and --for go with NAME: the default token may manage, and lasts"))
+        usage.error(tr("--scope and --for need NAME: the default token may manage, and does not expire"))
     if args.trusted and args.scope not in (None, "manage"):
         usage.error(tr("--trusted goes with the scope manage"))
 
@@ -91,11 +93,9 @@ def _show(args: argparse.Namespace, home: Home, verb: "Callable[[AccessApi], Cor
         lines += _api_words(status, is_hub_running=hub.is_running)
     if entry:
         lines.append(tr("Paste this into the config of an AI client:\n{entry}", entry=json.dumps(entry, indent=2)))
-        lines.append(tr("One server alone, under its own tool names: {value}/servers/NAME/mcp", value=status.url.removesuffix("/mcp")))
+        lines.append(tr("Only one server, under its own tool names: {value}/servers/NAME/mcp", value=status.url.removesuffix("/mcp")))
     if entry and status.requires_token:
-        text = tr(
-            "Put a token in the place of {token_here}; make one for each AI client with: tooltray clients token NAME", token_here=TOKEN_HERE
-        )
+        text = tr("Replace {token_here} with a token. Create one for each AI client: tooltray clients token NAME", token_here=TOKEN_HERE)
         lines.append(text)
     return answer(args, as_json(status) | {"entry": entry}, *lines)
 
@@ -106,8 +106,8 @@ def _words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
     if status.is_open:
         return [tr("AI clients can connect over HTTP: {url}", url=clean_line(status.url))]
     if is_hub_running:
-        return [tr("HTTP is switched on, and is not open."), problem_line(status.problem)]
-    return [tr("HTTP is switched on; it opens when a hub runs. Start one with: tooltray serve")]
+        return [tr("HTTP is switched on, but not open."), problem_line(status.problem)]
+    return [tr("HTTP is enabled, and opens when Tooltray runs. Start it: tooltray serve")]
 
 
 def http_entry(url: str, *, requires_token: bool) -> dict[str, object]:
@@ -127,7 +127,7 @@ def client_token(args: argparse.Namespace, home: Home) -> int:
     answer(args, {"client": args.name, "token": made, "replaced": is_another}, made)
     name = clean_line(args.name)
     if is_another and not args.json:
-        print_note(tr("The token that {name} had before is not valid any more.", name=name))
+        print_note(tr("The previous token of {name} no longer works.", name=name))
     if not args.json:
         print_note(tr("This is {name}'s token; it cannot be shown again. Send it as the header `Authorization: Bearer TOKEN`.", name=name))
     return 0
@@ -138,7 +138,7 @@ def client_token(args: argparse.Namespace, home: Home) -> int:
 
 def api_on(args: argparse.Namespace, home: Home) -> int:
     if args.trusted:
-        check_terminal(tr("Making a trusted token"))
+        check_terminal(tr("Creating a trusted token"))
     with any_hub(home) as hub:
         access, is_running = hub.api.access, hub.is_running
         was_on = hub.ask(access.get_http_status()).is_enabled
@@ -162,7 +162,7 @@ def api_off(args: argparse.Namespace, home: Home) -> int:
 def api_token(args: argparse.Namespace, home: Home) -> int:
     """Shows the default token, or makes a new one."""
     if args.trusted:
-        check_terminal(tr("Making a trusted token"))
+        check_terminal(tr("Creating a trusted token"))
     with any_hub(home) as hub:
         if not args.name and not args.trusted:
             return _print_token(args, hub.ask(hub.api.access.get_api_token()), SENT_AS)
@@ -187,8 +187,8 @@ def _api_words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
     if not status.is_enabled:
         return [tr("The REST interface is switched on, but HTTP is not. Switch both on with: tooltray http api on"), *lines]
     if is_hub_running and status.problem:
-        return [tr("The REST interface is switched on, and is not open."), problem_line(status.problem), *lines]
-    return [tr("The REST interface is switched on; it opens when a hub runs. Start one with: tooltray serve"), *lines]
+        return [tr("The REST interface is switched on, but not open."), problem_line(status.problem), *lines]
+    return [tr("The REST interface is enabled, and opens when Tooltray runs. Start it: tooltray serve"), *lines]
 
 
 def _made(hub: Hub, name: str, *, trusted: bool, scope: str | None = None, lasts_s: float | None = None) -> NewApiToken:
@@ -199,7 +199,7 @@ def _made(hub: Hub, name: str, *, trusted: bool, scope: str | None = None, lasts
 def _made_words(made: NewApiToken) -> list[str]:
     lines: list[str] = [SHOWN_ONCE]
     if made.expires_at is not None:
-        lines.append(tr("It ends at {expires_at}.", expires_at=day(made.expires_at)))
+        lines.append(tr("It expires at {expires_at}.", expires_at=day(made.expires_at)))
     if made.is_trusted:
         lines += [TRUSTED] if made.is_lasting else [TRUSTED, OF_THIS_RUN]
     return lines
@@ -208,8 +208,8 @@ def _made_words(made: NewApiToken) -> list[str]:
 def _row(each: ApiTokenSnapshot) -> Sequence[str]:
     scope = f"{each.scope}, trusted" if each.is_trusted else each.scope
     if each.is_default:
-        return each.name, scope, "", tr("you take it back (tooltray http api token shows it)")
-    until = tr("you take it back") if each.expires_at is None else day(each.expires_at)
+        return each.name, scope, "", tr("you revoke it (to show it: tooltray http api token)")
+    until = tr("you revoke it") if each.expires_at is None else day(each.expires_at)
     return each.name, scope, day(each.created_at), f"{until} (over)" if each.is_ended else until
 
 

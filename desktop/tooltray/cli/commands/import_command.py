@@ -44,13 +44,13 @@ Given = Mapping[str, object]
 
 def declare(parser: Usage) -> None:
     parser.runs(take_in, check=_check)
-    text = tr("ids of AI clients, as `clients scan` lists them; or one file, '-' for standard input; nothing: all AI clients")
+    text = tr("AI clients' ids from `clients scan`, or one file ('-': standard input); without it: all AI clients")
     parser.takes("sources", "CLIENT|FILE", text, nargs="*")
-    parser.flag("--all", tr("all servers but those of projects and those that are off; do not ask one by one"))
-    parser.flag("--dry-run", tr("say what there is to import, and change nothing"))
-    parser.flag("--keep", tr("leave imported servers in the files of their clients, too"))
-    parser.flag("--replace", tr("of a backup: replace servers of the same names, which are kept otherwise"))
-    parser.flag("--yes", tr("do not ask; of AI clients that is `--all`"))
+    parser.flag("--all", tr("all servers except those of projects and those that are off; do not ask one by one"))
+    parser.flag("--dry-run", tr("show what can be imported, and change nothing"))
+    parser.flag("--keep", tr("keep imported servers in their clients' files, too"))
+    parser.flag("--replace", tr("from a backup: replace servers with the same names, which are kept otherwise"))
+    parser.flag("--yes", tr("do not ask; for AI clients, same as `--all`"))
 
 
 def _check(usage: Usage, args: argparse.Namespace) -> None:
@@ -98,7 +98,7 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
         print("\n".join(_plan_lines(plan)))
     chosen = _chosen(plan, one_by_one=is_of_clients and not (args.all or args.yes))
     if not chosen:
-        return answer(args, {"imported": []}, tr("There is nothing to import."))
+        return answer(args, {"imported": []}, tr("Nothing to import."))
     is_tidy = is_of_clients and not args.keep
     if not confirmed(_question(chosen, is_tidy=is_tidy), yes=args.yes):
         print(tr("Nothing was changed."))
@@ -114,7 +114,7 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
     else:
         print("\n".join(map(_done_line, done)))
         if any(each.removed_from for each in done):
-            print_note(tr("Bring everything back into the files of the clients with: tooltray clients undo"))
+            print_note(tr("Restore the clients' files: tooltray clients undo"))
     return 1 if any(each.state == "failed" for each in done) else 0
 
 
@@ -147,7 +147,7 @@ def _chosen(plan: ImportPlan, *, one_by_one: bool) -> list[ImportCandidate]:
 
 def _one_question(candidate: ImportCandidate) -> str:
     verb = (
-        tr("Take {here} out of the files", here=candidate.here) if candidate.state == "same" else tr("Import {name}", name=candidate.name)
+        tr("Remove {here} from the files", here=candidate.here) if candidate.state == "same" else tr("Import {name}", name=candidate.name)
     )
     return (
         f"{verb}: {candidate.target}?"
@@ -157,7 +157,7 @@ def _one_question(candidate: ImportCandidate) -> str:
 
 
 def _question(chosen: Sequence[ImportCandidate], *, is_tidy: bool) -> str:
-    leaving = tr(", and take out of the files of their clients what works here") if is_tidy else ""
+    leaving = tr(", and remove what works from their clients' files") if is_tidy else ""
     return tr("Import {count}{leaving}?", count=count(len(chosen), "server"), leaving=leaving)
 
 
@@ -197,7 +197,9 @@ def _typed(field: FormField) -> str:
         with contextlib.suppress(EOFError):
             typed = input(f"{clean_line(field.label + choices + default)}: ").strip()
     if not typed and field.is_required and not field.default:
-        raise TooltrayError(tr("No value for {label}", label=field.label), hint=tr("Import it alone, in a terminal: it asks for the value"))
+        raise TooltrayError(
+            tr("No value for {label}", label=field.label), hint=tr("Import it individually in a terminal, which asks for the value")
+        )
     return typed
 
 
@@ -209,7 +211,7 @@ def _plan_lines(plan: ImportPlan) -> list[str]:
         f"{INDENT if index else ''}{clean_line(line)}" for each in plan.candidates for index, line in enumerate(_candidate_lines(each))
     ]
     lines += [clean_line(f"! {problem_line(problem)}") for problem in plan.problems]
-    return lines or [tr("No AI client has a server that could be imported.")]
+    return lines or [tr("No AI client has a server to import.")]
 
 
 def _candidate_lines(candidate: ImportCandidate) -> Iterator[str]:
@@ -217,7 +219,7 @@ def _candidate_lines(candidate: ImportCandidate) -> Iterator[str]:
     if candidate.problem:
         yield f"{SIGNS['broken']} {problem_line(candidate.problem)} ({where})"
         return
-    here = tr(" (is here already, as {here})", here=candidate.here) if candidate.state == "same" else ""
+    here = tr(" (already added as {here})", here=candidate.here) if candidate.state == "same" else ""
     yield tr(
         "{signs} {name}: {target}{here} (from {where})",
         signs=SIGNS[candidate.state],
@@ -229,21 +231,21 @@ def _candidate_lines(candidate: ImportCandidate) -> Iterator[str]:
     if candidate.proxied:
         yield tr("it is {proxied}", proxied=candidate.proxied)
     if candidate.secrets:
-        yield tr("goes among the secrets: {names}", names=", ".join(secret.key for secret in candidate.secrets))
+        yield tr("stored as secrets: {names}", names=", ".join(secret.key for secret in candidate.secrets))
     if candidate.why_not_chosen:
-        yield tr("not among all: {why_not_chosen}", why_not_chosen=candidate.why_not_chosen)
+        yield tr("not part of --all: {why_not_chosen}", why_not_chosen=candidate.why_not_chosen)
     yield from (remark for remark in candidate.remarks if remark != candidate.why_not_chosen)
 
 
 def _done_line(done: ImportedServer) -> str:
     words = {
         "listed": tr("works, with {count}", count=count(done.tools, "tool")),
-        "added": tr("is here, and waits for a yes, a sign-in or its first use"),
+        "added": tr("added; waits for approval, sign-in or first use"),
         "failed": tr("could not be imported") if done.problem is None else problem_line(done.problem),
         "cancelled": tr("was not imported"),
     }
     made = [change for change in done.removed_from if change.problem is None]
-    out = tr("; taken out of {value}", value=", ".join(dict.fromkeys(change.path for change in made))) if made else ""
+    out = tr("; removed from {value}", value=", ".join(dict.fromkeys(change.path for change in made))) if made else ""
     stays = "" if done.state == "failed" or done.problem is None else f"; {problem_line(done.problem)}"
     return clean_line(f"{done.name}: {words[done.state]}{out}{stays}")
 
@@ -264,8 +266,8 @@ Document = dict[str, Any]  # the settings and servers, as in their file
 
 def declare_export(parser: Usage) -> None:
     parser.runs(export)
-    parser.takes("file", "FILE", tr("where to (default, and '-': standard output)"), nargs="?")
-    parser.flag("--force", tr("replace a file that is there already"))
+    parser.takes("file", "FILE", tr("target file (default, or '-': standard output)"), nargs="?")
+    parser.flag("--force", tr("replace an existing file"))
 
 
 def export(args: argparse.Namespace, home: Home) -> int:
@@ -278,7 +280,7 @@ def export(args: argparse.Namespace, home: Home) -> int:
         _write(Path(args.file), to_json(setup), may_replace=args.force)
         print_json({"file": args.file}) if args.json else print(tr("The backup is in {file}.", file=clean_line(args.file)))
     if setup["secrets"]:
-        print_note(tr("Secrets are not in it. To be given elsewhere: {setup}", setup=", ".join(setup["secrets"])))
+        print_note(tr("It contains no secrets. Enter these again elsewhere: {setup}", setup=", ".join(setup["secrets"])))
     return 0
 
 
@@ -300,7 +302,7 @@ def take_over(args: argparse.Namespace, home: Home, text: str) -> int:
     def take(api: "SetupApi") -> Changes:
         return api.import_setup(setup=setup, replace=replace)
 
-    question = tr("Take this over?")
+    question = tr("Import this?")
     if args.dry_run:
         with any_hub(home) as hub:
             planned = hub.ask(hub.api.setup.preview_import(setup=setup, replace=replace))
@@ -351,7 +353,7 @@ def _line(change: SetupChange) -> str:
 
 def _write(path: Path, text: str, *, may_replace: bool) -> None:
     if path.exists() and not may_replace:
-        raise TooltrayError(tr("{path} is there already", path=path), hint=tr("Choose another name, or replace it with --force"))
+        raise TooltrayError(tr("{path} already exists", path=path), hint=tr("Choose another name, or replace it with --force"))
     _writing(path, lambda: write_atomically(path, text.encode() + b"\n"))
 
 
@@ -359,9 +361,9 @@ def _read_setup(source: str, text: str) -> Document:
     try:
         setup, _ = read_json(text.encode("utf-8", "surrogatepass"))
     except NotJson as error:
-        raise TooltrayError(tr("{source} is no JSON", source=source), str(error)) from None
+        raise TooltrayError(tr("{source} is not JSON", source=source), str(error)) from None
     if not isinstance(setup, dict):
-        raise TooltrayError(tr("{source} is no backup of Tooltray", source=source), tr("it is no JSON object"))
+        raise TooltrayError(tr("{source} is not a Tooltray backup", source=source), tr("it is not a JSON object"))
     return setup
 
 

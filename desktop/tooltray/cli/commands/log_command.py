@@ -27,12 +27,12 @@ LINES = 200
 def declare(parser: Usage) -> None:
     parser.runs(show, check=_check)
     parser.takes("server", "SERVER", tr("without it: Tooltray's own log"), nargs="?", default="")
-    lines = tr("how many of the last lines (default: {lines})", lines=LINES)
+    lines = tr("number of last lines (default: {lines})", lines=LINES)
     parser.takes("--lines", "LINES", lines, short="-n", type=values.line_count, default=LINES)
-    parser.flag("--follow", tr("go on with new lines until Ctrl-C"), short="-f")
-    parser.add_argument("--level", choices=LEVELS, default="", help=tr("lines of this level and worse ones"))
-    parser.takes("--search", "TEXT", tr("lines with this text, in whatever case"), type=values.some_text)
-    parser.takes("--since", "TIME", tr("not older than this, such as 30m, 2h or 1d"), type=values.time, default=0.0)
+    parser.flag("--follow", tr("keep printing new lines until Ctrl-C"), short="-f")
+    parser.add_argument("--level", choices=LEVELS, default="", help=tr("only lines of this level or worse"))
+    parser.takes("--search", "TEXT", tr("only lines with this text, ignoring case"), type=values.some_text)
+    parser.takes("--since", "TIME", tr("only lines of this period, such as 30m, 2h or 1d"), type=values.time, default=0.0)
     parser.flag("--messages", tr("the protocol messages with SERVER, recorded until Ctrl-C"))
 
 

@@ -26,13 +26,11 @@ ALL, READ, WRITE = "all", "read", "write"
 def declare(parser: Usage) -> None:
     permissions = parser.subcommands()
     listed = command(permissions, "list", tr("list which tools run without asking, and why"), list_permissions)
-    listed.takes("server", "SERVER", tr("of this one alone"), nargs="?")
+    listed.takes("server", "SERVER", tr("only of this one"), nargs="?")
     chosen = command(permissions, "set", tr("choose for one tool"), set_permission, has_json=False).takes("server")
-    chosen.takes("tool", "TOOL", tr("the server's own name for it"))
+    chosen.takes("tool", "TOOL", tr("the tool's own name"))
     choices = ("always", "ask", "default")
-    chosen.add_argument(
-        "choice", choices=choices, help=tr("it runs without asking; it asks first, whatever else is allowed; as its server")
-    )
+    chosen.add_argument("choice", choices=choices, help=tr("run without asking; always ask first; or use its server's rule"))
 
 
 def list_permissions(args: argparse.Namespace, home: Home) -> int:
@@ -40,15 +38,15 @@ def list_permissions(args: argparse.Namespace, home: Home) -> int:
         found = [each for each in _permissions(hub) if args.server in (None, each.server)]
         clients = [] if args.server or args.json else hub.ask(hub.api.views.get_client_modes(), timeout_s=LIST_TIMEOUT_S)
     if args.server and not found:
-        hint = Phrase("See which there are: tooltray servers list")
-        raise NotFound(Phrase("There is no server '{name}'", name=clean_line(args.server)), "", hint)
+        hint = Phrase("List the servers: tooltray servers list")
+        raise NotFound(Phrase("Server '{name}' not found", name=clean_line(args.server)), "", hint)
     if args.json:
         return answer(args, found)
     titles = (tr("SERVER"), tr("TOOL"), tr("WITHOUT ASKING"), tr("WHY"))
     rows = [_row(server, tool) for server in found for tool in server.tools]
-    code = answer_list(args, rows, titles, list, empty=tr("No tools are known yet."))
+    code = answer_list(args, rows, titles, list, empty=tr("No tools listed yet."))
     if lines := list(_on_arguments(found, clients)):
-        print("", tr("Rules on arguments let through, too:"), *lines, sep="\n")
+        print("", tr("Rules on arguments also allow:"), *lines, sep="\n")
     return code
 
 
@@ -60,9 +58,9 @@ def _on_arguments(servers: list[ServerPermissions], clients: list[ClientModeSnap
     for client in clients:
         name = clean_line(client.title or client.client)
         for rule in client.call_rules or ():
-            yield tr("{client}, in the place of the servers' rules: {calls}", client=name, calls=clean_line(say(rule)))
+            yield tr("{client}, instead of the servers' rules: {calls}", client=name, calls=clean_line(say(rule)))
         if client.call_rules == ():
-            yield tr("{client}: none, and those of servers do not count", client=name)
+            yield tr("{client}: none, and the servers' rules do not apply", client=name)
 
 
 def set_permission(args: argparse.Namespace, home: Home) -> int:
@@ -70,7 +68,7 @@ def set_permission(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         if args.choice != ASK and not _runs_freely(hub, args.server, args.tool):
             tool, server = clean_line(args.tool), clean_line(args.server)
-            if not _is_allowed_at_terminal(tr("{tool} of {server} asks now, and may run without asking then.", tool=tool, server=server)):
+            if not _is_allowed_at_terminal(tr("{tool} of {server} asks now, and would run without asking then.", tool=tool, server=server)):
                 return 1
         chosen = hub.api.approvals.set_tool_approval(server=args.server, tool=args.tool, approval=args.choice)
         hub.ask(chosen, timeout_s=LIST_TIMEOUT_S)
@@ -86,7 +84,7 @@ def _done(args: argparse.Namespace) -> str:
         case "ask":
             return tr("{tool} of {server} asks first.", tool=tool, server=server)
         case _:
-            return tr("{tool} of {server} is as its server.", tool=tool, server=server)
+            return tr("{tool} of {server} follows its server's rule.", tool=tool, server=server)
 
 
 def _permissions(hub: Hub) -> list[ServerPermissions]:
@@ -100,13 +98,13 @@ def _runs_freely(hub: Hub, server: str, tool: str) -> bool:
     """
     found = [each for of in _permissions(hub) if of.server == server for each in of.tools if each.tool == tool]
     if not found:
-        hint = Phrase("See them: tooltray permissions list {server}", server=clean_line(server))
-        raise TooltrayError(Phrase("No tool '{tool}' of '{server}' is known", tool=clean_line(tool), server=clean_line(server)), "", hint)
+        hint = Phrase("List its tools: tooltray permissions list {server}", server=clean_line(server))
+        raise TooltrayError(Phrase("Tool '{tool}' of '{server}' not found", tool=clean_line(tool), server=clean_line(server)), "", hint)
     return found[0].is_free
 
 
 def _row(server: ServerPermissions, tool: ToolPermission) -> list[str]:
-    runs = tr("yes") if tool.is_free else tr("allowed") if tool.grants else tr("held") if tool.is_held else tr("no")
+    runs = tr("yes") if tool.is_free else tr("allowed") if tool.grants else tr("blocked until reviewed") if tool.is_held else tr("no")
     covered = tool.grants and not tool.is_free
     return [server.server, tool.tool, runs, tr("See it: tooltray grants list") if covered else say(tool.why)]
 
@@ -122,7 +120,7 @@ def client_rules(args: argparse.Namespace, home: Home) -> int:
         modes = hub.ask(hub.api.views.get_client_modes())
         before = next((each.auto_approve for each in modes if each.client == args.client), None)
         now = _rules(before)
-        shown = tr("What goes through unasked for {client}: {chosen} (now: {before}).", client=name, chosen=_rules(chosen), before=now)
+        shown = tr("Runs without asking for {client}: {chosen} (now: {before}).", client=name, chosen=_rules(chosen), before=now)
         if not (chosen is not None and rules_narrow(chosen, before or ())) and not _is_allowed_at_terminal(shown):
             return 1
         hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
@@ -135,9 +133,7 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
     chosen, name = checked_rules(args.name, args.rules), clean_line(args.name)
     with any_hub(home) as hub:
         before = rules_of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
-        shown = tr(
-            "What goes through unasked of {name}: {chosen} (now: {before}).", name=name, chosen=_rules(chosen), before=_rules(before)
-        )
+        shown = tr("Runs without asking on {name}: {chosen} (now: {before}).", name=name, chosen=_rules(chosen), before=_rules(before))
         if not rules_narrow(chosen, before) and not _is_allowed_at_terminal(shown):
             return 1
         hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)
@@ -154,7 +150,7 @@ def _is_allowed_at_terminal(shown: str) -> bool:
 
 def _rules(rules: Sequence[str] | None) -> str:
     if rules is None:
-        return tr("what each server's autoApprove says")
+        return tr("each server's autoApprove")
     return ", ".join(clean_line(rule) for rule in rules) or tr("nothing")
 
 
@@ -167,8 +163,8 @@ def checked_rules(server: str, rules: Sequence[str]) -> list[str]:
 
     if problem := approval.problem_of(server, rules, ()):
         known = ", ".join(f"{key}..." if key.endswith(":") else key for key in approval.RULES)
-        hint = tr("Rules are a tool's name and: {known}", known=known)
-        raise TooltrayError(tr("Not every rule for {server} means something", server=clean_line(server)), problem.message, hint)
+        hint = tr("Rules are tool names or: {known}", known=known)
+        raise TooltrayError(tr("Some rules for {server} are unknown", server=clean_line(server)), problem.message, hint)
     return list(dict.fromkeys(rules))
 
 
@@ -188,22 +184,22 @@ def rules_narrow(rules: Sequence[str], before: Sequence[str]) -> bool:
 def rules_in_words(rules: Sequence[str]) -> str:
     """Describes the rules of a server that was added."""
     if ALL in rules:
-        return tr("All its tools may be called without asking (autoApprove: all).")
+        return tr("All its tools run without asking (autoApprove: all).")
     if not rules:
-        return tr("Each call of its tools is asked about (autoApprove: nothing).")
+        return tr("Every call asks first (autoApprove: nothing).")
     listed = ", ".join(clean_line(rule) for rule in rules)
     if list(rules) == [READ]:
-        return tr("Tools that read may be called without asking; writes ask (autoApprove: read).")
-    return tr("What these rules cover may be called without asking, all else asks (autoApprove: {listed}).", listed=listed)
+        return tr("Read-only tools run without asking; writes ask first (autoApprove: read).")
+    return tr("Calls that these rules cover run without asking; all others ask first (autoApprove: {listed}).", listed=listed)
 
 
 def declare_passphrase(parser: Usage) -> None:
-    lost = tr("If it is lost: end the hub (tooltray stop), remove passphrase.json in ~/.tooltray, and set a new one")
+    lost = tr("If you lose it: stop Tooltray (tooltray stop), delete passphrase.json in ~/.tooltray, and set a new one")
     parser.epilog, passphrase = lost, parser.subcommands()
-    about = tr("set it, or another one; the one before is asked for")
+    about = tr("set or replace it; asks for the current one")
     command(passphrase, "set", about, set_passphrase, has_json=False).epilog = lost
     command(passphrase, "remove", tr("remove it"), remove_passphrase, has_json=False).epilog = lost
-    command(passphrase, "check", tr("say whether one is set, and whether you know it"), check_passphrase).epilog = lost
+    command(passphrase, "check", tr("show whether one is set, and check that you know it"), check_passphrase).epilog = lost
 
 
 def set_passphrase(args: argparse.Namespace, home: Home) -> int:
@@ -214,8 +210,8 @@ def set_passphrase(args: argparse.Namespace, home: Home) -> int:
         if state.is_set:
             print(tr("A passphrase is set. Type a new one, and then confirm it."))
         hub.ask(hub.api.confirmations.set_passphrase(passphrase=ask_for_new_passphrase()))
-    print(tr("Set. Where no window of Tooltray runs, commands that allow something ask for it."))
-    print(tr("It cannot be shown again. If it is lost: tooltray passphrase --help"))
+    print(tr("Set. When Tooltray runs without a window, commands that allow something ask for it."))
+    print(tr("It cannot be shown again. If you lose it: tooltray passphrase --help"))
     return 0
 
 
@@ -235,7 +231,7 @@ def check_passphrase(args: argparse.Namespace, home: Home) -> int:
         state = hub.ask(hub.api.confirmations.get_passphrase_state())
         if args.json or not state.is_set:
             return answer(args, state, tr("No passphrase is set. Set one with: tooltray passphrase set"))
-        nobody = TooltrayError(tr("A passphrase is set"), tr("nobody is there to type it"))
+        nobody = TooltrayError(tr("A passphrase is set"), tr("it can only be typed in a terminal"))
         hub.ask(hub.api.confirmations.confirm_with_passphrase(passphrase=ask_to_confirm(nobody)))
-    print(tr("This is the passphrase."))
+    print(tr("The passphrase is correct."))
     return 0

@@ -35,7 +35,7 @@ def declare_autostart(parser: Usage) -> None:
     autostart = parser.subcommands()
     command(autostart, "on", tr("start when you log in"), partial(_switch, True))
     command(autostart, "off", tr("do not start when you log in"), partial(_switch, False))
-    command(autostart, "status", tr("say whether it starts when you log in"), status)
+    command(autostart, "status", tr("show whether it starts when you log in"), status)
 
 
 def _switch(is_on: bool, args: argparse.Namespace, home: Home) -> int:
@@ -52,8 +52,8 @@ def status(args: argparse.Namespace, home: Home) -> int:
 
 def declare_bridge(parser: Usage) -> None:
     bridge = parser.subcommands()
-    command(bridge, "show", tr("show its path, and which installation of Tooltray it starts"), show_bridge)
-    command(bridge, "use", tr("make it start this installation"), use_bridge)
+    command(bridge, "show", tr("show its path and the installation of Tooltray that it starts"), show_bridge)
+    command(bridge, "use", tr("let it start this installation"), use_bridge)
 
 
 def show_bridge(args: argparse.Namespace, home: Home) -> int:

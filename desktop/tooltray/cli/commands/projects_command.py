@@ -16,22 +16,22 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase, as_json
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 
-OF_CLIENTS = Phrase("For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed")
+OF_CLIENTS = Phrase("An AI client's start folder and the folders it declares (roots) are allowed for that client")
 
 
 def declare(parser: Usage) -> None:
     projects = parser.subcommands()
-    command(projects, "list", tr("list the folders that are allowed, and what runs for which project"), list_projects)
-    command(projects, "allow", tr("let servers be started for a folder, and for what is in it"), allow).takes("dir")
+    command(projects, "list", tr("list the allowed folders, and what runs for each project"), list_projects)
+    command(projects, "allow", tr("allow a folder, and everything in it, as a project"), allow).takes("dir")
     disallowed = done(_disallowed, folder=lambda args, _: args.dir, allowed=False)
     verbs, folder = VerbCommands(projects, any_hub, timeout_s=STOP_TIMEOUT_S), {"name": "dir", "metavar": "DIR", "type": folder_path}
-    verbs.add("disallow", tr("take that back"), "disallow_folder", disallowed, path=folder)
+    verbs.add("disallow", tr("revoke that"), "disallow_folder", disallowed, path=folder)
     starting = command(projects, "start", tr("start a server that waits for a project"), start)
     starting.takes("name", "SERVER")
     which = starting.add_mutually_exclusive_group(required=True)
-    which.add_argument("dir", metavar="DIR", nargs="?", help=tr("for this folder, which is allowed thereby"))
-    which.add_argument("--anyway", action="store_true", help=tr("without a project, as its settings say"))
-    command(projects, "reset", tr("stop what runs for projects; those servers wait again"), reset)
+    which.add_argument("dir", metavar="DIR", nargs="?", help=tr("for this folder, which also allows it"))
+    which.add_argument("--anyway", action="store_true", help=tr("without a project, as in its settings"))
+    command(projects, "reset", tr("stop all servers that run for projects; they wait again"), reset)
 
 
 def list_projects(args: argparse.Namespace, home: Home) -> int:
@@ -44,7 +44,7 @@ def list_projects(args: argparse.Namespace, home: Home) -> int:
         print_json({"allowed": allowed, "servers": [server.name for server in servers], "copies": copies})
         return 0
     if allowed:
-        print(tr("Allowed as projects, with what is in them:"))
+        print(tr("Allowed as projects, with everything in them:"))
         print(*(f"  {clean_line(folder)}" for folder in allowed), sep="\n")
     print(tr("{of_clients}{value} Allow more with: tooltray projects allow DIR", of_clients=OF_CLIENTS, value=" too." if allowed else "."))
     if servers:
@@ -67,7 +67,9 @@ def allow(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         folder = hub.ask(hub.api.projects.allow_folder(path=folder_path(args.dir)), timeout_s=STOP_TIMEOUT_S)
     return answer(
-        args, {"folder": folder, "allowed": True}, tr("{folder}, and what is in it, may be a project now.", folder=clean_line(folder))
+        args,
+        {"folder": folder, "allowed": True},
+        tr("{folder} and everything in it is allowed as a project now.", folder=clean_line(folder)),
     )
 
 
@@ -87,7 +89,9 @@ def start(args: argparse.Namespace, home: Home) -> int:
         server = server_snapshot(hub, args.name)
     project = tr("without a project") if args.anyway else tr("for {dir}", dir=clean_line(folder_path(args.dir)))
     line = tr(
-        "{name} is running {project}. AI clients that name no project use it from now on.", name=clean_line(args.name), project=project
+        "{name} is running {project}. AI clients without a project of their own use it from now on.",
+        name=clean_line(args.name),
+        project=project,
     )
     return answer(args, server or {}, line)
 
@@ -103,5 +107,5 @@ def reset(args: argparse.Namespace, home: Home) -> int:
         many = tr("{count} servers wait for a project again.", count=len(names))
         waiting = tr("1 server waits for a project again.") if len(names) == 1 else many
         return answer(args, {"waiting": names}, waiting)
-    print_note(tr("No hub is running, so every server waits for a project already."))
+    print_note(tr("Tooltray is not running, so every server waits for a project already."))
     return 0

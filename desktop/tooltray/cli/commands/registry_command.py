@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
 
 MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may run
-COUNTS_LATER = Phrase("Servers that run get it when they start again.")
+COUNTS_LATER = Phrase("Running servers use it after a restart.")
 _WORDS = {"custom": Phrase("chosen by you"), "mirror": Phrase("the fastest"), "settings": Phrase("the fastest")}
 
 
 def declare(parser: Usage) -> None:
     registry = parser.subcommands()
     chosen = partial(_do, lambda api, args: api.set_custom_npm_registry(url=args.url), COUNTS_LATER)
-    text = tr("say which npm registry servers get, and how all of them answered")
+    text = tr("show which npm registry servers use, and how all of them responded")
     command(registry, "status", text, partial(_do, lambda api, _: api.get_npm_registry_status(), ""))
     command(registry, "measure", tr("measure all npm registries now"), measure)
-    command(registry, "set", tr("use one npm registry from now on; it is measured first"), chosen).takes("url")
-    text = tr("use none of your own any more")
+    command(registry, "set", tr("always use this npm registry; it is measured first"), chosen).takes("url")
+    text = tr("stop using your own registry")
     command(registry, "clear", text, partial(_do, lambda api, _: api.set_custom_npm_registry(url=""), COUNTS_LATER))
     switched = partial(_do, lambda api, args: api.set_auto_detect_npm_registry(enabled=args.switch == "on"), COUNTS_LATER)
-    switching = command(registry, "auto", tr("decide whether the fastest npm registry is looked for and used"), switched)
+    switching = command(registry, "auto", tr("find and use the fastest npm registry automatically, or not"), switched)
     switching.add_argument("switch", choices=("on", "off"))
 
 
@@ -67,19 +67,19 @@ def _words(status: NpmRegistryStatus) -> list[str]:
     if status.url:
         chosen = tr("Servers get npm packages from {url} ({words}).", url=clean_line(status.url), words=_WORDS[status.origin])
     else:
-        chosen = tr("Servers get npm packages from where npm itself is configured to.")
+        chosen = tr("Servers get npm packages as configured in npm.")
     return [chosen, _automatic(status), _measured(status)]
 
 
 def _automatic(status: NpmRegistryStatus) -> str:
     if not status.is_auto_detect:
-        return tr("The fastest registry is not looked for. Switch that on with: tooltray registry auto on")
+        return tr("The fastest registry is not used automatically. Turn that on: tooltray registry auto on")
     if status.custom_url:
-        return tr("While you have chosen one, the fastest is not looked for. Use none of your own with: tooltray registry clear")
+        return tr("You have chosen a registry, so the fastest one is not used. To change that: tooltray registry clear")
     usable = [each for each in status.measurements if not each.problem]
     if not status.url and usable and usable[0].origin == "mirror":
-        return tr("npm's own configuration names a registry, so no mirror is used by itself. Use one with: tooltray registry set ADDRESS")
-    return tr("The fastest registry is looked for once a day. Switch that off with: tooltray registry auto off")
+        return tr("npm's own configuration names a registry, so no mirror is used automatically. Use one: tooltray registry set ADDRESS")
+    return tr("Once a day, the fastest registry is found. Turn that off: tooltray registry auto off")
 
 
 def _measured(status: NpmRegistryStatus) -> str:

@@ -40,7 +40,7 @@ _CHANGES: Mapping[str, tuple[str, str]] = {
     "change": (Phrase("would be changed as it runs"), Phrase("changed as it runs")),
     "remove": (Phrase("would be removed"), "removed"),
     "setting": (Phrase("would be set"), "set"),
-    WAITING: (Phrase("would wait for a yes"), Phrase("waits for a yes")),
+    WAITING: (Phrase("would wait for approval"), Phrase("waits for approval")),
     KEPT: (Phrase("would stay as it is"), Phrase("stays as it is")),
 }
 _WAITS = ("waits", "changed")
@@ -91,7 +91,7 @@ def _file_lines(files: Sequence[ServerFileSnapshot]) -> Iterator[str]:
     for file in files:
         if names := [entry.name for entry in file.entries if entry.state in _WAITS]:
             waiting = tr(
-                "{count} of {path} can run only after a yes of yours: {names}.",
+                "{count} of {path} can run only after your approval: {names}.",
                 count=count(len(names), "server"),
                 path=file.path,
                 names=", ".join(names),
@@ -104,7 +104,7 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
     running = sum(server.state is ServerState.RUNNING for server in servers)
     tools = count(sum(server.tool_count for server in servers), "tool")
     if unlisted := sum(not server.is_listed for server in servers):
-        tools = tr("{tools}, and those of {servers} that are not known yet", tools=tools, servers=count(unlisted, "server"))
+        tools = tr("{tools}, not counting {servers} that have not started yet", tools=tools, servers=count(unlisted, "server"))
     yield tr(
         "Tooltray {version} is running ({kind}, pid {pid}) in {root}.", version=info.version, kind=info.kind, pid=info.pid, root=home.root
     )
@@ -117,15 +117,15 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
     for server in servers:
         yield from (clean_line(f"{server.name}: {line}") for line in _server_lines(server))
     if lazy := [server.name for server in servers if server.is_lazy]:
-        yield clean_line(tr("Tools are loaded on demand: {lazy}", lazy=", ".join(lazy)))
+        yield clean_line(tr("Tools load when used: {lazy}", lazy=", ".join(lazy)))
     yield from map(problem_line, snapshot.notices)
 
 
 def _server_lines(server: ServerSnapshot) -> Iterator[str]:
     """Yields what the user should know about a server."""
     if server.waiting:
-        what = tr("a change of it waits") if server.origin != "proposal" else tr("it waits")
-        yield tr("{what} for your yes. Look with: tooltray trust", what=what)
+        what = tr("a change waits") if server.origin != "proposal" else tr("it waits")
+        yield tr("{what} for your approval. Review it: tooltray trust", what=what)
     if server.origin == "proposal":
         return
     if server.state in _IN_TROUBLE or (server.problem and server.state is ServerState.RUNNING):  # running: a list is not fully offered
@@ -162,12 +162,12 @@ def reload(args: argparse.Namespace, home: Home) -> int:
 
 def _print_changes(changes: Sequence[ReloadChange], *, is_done: bool) -> None:
     if not changes:
-        print(tr("Nothing has changed."))
+        print(tr("No changes."))
         return
     rows = [(change.name or "-", _change_word(change.kind, is_done), change.detail, change.file) for change in changes]
     print_table((tr("NAME"), tr("WHAT"), tr("DETAIL"), tr("FILE")), rows)
     for folder in dict.fromkeys(os.path.dirname(change.file) for change in changes if change.kind == WAITING):
-        print_note(tr("Look at what waits, and say yes to it: tooltray trust {folder}", folder=shlex.quote(folder)))
+        print_note(tr("Review and allow what waits: tooltray trust {folder}", folder=shlex.quote(folder)))
 
 
 def _change_word(kind: str, is_done: bool) -> str:

@@ -103,23 +103,23 @@ def chosen_backend(home: Home) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
+NOT_CHOSEN = Phrase("the system's keyring (the default)")
 REMOVE = "tooltray secrets remove --unused"
-_PLACES = {"keyring": Phrase("the system's keyring"), "file": Phrase("an encrypted file"), "memory": Phrase("memory, until the hub ends")}
+_PLACES = {"keyring": Phrase("the system's keyring"), "file": Phrase("an encrypted file"), "memory": Phrase("memory, until Tooltray ends")}
 
 
 def declare(parser: Usage) -> None:
     secrets = parser.subcommands()
-    setting = command(secrets, "set", tr("store a secret; its value is asked for, or read from standard input"), set_secret)
+    setting = command(secrets, "set", tr("store a secret; asks for its value, or reads it from standard input"), set_secret)
     setting.takes("name", "NAME", tr("as settings refer to it: ${secret:NAME}"))
     command(secrets, "list", tr("list the names of the secrets, never their values"), list_secrets)
-    removing = command(secrets, "remove", tr("forget a secret"), remove, check=_check)
+    removing = command(secrets, "remove", tr("delete a secret"), remove, check=_check)
     removing.takes("name", "NAME", nargs="?")
-    removing.flag("--unused", tr("all that no server uses; they are shown first"))
+    removing.flag("--unused", tr("all unused secrets; they are listed first"))
     removing.flag("--yes", tr("with --unused: do not ask"))
-    command(secrets, "unlock", tr("give the running hub the passphrase of the encrypted file"), unlock)
+    command(secrets, "unlock", tr("give the running Tooltray the passphrase of the encrypted file"), unlock)
     choosing = command(secrets, "backend", tr("show or choose where secrets are kept"), backend)
-    text = tr("the system's keyring, an encrypted file, or only until the hub ends")
+    text = tr("the system's keyring, an encrypted file, or only until Tooltray ends")
     choosing.add_argument("kind", nargs="?", choices=("keyring", "file", "memory"), help=text)
 
 
@@ -135,9 +135,7 @@ def set_secret(args: argparse.Namespace, home: Home) -> int:
     place.check()
     value = ask_for_secret(args.name)  # no lock is held: users type slowly
     place.run(lambda hub: hub.ask(hub.api.secrets.set_secret(name=args.name, value=value), timeout_s=KEYRING_TIMEOUT_S))
-    stored = tr(
-        "Stored. Settings refer to it as ${{secret:{name}}}; servers that run already get it when they start again.", name=args.name
-    )
+    stored = tr("Stored. Refer to it in settings as ${{secret:{name}}}. Running servers get it after a restart.", name=args.name)
     return answer(args, {"secret": args.name, "stored": True}, stored)
 
 
@@ -148,7 +146,7 @@ def list_secrets(args: argparse.Namespace, home: Home) -> int:
         return answer(args, names)
     found = with_secrets(home, _all)
     print(tr("Secrets are kept in {place}.", place=say(_PLACES.get(found.backend, NOT_CHOSEN))))
-    empty = tr("There are no secrets yet. Store one with: tooltray secrets set NAME")
+    empty = tr("No secrets yet. Store one: tooltray secrets set NAME")
     return answer_list(args, found.secrets, (tr("NAME"), tr("STORED"), tr("USED BY")), _row, empty=empty)
 
 
@@ -179,7 +177,7 @@ def remove(args: argparse.Namespace, home: Home) -> int:
     if args.unused:
         return _remove_unused(args, home)
     with_secrets(home, lambda hub: hub.ask(hub.api.secrets.remove_secret(name=args.name), timeout_s=KEYRING_TIMEOUT_S))
-    return answer(args, {"secret": args.name, "removed": True}, tr("Forgot {name}.", name=args.name))
+    return answer(args, {"secret": args.name, "removed": True}, tr("Deleted {name}.", name=args.name))
 
 
 def unlock(args: argparse.Namespace, home: Home) -> int:
@@ -191,12 +189,12 @@ def unlock(args: argparse.Namespace, home: Home) -> int:
     hub = running_hub(home)
     if hub is None:
         raise TooltrayError(
-            tr("No hub is running"), tr("The passphrase is kept by the hub alone, in memory"), tr("Start it with: tooltray serve")
+            tr("Tooltray is not running"), tr("The passphrase is kept only in Tooltray's memory"), tr("Start it: tooltray serve")
         )
     with hub:
         passphrase = ask_for_passphrase(is_new=not home.secrets_file.exists())
         hub.ask(hub.api.secrets.unlock_secrets(passphrase=passphrase), timeout_s=KEYRING_TIMEOUT_S)
-    return answer(args, {"unlocked": True}, tr("Unlocked until the hub ends."))
+    return answer(args, {"unlocked": True}, tr("Unlocked until Tooltray ends."))
 
 
 def backend(args: argparse.Namespace, home: Home) -> int:
@@ -218,7 +216,7 @@ def _choose_file(home: Home) -> None:
     passphrase = os.environ.get(PASSPHRASE_VARIABLE) or ask_for_passphrase(is_new=not home.secrets_file.exists())
     if not passphrase:
         hint = tr("Type it in a terminal, send it through a pipe, or set {passphrase_variable}", passphrase_variable=PASSPHRASE_VARIABLE)
-        raise TooltrayError(tr("No passphrase for the encrypted file"), tr("It was left empty, and nothing was changed"), hint)
+        raise TooltrayError(tr("No passphrase for the encrypted file"), tr("it was left empty, so nothing was changed"), hint)
     before = chosen_backend(home)
     with any_hub(home) as hub:
         secrets = hub.api.secrets
@@ -238,11 +236,11 @@ def _remove_unused(args: argparse.Namespace, home: Home) -> int:
     """Removes the secrets that no server uses, after a confirmation."""
     unused, removed = with_secrets(home, partial(_look, args))
     if unused and not args.yes:
-        if not confirmed(tr("Forget it?") if len(unused) == 1 else tr("Forget all {number}?", number=len(unused)), yes=False):
+        if not confirmed(tr("Delete it?") if len(unused) == 1 else tr("Delete all {number}?", number=len(unused)), yes=False):
             print(tr("Nothing was changed."))
             return 0
         removed = with_secrets(home, partial(_remove, names=unused))
-    forgot = tr("Forgot {count}.", count=count(len(removed), "secret")) if unused else tr("Every secret is used, or may be.")
+    forgot = tr("Deleted {count}.", count=count(len(removed), "secret")) if unused else tr("No unused secrets found.")
     return answer(args, {"removed": removed}, forgot)
 
 
@@ -250,7 +248,7 @@ def _look(args: argparse.Namespace, hub: Hub) -> tuple[list[str], list[str]]:
     """Returns the unused secrets, and with `--yes` the removed ones, in one step: a passphrase in the environment can be used only once."""
     unused = hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=KEYRING_TIMEOUT_S)
     if unused and not args.json:
-        print(tr("No server that is known here uses:"), *(f"  {clean_line(name)}" for name in unused), sep="\n", flush=True)
+        print(tr("Not used by any known server:"), *(f"  {clean_line(name)}" for name in unused), sep="\n", flush=True)
     return unused, _remove(hub, unused) if args.yes else []
 
 
@@ -274,7 +272,7 @@ def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
 
 def going(removal: ServerRemoval) -> list[str]:
     """Describes in sentences which secrets are removed with a server, and which stay."""
-    lines = [tr("Its secret {name} is removed, too.", name=name) for name in removal.secrets]
+    lines = [tr("Its secret {name} was deleted, too.", name=name) for name in removal.secrets]
     lines += [tr("Its sign-in ends.")] if removal.sign_in else []
     return [*lines, *_staying(removal)]
 
@@ -285,9 +283,9 @@ def gone(removal: ServerRemoval) -> Iterator[str]:
         for name in removal.secrets:
             yield tr("Its secret {name} may still be stored", name=name)
         why = in_one_line(problem.title, problem.message)
-        yield tr("Its secrets could not be removed ({why}); later: {remove}", why=why, remove=REMOVE)
+        yield tr("Its secrets could not be deleted ({why}). To delete them later: {remove}", why=why, remove=REMOVE)
     else:
-        yield from (tr("Its secret {name} is removed, too.", name=name) for name in removal.secrets)
+        yield from (tr("Its secret {name} was deleted, too.", name=name) for name in removal.secrets)
         yield from [tr("Its sign-in has ended.")] if removal.sign_in else []
     yield from _staying(removal)
 

@@ -24,13 +24,13 @@ BRIDGE_IDLE_EXIT_S = 900.0  # a hub that was not started by hand ends 15 minutes
 def declare(parser: Usage) -> None:
     parser.runs(serve, check=_check, has_json=False)
     parser.flag("--stdio", tr("serve one AI client on standard input and output"))
-    parser.takes("--server", "NAME", tr("with --stdio: this server alone, with its own tool names"))
-    parser.flag("--replace", tr("take over from a hub that runs already"))
-    parser.repeats("--config", "FILE", tr("also serve what this config of TBXark's mcp-proxy says, as it is; may be given again"))
-    parser.takes("--project", "DIR", tr("give every session the servers of this folder's .mcp.json, which you trust once"))
+    parser.takes("--server", "NAME", tr("with --stdio: only this server, with its own tool names"))
+    parser.flag("--replace", tr("take over from a Tooltray that is already running"))
+    parser.repeats("--config", "FILE", tr("also serve the servers of this config of TBXark's mcp-proxy; may be repeated"))
+    parser.takes("--project", "DIR", tr("give every session the servers of this folder's .mcp.json, once you have trusted them"))
     text = tr("written into each log record (also: {execution_id_variable})", execution_id_variable=EXECUTION_ID_VARIABLE)
     parser.takes("--execution-id", "ID", text)
-    parser.takes("--idle-exit", "SECONDS", tr("end this long after the last AI client left"), type=values.seconds)
+    parser.takes("--idle-exit", "SECONDS", tr("stop this long after the last AI client has disconnected"), type=values.seconds)
     parser.add_argument(
         "--started-by-bridge", action="store_true", help=argparse.SUPPRESS
     )  # by the bridge and by commands like `tools call`

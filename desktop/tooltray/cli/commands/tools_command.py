@@ -28,41 +28,41 @@ def declare(parser: Usage) -> None:
     use = command(tools, "call", tr("call a tool and print its result"), call)
     use.takes("name", "NAME", tr("the tool's name as `tools list` shows it"))
     use.takes("arguments", "ARGUMENT", tr("one JSON object, or KEY=VALUE ..."), nargs="*")
-    use.takes("--project", "DIR", tr("of servers that wait for a project: the allowed folder for which one answers"))
+    use.takes("--project", "DIR", tr("for servers that wait for a project: which allowed folder's instance to call"))
     text = tr("how long to wait (default: {tool_call_timeout_s})", tool_call_timeout_s=f"{TOOL_CALL_TIMEOUT_S:g}")
     use.takes("--timeout", "SECONDS", text, type=values.seconds, default=TOOL_CALL_TIMEOUT_S)
-    costing = command(tools, "cost", tr("say what the tools cost in a model's context"), cost)
+    costing = command(tools, "cost", tr("show what tools cost in a model's context"), cost)
     whose = costing.add_mutually_exclusive_group()
     whose.add_argument("--client", metavar="CLIENT", help=tr("for this kind of AI client; see `clients modes`"))
     whose.add_argument("--session", metavar="ID", help=tr("as this session sees them now; see `sessions`"))
     costing.takes("--server", "NAME", tr("each tool of this server"))
-    text = tr("show a tool to AI clients under another name, or with other words")
+    text = tr("show a tool to AI clients under another name or description")
     override = command(tools, "override", text, "commands.views_command:override")
     override.takes("server")
-    override.takes("tool", "TOOL", tr("the server's own name for it"))
+    override.takes("tool", "TOOL", tr("the tool's own name"))
     override.takes("--name", "NAME")
     override.takes("--description", "TEXT")
     override.takes("--title", "TEXT")
-    text = tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, and yes, no, or own for what the server says")
+    text = tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, with yes, no, or own for the server's own value")
     override.takes("--hint", "HINT=VALUE", text, action="append")
     override.takes("--icon", "URL", tr("an address that begins with https:// or data:image/"), action="append")
-    override.flag("--clear", tr("forget what was chosen before"))
-    limit = command(tools, "limit", tr("say how many tokens of a result AI clients get at once"), "commands.views_command:limit")
-    limit.takes("tokens", "TOKENS", tr("a number from 500 on, or none"), type=values.tokens)
+    override.flag("--clear", tr("remove earlier choices"))
+    limit = command(tools, "limit", tr("limit how many tokens of a result AI clients get at once"), "commands.views_command:limit")
+    limit.takes("tokens", "TOKENS", tr("a number from 500, or none"), type=values.tokens)
     whose = limit.add_mutually_exclusive_group(required=True)
     whose.add_argument("--server", metavar="SERVER", help=tr("the results of all its tools, or of one"))
     whose.add_argument("--client", metavar="CLIENT", help=tr("all results that this kind of AI client gets; see `clients modes`"))
     limit.takes("--tool", "TOOL", tr("of that server: the server's own name for it"))
-    names = later(tools, "names", tr("the names under which tools are published")).subcommands()
-    reset = done(lambda *_: tr("The names were given anew. AI clients that allow tools by name may ask again."), reset=True)
-    VerbCommands(names).add("reset", tr("forget the names given so far and give them anew"), "reset_tool_names", reset)
+    names = later(tools, "names", tr("manage the names under which tools are published")).subcommands()
+    reset = done(lambda *_: tr("Tool names were reset. AI clients that allow tools by name may ask again."), reset=True)
+    VerbCommands(names).add("reset", tr("reset the published names of tools"), "reset_tool_names", reset)
 
 
 def list_tools(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         tools = hub.ask(hub.api.tools.get_tools(server=args.server), timeout_s=LIST_TIMEOUT_S)
         servers = [] if args.json else hub.ask(hub.api.hub.get_snapshot()).servers
-    empty = tr("There are no tools.") if args.server is None else tr("{server} has no tools.", server=args.server)
+    empty = tr("No tools found.") if args.server is None else tr("{server} has no tools.", server=args.server)
     shown = answer_list(args, tools, (tr("NAME"), tr("SERVER"), tr("KIND"), tr("CALLS"), tr("DESCRIPTION")), _row, empty=empty)
     print_notes(f"{server.name}: {flaw}" for server in servers if args.server in (None, server.name) for flaw in server.flaws)
     return shown
@@ -110,11 +110,11 @@ def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, object]:
         try:
             value = json.loads(words[0])
         except (ValueError, RecursionError) as error:
-            raise TooltrayError(tr("The arguments are no JSON object"), str(error), tr("Put the object in single quotes")) from None
+            raise TooltrayError(tr("The arguments are not a JSON object"), str(error), tr("Put the object in single quotes")) from None
         return dict(value)
     pairs = [word.partition("=") for word in words]
     if not all(name and mark for name, mark, _ in pairs):
-        raise TooltrayError(tr("The arguments cannot be read"), " ".join(words), tr("Give one JSON object, or KEY=VALUE words"))
+        raise TooltrayError(tr("Invalid arguments"), " ".join(words), tr("Give one JSON object, or KEY=VALUE words"))
     if not pairs:
         return {}
     kinds = _declared_kinds(hub, args.name)
@@ -190,7 +190,7 @@ def cost(args: argparse.Namespace, home: Home) -> int:
         print_table((tr("TOKENS"), shown.upper(), tr("TOOL")), [_tool_cost_row(each) for each in tools])
     print(_cost_summary(costs, shown))
     if costs.skill_tokens:
-        print(tr("Skills cost AI clients that know them {tokens} tokens more.", tokens=costs.skill_tokens))
+        print(tr("Skills cost AI clients that support them {tokens} tokens more.", tokens=costs.skill_tokens))
     return 0
 
 
@@ -231,19 +231,22 @@ def _tool_cost_row(tool: ToolCost) -> list[str]:
 def declare_skills(parser: Usage) -> None:
     skills = VerbCommands(parser.subcommands(), timeout_s=LIST_TIMEOUT_S)
     titles = (tr("NAME"), tr("SERVER"), tr("STATE"), tr("URI"), tr("DESCRIPTION"))
-    text, listed = tr("list the skills, also those that are off or held"), table(titles, _skill_row, tr("There are no skills."))
+    text, listed = (
+        tr("list all skills, including those that are off or blocked until reviewed"),
+        table(titles, _skill_row, tr("No skills found.")),
+    )
     skills.add("list", text, "get_skills", listed, server={"metavar": "NAME", "help": tr("of this server only")})
-    text, shown = tr("print the text of a skill as its server has it now"), done(lambda _, skill: clean(str(skill.get("text", ""))))
+    text, shown = tr("print a skill's current text"), done(lambda _, skill: clean(str(skill.get("text", ""))))
     skills.add("show", text, "get_skill", shown, skill=tr("its name, or its URI as `skills list` shows it"))
     named = tr("its name, or its URI as its server has it")
     enabled = done(_offered, "server", "skill", enabled=True)
     skills.add("enable", tr("offer a skill to AI clients"), "set_skill_enabled", enabled, skill=named, enabled=Fixed(True))
     disabled = done(_off, "server", "skill", enabled=False)
-    skills.add("disable", tr("offer it no longer"), "set_skill_enabled", disabled, skill=named, enabled=Fixed(False))
+    skills.add("disable", tr("stop offering a skill to AI clients"), "set_skill_enabled", disabled, skill=named, enabled=Fixed(False))
 
 
 def _skill_row(skill: SkillSnapshot) -> list[str]:
-    state = tr("off") if not skill.is_enabled else tr("held") if skill.is_held else tr("offered")
+    state = tr("off") if not skill.is_enabled else tr("blocked until reviewed") if skill.is_held else tr("offered")
     return [skill.name, skill.server, state, skill.uri, skill.description]
 
 
@@ -269,8 +272,8 @@ def declare_tasks(parser: Usage) -> None:
     titles = (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("STATE"), tr("SINCE"))
     listed = table(titles, _task_row, tr("No server has a task of an AI client."))
     tasks.add("list", tr("list the tasks that servers have begun for AI clients"), "get_server_tasks", listed)
-    cancelled = done(lambda args, _: tr("The server has heard that nobody wants {id} any more.", id=args.id), "id", cancelled=True)
-    text = tr("tell a server that nobody wants a task any more")
+    cancelled = done(lambda args, _: tr("The server was notified that task {id} is cancelled.", id=args.id), "id", cancelled=True)
+    text = tr("cancel a task")
     tasks.add("cancel", text, "cancel_server_task", cancelled, id=tr("as `tooltray tasks list` names it"))
 
 

@@ -26,18 +26,16 @@ FILE_NAME = ".mcp.json"
 QUESTION = Phrase("Let this server run?")
 VARIABLE_STATES = {
     "set": Phrase("set now"),
-    "default": Phrase("not set: its default counts"),
-    "missing": Phrase("not set: it cannot start without"),
+    "default": Phrase("not set: its default is used"),
+    "missing": Phrase("not set: required to start"),
 }
-NOTHING_WAITS = Phrase("Nothing waits for a yes")
+NOTHING_WAITS = Phrase("Nothing is waiting for approval")
 
 
 def declare(parser: Usage) -> None:
     parser.runs(trust, check=_check)
     parser.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | refuse NAME"
-    what = tr(
-        "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
-    )
+    what = tr("a project's folder, and optionally names in its file; without it: everything that waits (for a folder called list: ./list)")
     parser.takes("words", "DIR", what, nargs="*", type=values.some_text)
 
 
@@ -45,11 +43,11 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
     if not args.words:
         return
     if args.words[0] == "refuse" and len(args.words) != 2:
-        usage.error(tr("refuse goes with NAME, of what a program has proposed; a folder called refuse is named so: ./refuse"))
+        usage.error(tr("refuse needs the NAME of a program's proposal; for a folder called refuse: ./refuse"))
     if args.words == ["remove"] or (args.words[0] == "remove" and len(args.words) > 3):
-        usage.error(tr("remove goes with DIR, or with DIR and ENTRY; a folder called remove is named so: ./remove"))
+        usage.error(tr("remove needs DIR, and optionally ENTRY; for a folder called remove: ./remove"))
     if args.words[0] == "list" and len(args.words) > 1:
-        usage.error(tr("list stands alone; a folder called list is named so: ./list"))
+        usage.error(tr("list takes no arguments; for a folder called list: ./list"))
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:
@@ -77,7 +75,7 @@ def trust(args: argparse.Namespace, home: Home) -> int:
 def _list(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         trusted = hub.ask(hub.api.files.get_trusted_entries())
-    empty = tr("No server of a project's own file is trusted. Look at what a project asks for with: tooltray trust DIR")
+    empty = tr("No project's servers are trusted. Review a project's servers: tooltray trust DIR")
     return answer_list(args, trusted, (tr("ENTRY"), tr("SERVER"), tr("SINCE"), tr("PROJECT")), _trusted_row, empty=empty)
 
 
@@ -90,7 +88,7 @@ def _refuse(args: argparse.Namespace, home: Home, name: str) -> int:
     """Refuses an entry; needs no terminal, since it allows nothing."""
     with any_hub(home) as hub:
         hub.ask(hub.api.files.distrust_entries(project="", entry=name))
-    refused = tr("Refused. Nothing of '{name}' that a program has proposed waits any more.", name=clean_line(name))
+    refused = tr("Declined. The program's proposal '{name}' is removed.", name=clean_line(name))
     return answer(args, {"name": name, "refused": True}, refused)
 
 
@@ -115,12 +113,14 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]
     waiting = [request.entry for request in requests]
     if missing := next((entry for entry in entries if entry not in waiting), None):
         there = (
-            tr("there wait: {clean_line}", clean_line=", ".join(map(clean_line, waiting)))
+            tr("waiting: {clean_line}", clean_line=", ".join(map(clean_line, waiting)))
             if waiting
             else NOTHING_WAITS[0].lower() + NOTHING_WAITS[1:]
         )
         raise NotFound(
-            tr("'{missing}' does not wait for a yes", missing=clean_line(missing)), there, tr("See what is trusted: tooltray trust list")
+            tr("'{missing}' is not waiting for approval", missing=clean_line(missing)),
+            there,
+            tr("See what is trusted: tooltray trust list"),
         )
     return [request for request in requests if not entries or request.entry in entries]
 
@@ -145,12 +145,12 @@ def _ask(hub: Hub, requests: Sequence[TrustRequest], folder: str) -> int:
             clean_line(
                 tr("{nothing_waits} in {folder}.", nothing_waits=NOTHING_WAITS, folder=folder)
                 if os.path.lexists(path)
-                else tr("There is no {file_name} in {folder}.", file_name=FILE_NAME, folder=folder)
+                else tr("No {file_name} in {folder}.", file_name=FILE_NAME, folder=folder)
             )
         )
         return 0
     whose = tr(" of {file}", file=clean_line(requests[0].file)) if folder else ""
-    print(tr("{count}{whose} can run only after a yes of yours.", count=count(len(requests), "server"), whose=whose))
+    print(tr("{count}{whose} can run only after your approval.", count=count(len(requests), "server"), whose=whose))
     trusted = 0
     for request in requests:
         _print_request(request)
@@ -165,7 +165,7 @@ def _ask(hub: Hub, requests: Sequence[TrustRequest], folder: str) -> int:
             "\n"
             + clean_line(
                 tr(
-                    "What you trust runs for AI clients that work in {folder}; for all AI clients with: {for_all}",
+                    "What you trust runs for AI clients that work in {folder}. For all AI clients: {for_all}",
                     folder=folder,
                     for_all=for_all,
                 )
@@ -183,26 +183,26 @@ def _trust(hub: Hub, request: TrustRequest) -> None:
     taken_back = f"tooltray trust remove {shlex.quote(request.project)} {shlex.quote(request.entry)}"
     if not request.project:
         taken_back = f"tooltray servers remove {shlex.quote(server)}"
-    print(clean_line(tr("Trusted, as '{server}'. To take it back: {taken_back}", server=server, taken_back=taken_back)))
+    print(clean_line(tr("Trusted as '{server}'. To revoke that: {taken_back}", server=server, taken_back=taken_back)))
 
 
 def _not_trusted(request: TrustRequest) -> str:
     if request.project:
         return tr("It does not run.")
-    went_on = tr("What runs goes on, and the change") if request.is_change else tr("It does not run, and")
+    went_on = tr("It keeps running unchanged, and the change") if request.is_change else tr("It does not run, and")
     return clean_line(
-        tr("{went_on} waits on. To refuse it for good: tooltray trust refuse {entry}", went_on=went_on, entry=shlex.quote(request.entry))
+        tr("{went_on} still waits. To decline it: tooltray trust refuse {entry}", went_on=went_on, entry=shlex.quote(request.entry))
     )
 
 
 def _print_request(request: TrustRequest) -> None:
     print()
     line = tr(" (line {line})", line=request.line) if request.line else ""
-    print(clean_line(request.entry + line + (tr(": changed since you said yes to it") if request.is_change else "")))
+    print(clean_line(request.entry + line + (tr(": changed since you approved it") if request.is_change else "")))
     for title, value in _facts(request):
         print(f"  {title}: {clean_line(value)}")
     for warning in request.warnings:
-        print(tr("  Careful: {warning}", warning=clean_line(warning)))
+        print(tr("  Warning: {warning}", warning=clean_line(warning)))
     if request.diff:
         print(tr("  What has changed:"))
     for text in request.diff:
@@ -211,8 +211,8 @@ def _print_request(request: TrustRequest) -> None:
 
 def _environment(request: TrustRequest) -> str:
     if request.confinement and request.confinement.files != "open":
-        return tr("none by name, and nothing of your environment but paths, language and proxies")
-    return tr("none by name; like every program that you start, it sees your environment")
+        return tr("none by name; of your environment, only paths, language and proxies")
+    return tr("none by name; like every program you start, it sees your environment")
 
 
 def _variables(request: TrustRequest) -> Sequence[str]:
@@ -226,20 +226,20 @@ def _facts(request: TrustRequest) -> list[tuple[str, str]]:
     facts = [(tr("Asked for by the program"), request.asked_by)] if request.asked_by else []
     facts.append((tr("It would run") if is_process else tr("It would connect to"), request.target))
     facts += [(tr("in the folder"), request.cwd)] if is_process else [(tr("at the host"), request.host)]
-    facts += [(tr("files of the project that a yes is for, too"), ", ".join(request.files))] if request.files else []
+    facts += [(tr("project files that your approval also covers"), ", ".join(request.files))] if request.files else []
     if request.is_inside:
         facts.append(
             (
                 tr("which lies in"),
-                tr("the project itself: whoever changes the project changes what runs ({project})", project=request.project),
+                tr("the project itself: anyone who changes the project changes what runs ({project})", project=request.project),
             )
         )
-    facts.append((tr("Secrets of yours that it would get"), ", ".join(request.secrets) or "none"))
+    facts.append((tr("Your secrets that it would get"), ", ".join(request.secrets) or "none"))
     nothing = _environment(request) if is_process else "none"
-    facts.append((tr("Variables of yours that it would get"), ", ".join(_variables(request)) or nothing))
+    facts.append((tr("Your variables that it would get"), ", ".join(_variables(request)) or nothing))
     facts += [(tr("With the variable"), each) for each in request.env]
     facts += [(tr("With the header"), each) for each in request.headers]
-    facts += [(tr("It also says"), each) for each in request.others]
-    facts += [(tr("Confinement"), confinement_words(request.confinement))] if request.confinement else []
-    facts.append((tr("Calls that would go through unasked"), ", ".join(request.auto_approve) or "none"))
+    facts += [(tr("Other fields"), each) for each in request.others]
+    facts += [(tr("Sandbox"), confinement_words(request.confinement))] if request.confinement else []
+    facts.append((tr("Calls that would run without asking"), ", ".join(request.auto_approve) or "none"))
     return facts

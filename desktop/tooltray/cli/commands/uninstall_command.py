@@ -75,13 +75,13 @@ class _Steps:
         exists.
         """
         if hub := running_hub(home):
-            if not confirmed(tr("Stop Tooltray, which is running?"), yes=self._yes):
+            if not confirmed(tr("Tooltray is running. Stop it?"), yes=self._yes):
                 hub.close()
-                raise TooltrayError(tr("Tooltray is running"), tr("Nothing was removed"), tr("Say yes, or stop it with: tooltray stop"))
+                raise TooltrayError(tr("Tooltray is running"), tr("Nothing was removed"), tr("Answer yes, or stop it: tooltray stop"))
             clients = _stopped(hub)
             self._say(self.done, tr("Tooltray has stopped"))
             if clients:
-                self._say(self.left, tr("End these AI clients, which use Tooltray until then: {clients}", clients=", ".join(clients)))
+                self._say(self.left, tr("Quit these AI clients, which still use Tooltray: {clients}", clients=", ".join(clients)))
         if home.root.is_dir():
             home.prepare()
             deadline = time.monotonic() + START_WITHIN_S
@@ -98,7 +98,7 @@ class _Steps:
             return
         names, files = count(len({name for each in moved for name in each.servers}), "server"), {each.path for each in moved}
         with self._step(
-            tr("Put {names} back into {files}, with the keys in plain text?", names=names, files=", ".join(sorted(files)))
+            tr("Restore {names} in {files}, with keys in plain text?", names=names, files=", ".join(sorted(files)))
         ) as is_wanted:
             if is_wanted:
                 self._keeps_secrets = True  # kept until all servers are back
@@ -107,7 +107,7 @@ class _Steps:
                 if bad := next((each.problem for each in made if each.problem), None):
                     raise TooltrayError(bad.title, bad.message, bad.hint)
                 self._keeps_secrets = False
-                self._say(self.done, tr("{names} put back", names=names))
+                self._say(self.done, tr("{names} restored", names=names))
 
     def disconnect(self, home: Home, edit: FileEdit) -> None:
         where = f"{edit.kind.name} ({edit.path})"
@@ -116,7 +116,7 @@ class _Steps:
             return
         names = ", ".join(f"'{name}'" for name in edit.names)
         if self._yes and WorkTrees().holds(edit.path):
-            self._say(self.left, tr("Left as it is: {names} in {where}, which is under version control", names=names, where=where))
+            self._say(self.left, tr("Not removed: {names} in {where}, which is under version control", names=names, where=where))
             return
         with self._step(tr("Remove the entry {names} from {where}?", names=names, where=where)) as is_wanted:
             if is_wanted:
@@ -128,7 +128,7 @@ class _Steps:
 
     def leave_to_person(self, client: str, path: Path) -> None:
         text = tr(
-            "Remove the entry of Tooltray from {client} ({path}) by hand; it is no file that could be changed safely",
+            "Remove Tooltray's entry from {client} ({path}) by hand; this file cannot be changed safely",
             client=client,
             path=path,
         )
@@ -139,16 +139,16 @@ class _Steps:
             with contextlib.suppress(TooltrayError):
                 start_at_login.switch(on=False)  # also deletes an entry that was switched off elsewhere
             return
-        with self._step(tr("Do not start Tooltray any more when you log in?")) as is_wanted:
+        with self._step(tr("Stop starting Tooltray when you log in?")) as is_wanted:
             if is_wanted:
                 start_at_login.switch(on=False)
-                self._say(self.done, tr("Tooltray does not start any more when you log in"))
+                self._say(self.done, tr("Tooltray no longer starts when you log in"))
 
     def remove_secrets(self, home: Home) -> None:
         """Removes secrets from the system's keyring, and deletes the encrypted file."""
         if self._keeps_secrets:
             self._kept += [SECRET_NAMES, home.secrets_file.name, home.client_changes.name]
-            self._say(self.left, tr("Left as they are: the secrets, since not all servers could be put back"))
+            self._say(self.left, tr("Not deleted: the secrets, since not all servers could be restored"))
             return
         if home.secrets_file.exists():
             self._remove_secrets_file(home)
@@ -158,7 +158,7 @@ class _Steps:
             return
         self._kept.append(SECRET_NAMES)  # it has the names of the keyring's secrets, which cannot be found otherwise
         with self._step(
-            tr("Forget {count} in the keyring ({names})?", count=count(len(names), "secret"), names=", ".join(names))
+            tr("Delete {count} in the keyring ({names})?", count=count(len(names), "secret"), names=", ".join(names))
         ) as is_wanted:
             if is_wanted:
                 with any_hub(home) as hub:
@@ -187,14 +187,14 @@ class _Steps:
                 for folder in (home.socket.parent, home.root):  # for a long path of the home, the first folder is elsewhere
                     with contextlib.suppress(OSError):  # already deleted, or it has other files
                         folder.rmdir()
-                kept = tr(", but for {kept}", kept=", ".join(self._kept)) if self._kept else ""
-                self._say(self.done, tr("{root} is empty of Tooltray{kept}", root=home.root, kept=kept))
+                kept = tr(", except {kept}", kept=", ".join(self._kept)) if self._kept else ""
+                self._say(self.done, tr("Tooltray's files in {root} are deleted{kept}", root=home.root, kept=kept))
 
     @contextlib.contextmanager
     def _step(self, question: str) -> Iterator[bool]:
         is_wanted = confirmed(question, yes=self._yes)
         if not is_wanted:
-            self._say(self.left, tr("Left as it is: {value}", value=question.removesuffix("?")))
+            self._say(self.left, tr("Not removed: {value}", value=question.removesuffix("?")))
         try:
             yield is_wanted
         except TooltrayError as error:
@@ -225,7 +225,7 @@ class _Steps:
         if self._is_json:
             print_json({"done": self.done, "left": self.left, "failed": self.failed, "program": to_do})
         elif to_do:
-            print(tr("The program itself is still there. {to_do}", to_do=to_do))
+            print(tr("The program itself is still installed. {to_do}", to_do=to_do))
 
 
 def _stopped(hub: RunningHub) -> list[str]:

@@ -23,9 +23,7 @@ from tooltray.foundation.snapshots.tools import ToolSnapshot
 EVERY = "*"
 """Means all clients or servers if typed instead of a name."""
 DEFAULT = "default"
-OVERRULED = Phrase(
-    "It is of no effect while another mode is chosen for all AI clients. To take that back: tooltray clients mode '*' default"
-)
+OVERRULED = Phrase("It has no effect while another mode is chosen for all AI clients. To reset that: tooltray clients mode '*' default")
 _LAZY = {"on": True, "off": False, DEFAULT: None}
 
 
@@ -40,10 +38,10 @@ def sessions(args: argparse.Namespace, home: Home) -> int:
     if rows := [_session_row(each, profiles) for each in found if each.is_connected]:
         print_table((tr("SESSION"), tr("CLIENT"), tr("SHOWN"), tr("PROFILE"), tr("PROJECT"), tr("ACTIVATED"), tr("WHY")), rows)
     else:
-        print(tr("No AI client has a session now."))
+        print(tr("No AI client is connected."))
     if left := Counter(each.client or "?" for each in found if not each.is_connected):
         who = ", ".join(f"{name} ({number})" if number > 1 else name for name, number in left.items())
-        print_note(tr("Left in the last minutes, and found as they were if they come back: {who}.", who=who))
+        print_note(tr("Disconnected in the last minutes; their state returns if they reconnect: {who}.", who=who))
     return 0
 
 
@@ -52,7 +50,7 @@ def mode(args: argparse.Namespace, home: Home) -> int:
     client = "" if args.client == EVERY else args.client
     profile = "" if args.no_profile else args.profile
     if args.mode is None and profile is None:
-        raise TooltrayError(tr("There is nothing to choose"), hint=tr("Give a MODE, --profile NAME or --no-profile"))
+        raise TooltrayError(tr("Nothing to choose"), hint=tr("Give a MODE, --profile NAME or --no-profile"))
     if profile is not None and not client:
         raise TooltrayError(tr("A profile is given to one AI client"), hint=tr("Name it as `tooltray clients modes` does"))
     with started_hub(home) as hub:
@@ -68,7 +66,7 @@ def mode(args: argparse.Namespace, home: Home) -> int:
     answer(args, now or {"client": args.client, "mode": args.mode}, _mode_words(client, now, args.mode, profile))
     if now and client not in known:  # a kind known by several names has no mode of its own
         text = tr(
-            "No AI client has called itself {client} yet. Those that are known: {value}.",
+            "No AI client named {client} has connected yet. Known clients: {value}.",
             client=client,
             value=", ".join(filter(None, known)),
         )
@@ -87,8 +85,8 @@ def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, p
         )
         return clean_line(text)
     if mode in (None, DEFAULT) and not profile:  # only these settings made the client known, so it is not listed any more
-        return tr("Nothing is chosen for {client} any more: it sees what every other AI client does.", client=clean_line(client))
-    return tr("Chosen for {client}.", client=clean_line(client) or tr("all AI clients that have no mode of their own"))
+        return tr("{client} uses the default of all AI clients again.", client=clean_line(client))
+    return tr("Chosen for {client}.", client=clean_line(client) or tr("all AI clients without a mode of their own"))
 
 
 def lazy(args: argparse.Namespace, home: Home) -> int:
@@ -97,9 +95,9 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
         hub.ask(hub.api.views.set_lazy_load(enabled=_LAZY[args.switch], server=server))
         servers = [each for each in hub.ask(hub.api.hub.get_snapshot()).servers if server in (None, each.name)]
         check_effect(hub, tr("What was chosen"), counts=server is None or bool(servers))
-    default = tr("shows its tools at once") if server is None else tr("does as is set for all servers")
-    words = {"on": tr("shows one small tool; using it loads the rest"), "off": tr("shows its tools at once"), DEFAULT: default}
-    whose = tr("Every server that does not say otherwise") if server is None else clean_line(server)
+    default = tr("shows all its tools") if server is None else tr("uses the default of all servers")
+    words = {"on": tr("shows one small tool; using it loads the rest"), "off": tr("shows all its tools"), DEFAULT: default}
+    whose = tr("Every server without its own setting") if server is None else clean_line(server)
     answer(args, {"server": server, "lazy": _LAZY[args.switch]}, f"{whose} {words[args.switch]}.")
     if args.switch == "on" and servers and not any(each.is_lazy for each in servers) and not args.json:
         print_note(OVERRULED)
@@ -110,7 +108,7 @@ def override(args: argparse.Namespace, home: Home) -> int:
     """Shows a tool under another name or description; options that are not given stay unchanged."""
     given = given_override(args)
     if not args.clear and not given:
-        raise TooltrayError(tr("There is nothing to change"), hint=tr("Give --name, --description, --title, --hint, --icon or --clear"))
+        raise TooltrayError(tr("Nothing to change"), hint=tr("Give --name, --description, --title, --hint, --icon or --clear"))
     with started_hub(home) as hub:
         entry = hub.ask(hub.api.servers.get_server_entry(name=args.server)).counts
         override = merged_overrides({} if args.clear else override_before(entry, args.tool), given)
@@ -126,7 +124,7 @@ def override(args: argparse.Namespace, home: Home) -> int:
     answer(args, done, override_words(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), override, got))
     if name and got != name and not args.json:
         text = tr(
-            "Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.",
+            "Another tool has the name {name} or one too similar, so sessions with all servers see {got}.",
             name=name,
             got=got,
         )
@@ -162,14 +160,14 @@ def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[st
 def declare_profiles(parser: Usage) -> None:
     profiles = parser.subcommands()
     titles = (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION"))
-    listed = table(titles, _profile_row, tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER"))
+    listed = table(titles, _profile_row, tr("No profiles yet. Create one: tooltray profiles set NAME --server SERVER"))
     VerbCommands(profiles).add("list", tr("list the profiles"), "get_profiles", listed)
-    setting = command(profiles, "set", tr("make a profile, or another one in its place"), set_profile).takes("name")
-    text = tr("a server that is in it; '*', or no --server and no --tool: all are")
+    setting = command(profiles, "set", tr("create or replace a profile"), set_profile).takes("name")
+    text = tr("a server to include; '*', or neither --server nor --tool: all servers")
     setting.repeats("--server", "SERVER", text)
-    text = tr("a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are")
+    text = tr("a tool to include, by its own name, with its server; a server given without tools has all its tools")
     setting.repeats("--tool", ("SERVER", "TOOL"), text, nargs=2)
-    setting.repeats("--skill", ("SERVER", "SKILL"), tr("the same of a skill, by its name, or by its URI as its server has it"), nargs=2)
+    setting.repeats("--skill", ("SERVER", "SKILL"), tr("a skill to include, by its name or its server's URI"), nargs=2)
     setting.takes("--description", "TEXT", default="")
     command(profiles, "remove", tr("remove a profile"), remove_profile).takes("name")
 
@@ -193,7 +191,7 @@ def set_profile(args: argparse.Namespace, home: Home) -> int:
     answer(args, made, text)
     if not args.json:
         line = tr(
-            "An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {name}",
+            "Give it to an AI client with `tooltray-bridge --profile NAME`, or: tooltray clients mode CLIENT --profile {name}",
             name=args.name,
         )
         print_note(line)
@@ -217,7 +215,8 @@ def remove_profile(args: argparse.Namespace, home: Home) -> int:
     if users and not args.json:
         who = ", ".join(f"{each.client or '?'} ({each.id})" for each in users)
         text = tr(
-            "Careful: these sessions asked for it and see no tools now: {who}. They do again once there is a profile of this name.", who=who
+            "Warning: these sessions requested it and see no tools now: {who}. Create a profile with this name to give them tools again.",
+            who=who,
         )
         print_note(text)
     return 0
@@ -277,14 +276,14 @@ def override_words(tool: str, override: Override, got: str) -> str:
         return tr("{tool} is shown {how}.", tool=tool, how=shown)
     if override.keys() <= {"name", "description"}:
         return tr("{tool} is shown {how}, with your description.", tool=tool, how=shown)
-    return tr("{tool} is shown {how}, in your words.", tool=tool, how=shown)
+    return tr("{tool} is shown {how}, with your changes.", tool=tool, how=shown)
 
 
 def _hint(text: str) -> tuple[str, bool | None]:
     name, _, value = text.partition("=")
     if name not in HINTS or value not in _VALUES:
-        hint = tr("Give one of {hints}, and yes, no or own: --hint readOnlyHint=no", hints=", ".join(HINTS))
-        raise TooltrayError(tr("{hint} is no hint", hint=text), hint=hint)
+        hint = tr("Use one of {hints}, with yes, no or own: --hint readOnlyHint=no", hints=", ".join(HINTS))
+        raise TooltrayError(tr("{hint} is not a hint", hint=text), hint=hint)
     return name, _VALUES[value]
 
 
@@ -304,8 +303,8 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
     if counts:
         return
     notices = [f"{notice.title}: {notice.message}" for notice in hub.ask(hub.api.hub.get_snapshot()).notices]
-    why = "; ".join(notices[:MOST_REASONS]) or tr("something else has changed the settings at the same time")
-    raise TooltrayError(tr("{what} is in the settings, and does not count", what=what), why, tr("See: tooltray status"))
+    why = "; ".join(notices[:MOST_REASONS]) or tr("another program changed the settings at the same time")
+    raise TooltrayError(tr("{what} in the settings is ignored", what=what), why, tr("See: tooltray status"))
 
 
 def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> None:
@@ -316,7 +315,7 @@ def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterab
         tools: the servers' own names for them, by server.
     """
     if missing := list(_missing(hub, servers, tools)):
-        print_note(tr("Careful: {missing}. It is kept for when there is.", missing="; ".join(missing)))
+        print_note(tr("Warning: {missing}. The choice is saved for when it exists.", missing="; ".join(missing)))
 
 
 def tools_of(hub: Hub, server: str) -> dict[str, ToolSnapshot]:
@@ -328,7 +327,7 @@ def tools_of(hub: Hub, server: str) -> dict[str, ToolSnapshot]:
 
 def _missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> Iterator[str]:
     there = {each.name for each in hub.ask(hub.api.hub.get_snapshot()).servers}
-    yield from (tr("there is no server '{name}'", name=clean_line(name)) for name in servers if name not in there)
+    yield from (tr("server '{name}' not found", name=clean_line(name)) for name in servers if name not in there)
     for server in there.intersection(tools):
         known = tools_of(hub, server)
         yield from (

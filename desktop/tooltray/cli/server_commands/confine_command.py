@@ -44,12 +44,12 @@ def confine(args: argparse.Namespace, home: Home) -> int:
 def confinement_words(confinement: ConfinementSnapshot) -> str:
     """Describes a server's confinement in one line."""
     if confinement.is_in_vain:
-        return tr("not confined: this system cannot do it")
+        return tr("not sandboxed: not supported on this system")
     if confinement.files == confinement.network == "open":
-        return tr("open: it can do all that you can")
-    files = {"own": tr("own files"), "read": tr("read only")}.get(confinement.files) or tr("all files")
+        return tr("not sandboxed: can do anything you can")
+    files = {"own": tr("sandboxed"), "read": tr("read only")}.get(confinement.files) or tr("all files")
     hosts = tr("only these hosts: {hosts}", hosts=", ".join(confinement.hosts) or "-")
-    network = {"none": tr("no network"), "hosts": hosts}.get(confinement.network) or tr("all of the network")
+    network = {"none": tr("no network"), "hosts": hosts}.get(confinement.network) or tr("full network")
     return tr("{files}, {network}", files=files, network=network)
 
 
@@ -63,12 +63,12 @@ def confinement_lines(now: ConfinementSnapshot) -> list[str]:
     """
     lines = [confinement_words(now)]
     if now.files == "open":
-        lines += [tr("  for when its files are confined again: {path}", path=clean_line(path)) for path in (*now.read, *now.write)]
+        lines += [tr("  when sandboxed again: {path}", path=clean_line(path)) for path in (*now.read, *now.write)]
     else:
         lines += [tr("  may read {path}", path=clean_line(path)) for path in now.read]
         lines += [tr("  may change {path}", path=clean_line(path)) for path in now.write]
     if now.network != "hosts":
-        lines += [tr("  for when it is kept to hosts again: {host}", host=clean_line(host)) for host in now.hosts]
+        lines += [tr("  when limited to hosts again: {host}", host=clean_line(host)) for host in now.hosts]
     lines += [f"  {say(sentence)}" for sentence in now.missing]
     return lines + [_refused_line(thing) for thing in now.refused]
 
@@ -82,7 +82,7 @@ def _refused_line(thing: RefusedThing) -> str:
     if not thing.name:
         return tr("  something was refused")
     name = clean_line(thing.name)
-    return tr("  was kept from changing {name}", name=name) if thing.is_write else tr("  was kept from {name}", name=name)
+    return tr("  may not change {name}", name=name) if thing.is_write else tr("  may not access {name}", name=name)
 
 
 LOOK_EVERY_S = 0.5
@@ -95,15 +95,15 @@ def watch(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         note_start(args.name)
         hub.ask(hub.api.confinement.watch_server(server=args.name, duration_s=args.duration_s), timeout_s=START_TIMEOUT_S)
-        print_note(tr("{name} runs unconfined now. Use its tools as you do; Ctrl-C ends it earlier.", name=args.name))
+        print_note(tr("{name} runs without a sandbox now. Use its tools as usual; Ctrl-C ends this early.", name=args.name))
         found = _watched(hub, args.name)
         if found.proposal is None:
-            return answer(args, found, found.problem or tr("Nothing was seen of {name}.", name=args.name)) or 1
+            return answer(args, found, found.problem or tr("{name} did nothing that was recorded.", name=args.name)) or 1
         answer(args, found, "\n".join(_proposal_lines(found.proposal)))
         is_used = args.yes or (not args.json and is_person_there() and confirmed(tr("Use this?"), yes=False))
         if is_used:
             hub.ask(hub.api.confinement.apply_proposal(server=args.name), timeout_s=START_TIMEOUT_S)
-            print_note(tr("{name} is confined like this from now on.", name=args.name))
+            print_note(tr("{name} is sandboxed like this from now on.", name=args.name))
     return 0
 
 
@@ -121,6 +121,6 @@ def _watched(hub: RunningHub, name: str) -> WatchSnapshot:
 def _proposal_lines(proposal: WatchProposal) -> list[str]:
     lines = [tr("Proposed:"), *(f"  {clean_line(say(each))}" for each in proposal_in_words(proposal))]
     if proposal.refused:
-        lines.append(tr("Of what was seen it would have refused {count}:", count=proposal.refused_count))
+        lines.append(tr("It would have refused {count} of the observed accesses:", count=proposal.refused_count))
         lines += [f"  {clean_line(say(in_words(each)))}" for each in proposal.refused[:MOST_REFUSED]]
     return lines

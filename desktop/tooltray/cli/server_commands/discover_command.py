@@ -53,36 +53,36 @@ HITS = 20
 def declare(parser: Usage) -> None:
     discover = parser.subcommands()
     searching = command(discover, "search", tr("search the registry, in the copy on this disk"), search)
-    searching.takes("text", "TEXT", tr("words or their beginnings; none: all servers"), nargs="*")
+    searching.takes("text", "TEXT", tr("search words or their beginnings; without any: all servers"), nargs="*")
     searching.takes("--lines", "COUNT", tr("default: {value}", value=HITS), short="-n", type=values.line_count, default=HITS)
     verbs = VerbCommands(discover, timeout_s=ASK_TIMEOUT_S)
-    text, latest = tr("show one server of the registry, and what it asks for"), tr("default: the latest")
+    text, latest = tr("show one server of the registry, and the values it needs"), tr("default: the latest")
     named = tr("as `discover search` shows it, such as io.github.owner/server")
     verbs.add("show", text, "get_registry_server", _show, name=named, version=latest)
-    adding = command(discover, "add", tr("add a server of the registry, pinned to its version; it is shown first"), add)
+    adding = command(discover, "add", tr("add a server of the registry, pinned to its version; shows it first"), add)
     adding.takes("name", "NAME", tr("as `discover search` shows it"))
     adding.takes("--version", "VERSION", latest, default="")
-    adding.takes("--option", "ID", tr("which way to have it (default: the first that works here)"), default="")
+    adding.takes("--option", "ID", tr("which install option (default: the first that works here)"), default="")
     _declare_adding(adding)
     adding.flag("--dry-run", tr("show it, and add nothing"))
-    titles = (tr("ID"), tr("CATEGORY"), tr("HERE"), tr("NEEDS"), tr("GOOD FOR"))
+    titles = (tr("ID"), tr("CATEGORY"), tr("ADDED AS"), tr("NEEDS"), tr("DESCRIPTION"))
     listed = table(titles, lambda each: (each.id, each.category, each.here or "-", each.needs or "-", each.good_for), "-")
     VerbCommands(discover, any_hub).add("starters", tr("list well-known servers"), "get_starter_servers", listed)
-    starting = command(discover, "start", tr("add a well-known server; it is shown first"), add_starter)
+    starting = command(discover, "start", tr("add a well-known server; shows it first"), add_starter)
     starting.takes("id", "ID", tr("as `discover starters` shows it"))
     _declare_adding(starting)
     fetching = VerbCommands(discover, timeout_s=FETCH_TIMEOUT_S)
-    fetching.add("refresh", tr("ask the registry for what has changed"), "refresh_registry", _show_refreshed)
-    columns, empty = (tr("SERVER"), tr("VERSION"), tr("NEWEST"), tr("TOOLS")), tr("Every server from the registry has the newest version.")
+    fetching.add("refresh", tr("refresh the copy of the registry"), "refresh_registry", _show_refreshed)
+    columns, empty = (tr("SERVER"), tr("VERSION"), tr("NEWEST"), tr("TOOLS")), tr("All servers from the registry are up to date.")
     listed = table(columns, lambda each: (each.server, each.version, each.newest, "; ".join(each.tools) or "-"), empty)
-    verbs.add("updates", tr("list servers whose registry has a newer version"), "get_registry_updates", listed)
+    verbs.add("updates", tr("list servers with a newer version in the registry"), "get_registry_updates", listed)
     updating = command(discover, "update", tr("pin a server to its newest version"), update)
     updating.takes("server", "SERVER", tr("its name here"))
-    updating.flag("--yes", tr("do not ask"))
+    updating.flag("--yes", tr("do not ask for confirmation"))
 
 
 def _declare_adding(add: Usage) -> None:
-    text = tr("a value that it asks for; may be given several times, also for one key that takes several. Secrets are asked for")
+    text = tr("a value that it needs; repeat it for more keys or values. Tooltray asks for secrets")
     add.repeats("--set", "KEY=VALUE", text, type=values.field_value, dest="values")
     add.takes("--name", "NAME", tr("its name here (default: made of its own)"), default="", dest="server")
     add.flag("--yes", tr("do not ask whether to add it"))
@@ -94,7 +94,7 @@ def search(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = hub.ask(hub.api.discovery.search_registry(text=text, limit=args.lines), timeout_s=ASK_TIMEOUT_S)
         if not found.status.updated_at and not found.status.problem:
-            print_note(tr("The list of servers is fetched for the first time; this takes a minute ..."))
+            print_note(tr("Downloading the list of servers for the first time; this takes a minute ..."))
             hub.ask(hub.api.discovery.refresh_registry(), timeout_s=FETCH_TIMEOUT_S)
             found = hub.ask(hub.api.discovery.search_registry(text=text, limit=args.lines), timeout_s=ASK_TIMEOUT_S)
     if args.json:
@@ -102,14 +102,14 @@ def search(args: argparse.Namespace, home: Home) -> int:
         return 0
     titles = (tr("NAME"), tr("VERSION"), tr("AS"), tr("DESCRIPTION"))
     rows = [(each.name, each.version, ", ".join(each.kinds) or "-", each.description or each.title) for each in found.hits]
-    empty = tr("The registry has no such server.") if found.status.updated_at else tr("The registry was never fetched.")
+    empty = tr("No matching server in the registry.") if found.status.updated_at else tr("The registry is not downloaded yet.")
     answer_list(args, rows, titles, lambda row: row, empty=empty)
     print_notes(_about(found.status, found.total, len(found.hits)))
     return 0
 
 
 def _about(status: RegistryStatus, total: int, shown: int) -> list[str]:
-    more = [tr("{total} more match; give more words, or -n COUNT.", total=total - shown)] if total > shown else []
+    more = [tr("{total} more match; add words, or use -n COUNT.", total=total - shown)] if total > shown else []
     age = [tr("As the registry was on {updated_at}.", updated_at=day(status.updated_at))] if status.updated_at else []
     return more + age + [line for line in [problem_line(status.problem)] if line]
 
@@ -120,7 +120,7 @@ def _show(args: argparse.Namespace, server: RegistryServer) -> int:
 
 def _lines(server: RegistryServer) -> list[str]:
     about = [f"{server.name} {server.version}", server.title, server.description, server.repository, server.website]
-    about += [tr("Its publisher advises against it.") if server.is_deprecated else ""]
+    about += [tr("Its publisher has deprecated it.") if server.is_deprecated else ""]
     lines = [line for line in about if line]
     for option in server.options:
         lines += ["", *_option_lines(option)]
@@ -172,7 +172,7 @@ def _option(server: RegistryServer, id: str) -> RegistryOption:
     if not named:
         ids = ", ".join(each.id for each in server.options)
         text = tr("{name} has no option '{id}'", name=server.name, id=id)
-        raise TooltrayError(text, tr("There are: {ids}", ids=ids) if ids else tr("The registry says of no way to have it"))
+        raise TooltrayError(text, tr("Available: {ids}", ids=ids) if ids else tr("The registry describes no way to install it"))
     return named[0]
 
 
@@ -197,7 +197,7 @@ def _values(
     known, given = {field.key: field for field in fields}, dict[str, list[str]]()
     for key, value in args.values:
         if key in known and known[key].is_secret and not value.startswith("${"):
-            hint = tr("Leave --set {key} out; its value is asked for, or read from standard input", key=key)
+            hint = tr("Leave --set {key} out; Tooltray asks for its value or reads it from standard input", key=key)
             raise TooltrayError(tr("{key} is a secret, and other programs can read the arguments of a command", key=key), "", hint)
         given.setdefault(key, []).append(value)
     values: Values = {key: each if len(each) > 1 or (key in known and known[key].is_list) else each[0] for key, each in given.items()}
@@ -213,7 +213,7 @@ def _values(
 def _is_given(field: FormField) -> bool:
     """Asks whether the user wants to give an optional secret."""
     otherwise = tr("it is kept otherwise") if field.placeholder else tr("not needed")
-    return confirmed(tr("Give it {label} ({otherwise})?", label=field.label, otherwise=otherwise), yes=False)
+    return confirmed(tr("Enter {label} ({otherwise})?", label=field.label, otherwise=otherwise), yes=False)
 
 
 def _typed(field: FormField) -> str:
@@ -231,7 +231,7 @@ def _new_lines(new: NewServer) -> list[str]:
         if names := new.entry.get(member):
             lines.append(f"{what}: {', '.join(names)}")
     lines += [tr("Secrets: {secrets}", secrets=", ".join(new.secrets))] if new.secrets else []
-    return [clean_line(line) for line in (*lines, *(tr("Careful: {warning}", warning=warning) for warning in new.warnings))]
+    return [clean_line(line) for line in (*lines, *(tr("Warning: {warning}", warning=warning) for warning in new.warnings))]
 
 
 def _is_wanted(args: argparse.Namespace, lines: list[str]) -> bool:
@@ -247,7 +247,7 @@ def add_starter(args: argparse.Namespace, home: Home) -> int:
         listed = hub.ask(hub.api.discovery.get_starter_servers())
         starter = next((each for each in listed if each.id == args.id), None)
         if starter is None:
-            raise TooltrayError(tr("The list has no server '{id}'", id=args.id), "", tr("See: tooltray discover starters"))
+            raise TooltrayError(tr("'{id}' is not a well-known server", id=args.id), "", tr("See: tooltray discover starters"))
         values = _values(args, home, starter.fields)
         lines = [
             tr("Name: {value}", value=args.server or starter.id),
@@ -291,7 +291,7 @@ def _started(args: argparse.Namespace, home: Home, hub: Hub, done: Mapping[str, 
 
 
 def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
-    fails = tr("Added {name}, which does not start.", name=name)
+    fails = tr("Added {name}, which failed to start.", name=name)
     return _started(args, home, hub, {"server": name}, lambda tools: tr("Added {name}; it {tools}.", name=name, tools=tools), fails)
 
 
@@ -314,10 +314,10 @@ def update(args: argparse.Namespace, home: Home) -> int:
                 tools="; ".join(each.tools),
             )
             print_note(line)
-            if not confirmed(tr("Bring it to that version?"), yes=args.yes):
+            if not confirmed(tr("Update it?"), yes=args.yes):
                 return 1
         hub.ask(hub.api.discovery.update_registry_server(server=args.server), timeout_s=KEYRING_TIMEOUT_S)
-    text = tr("{server} has the newest version now; tools that changed wait until you approve them.", server=args.server)
+    text = tr("{server} has the newest version now. Changed tools are blocked until you review them.", server=args.server)
     return answer(args, {"server": args.server}, text)
 
 
@@ -328,21 +328,21 @@ SOURCE = Phrase("a .mcpb or .dxt file, or its address")
 
 def declare_bundle(parser: Usage) -> None:
     bundles = parser.subcommands()
-    command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), show_bundle).takes(
+    command(bundles, "show", tr("show what a bundle contains and would run, and install nothing"), show_bundle).takes(
         "source", "FILE", SOURCE
     )
-    installing = command(bundles, "install", tr("install a bundle, or a newer one in the place of an older one"), install_bundle)
+    installing = command(bundles, "install", tr("install a bundle, or update an installed one"), install_bundle)
     installing.takes("source", "FILE", SOURCE)
-    installing.takes("--name", "NAME", tr("what the server is called here, or which one is updated"), default="")
-    installing.repeats("--set", "KEY=VALUE", tr("one of its settings; again for several values"), type=values.field_value, dest="values")
+    installing.takes("--name", "NAME", tr("the server's name, new or to be updated"), default="")
+    installing.repeats("--set", "KEY=VALUE", tr("one of its settings; repeat for several values"), type=values.field_value, dest="values")
     installing.flag("--secret-stdin", tr("read the secrets from standard input, one a line"))
-    installing.flag("--yes", tr("do not ask"))
+    installing.flag("--yes", tr("do not ask for confirmation"))
     titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
-    listed = table(titles, _bundle_row, tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
-    VerbCommands(bundles).add("list", tr("list the servers that came as bundles"), "get_bundles", listed)
+    listed = table(titles, _bundle_row, tr("No bundles yet. Install one: tooltray bundle install FILE"))
+    VerbCommands(bundles).add("list", tr("list the servers installed as bundles"), "get_bundles", listed)
     removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), remove_bundle)
     removing.takes("name", "SERVER")
-    removing.flag("--yes", tr("do not ask"))
+    removing.flag("--yes", tr("do not ask for confirmation"))
 
 
 def show_bundle(args: argparse.Namespace, home: Home) -> int:
@@ -376,7 +376,7 @@ def install_bundle(args: argparse.Namespace, home: Home) -> int:
         is_update = offer.here == server
         done = {"server": server, "version": offer.version, "sha256": offer.sha256, "updated": is_update}
         facts = {"word": "Updated" if is_update else "Installed", "title": clean_line(offer.title), "version": clean_line(offer.version)}
-        fails = tr("{word} {title} {version} as {server}, which does not start.", server=server, **facts)
+        fails = tr("{word} {title} {version} as {server}, which failed to start.", server=server, **facts)
 
         def works(tools: str) -> str:
             return tr("{word} {title} {version} as {server}; it {tools}.", server=server, tools=tools, **facts)
@@ -414,16 +414,12 @@ def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:
 
 def _bundle_lines(offer: BundleOffer) -> list[str]:
     """Returns the facts that a person should know before consenting."""
-    here = (
-        tr(" (in the place of {here_version}, which is here as '{here}')", here_version=offer.here_version, here=offer.here)
-        if offer.here
-        else ""
-    )
-    signature = "none" if offer.signature == "none" else tr("there is one, and nobody checked it")
+    here = tr(" (replaces {here_version}, added as '{here}')", here_version=offer.here_version, here=offer.here) if offer.here else ""
+    signature = "none" if offer.signature == "none" else tr("signed, but not verified")
     lines = [
         f"{offer.title} {offer.version}{here}",
         offer.description,
-        tr("Publisher: {value}, as the bundle itself says", value=offer.author or "?"),
+        tr("Publisher: {value}, according to the bundle", value=offer.author or "?"),
         tr("Signature: {signature}", signature=signature),
         tr("SHA-256:   {sha256}", sha256=offer.sha256),
         tr("Command:   {command}", command=joined(offer.command)),

@@ -69,7 +69,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     except SecretsAbsent as error:
         if not _typed_secrets(args):
             raise
-        hint = tr("{hint}; --plain writes what looks like a secret into the settings", hint=error.problem.hint)
+        hint = tr("{hint}; --plain writes apparent secrets into the settings", hint=error.problem.hint)
         raise SecretsAbsent(error.problem.title, error.problem.message, hint) from None
     if args.json:
         done = {"server": args.server, "default": not (args.on_demand or args.deferred), "autoApprove": args.rules, "secrets": names}
@@ -82,7 +82,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
             print(added.listing)
         if twin:
             text = tr(
-                "{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {server}",
+                "{twin} runs the same command, so these tools are offered twice. Remove one: tooltray servers remove {server}",
                 twin=twin,
                 server=args.server,
             )
@@ -133,7 +133,7 @@ def _started(hub: Hub, args: argparse.Namespace) -> _Added:
         if path := _found_at_terminal(args, error):
             args.command_line = [path, *args.command_line[1:]]
             hub.ask(hub.api.servers.update_mcp_server(name=args.name, config=_entry(args)), timeout_s=STOP_TIMEOUT_S)
-            print_note(tr("Only this terminal finds the command, so it is written with its full path: {path}", path=path))
+            print_note(tr("Only this terminal finds the command, so its full path is saved: {path}", path=path))
             return _started(hub, args)
         is_waiting = _is_waiting_for_sign_in(hub, args.server)
         return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem, has_log=_has_log(hub, args.server))
@@ -188,7 +188,7 @@ def _entries(hub: Hub) -> dict[str, Entry]:
 def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
     if not args.replace and args.name in _entries(hub):
         hint = tr("Choose another name") if args.project else tr("Choose another name, or replace it with --replace")
-        raise TooltrayError(tr("There is a server called {name} already", name=args.name), "", hint)
+        raise TooltrayError(tr("A server called {name} already exists", name=args.name), "", hint)
 
 
 def _rules_so_far(hub: Hub, name: str) -> list[str]:
@@ -221,9 +221,9 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
     if args.on_demand:
         return tr("Added {name}; it starts when it is first used{value}.", name=args.name, value=_stops_again(args))
     return (
-        tr("Added {what}, which does not start.", what=what)
+        tr("Added {what}, which failed to start.", what=what)
         if added.problem
-        else tr("Added {name}; it starts with the hub.", name=args.name)
+        else tr("Added {name}; it starts with Tooltray.", name=args.name)
     )
 
 
@@ -306,9 +306,9 @@ def _confirm_inside(args: argparse.Namespace) -> None:
 
     check_terminal(tr("A server inside Tooltray"))
     print(clean_line(f"{args.name}: {shlex.join([args.inmemory, *args.command_line])}"))
-    print(tr("Careful: {inside}.", inside=INSIDE))
+    print(tr("Warning: {inside}.", inside=INSIDE))
     if typed_answer(tr("Add it, and let it run?")) not in YES:
-        raise TooltrayError(tr("{name} was not added", name=args.name), tr("you did not say yes"))
+        raise TooltrayError(tr("{name} was not added", name=args.name), tr("you declined"))
 
 
 def _say_yes(hub: Hub, name: str) -> None:
@@ -338,7 +338,7 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
     found = next((word for word in relative if os.path.isfile(word)), None)
     if found and not (args.cwd or args.project):
         text = tr(
-            "{found} is in this folder, but the server runs in your home folder. If it is meant: tooltray servers set {name} --cwd .",
+            "{found} is in this folder, but the server runs in your home folder. To run it here: tooltray servers set {name} --cwd .",
             found=found,
             name=shlex.quote(args.name),
         )
@@ -350,7 +350,7 @@ def _note_plain_headers(args: argparse.Namespace) -> None:
     headers = _entry(args).get("headers", {})
     if plain := next((name for name, value in headers.items() if _KEY_HEADER.search(name) and "${" not in value), None):
         text = tr(
-            "{key} now stands in the settings as it is. To keep it secret: tooltray servers set {name} {option} {key}",
+            "{key} is now in plain text in the settings. To keep it secret: tooltray servers set {name} {option} {key}",
             key=plain,
             name=shlex.quote(args.name),
             option="--header-secret",
@@ -362,7 +362,8 @@ def _note_typed_secrets(args: argparse.Namespace) -> None:
     """Prints a note about secrets that were typed: they are not in the settings, but in the shell's history."""
     if names := ", ".join(_typed_secrets(args)):
         text = tr(
-            "{names}: kept with your secrets, not in the settings (--plain writes them there). Your shell's history has them.", names=names
+            "{names}: stored with your secrets, not in the settings (--plain writes them there). Your shell's history contains them.",
+            names=names,
         )
         print_note(text)
 
@@ -376,8 +377,9 @@ def note_secret_arguments(name: str, words: Sequence[str]) -> None:
     shown = list(hidden_words(words))
     if shown != list(words):
         text = tr(
-            "{line}: what is {hidden} here looks like a password or a key, and other programs can read arguments. If the server takes "
-            "it from a variable, type instead: tooltray servers set {name} --secret VARIABLE --arg ... (with the other arguments)",
+            "{line}: {hidden} looks like a password or key, and other programs can read arguments. If the server "
+            "can read it from a variable, use: tooltray servers set {name} --secret VARIABLE --arg ... (with the "
+            "other arguments)",
             line=shlex.join(shown).replace(f"'{HIDDEN}'", HIDDEN),
             hidden=HIDDEN,
             name=shlex.quote(name),
@@ -396,9 +398,7 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}
     for name in (name for name in needs if name not in given):
-        print_note(
-            tr("It usually needs {key}. Give it one: tooltray servers set {name} --secret {key}", key=name, name=shlex.quote(args.name))
-        )
+        print_note(tr("It usually needs {key}. Add it: tooltray servers set {name} --secret {key}", key=name, name=shlex.quote(args.name)))
 
 
 def project_entry(entry: Entry, folder: str, *, is_approval_chosen: bool) -> Entry:
@@ -452,9 +452,9 @@ def changed(entry: Mapping[str, Any], args: argparse.Namespace) -> Entry:
     """
     url = next((spelling for spelling in SPELLINGS["base_url"] if entry.get(spelling)), "")
     if url and (args.env or args.secret or args.arg or args.cwd):
-        raise TooltrayError(tr("{name} runs elsewhere", name=args.name), hint=tr("Change it with --url, --header or --header-secret"))
+        raise TooltrayError(tr("{name} is a remote server", name=args.name), hint=tr("Change it with --url, --header or --header-secret"))
     if not url and (args.url or args.header or args.header_secret):
-        raise TooltrayError(tr("{name} is started by a command", name=args.name), hint=tr("Change it with --env, --secret, --arg or --cwd"))
+        raise TooltrayError(tr("{name} is a local command", name=args.name), hint=tr("Change it with --env, --secret, --arg or --cwd"))
     headers = next((spelling for spelling in SPELLINGS["custom_headers"] if spelling in entry), "headers")
     field, given = (headers, args.header) if url else ("env", args.env)
     keys = args.header_secret if url else args.secret

@@ -55,7 +55,7 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         servers = hub.ask(hub.api.hub.get_snapshot()).servers
     if args.json or not servers:
-        return answer(args, servers, tr("There are no servers yet. Add one with: tooltray servers add NAME -- COMMAND ARGS..."))
+        return answer(args, servers, tr("No servers yet. Add one: tooltray servers add NAME -- COMMAND ARGS..."))
     titles, rows = (
         [tr("NAME"), tr("STATE"), tr("TRANSPORT"), tr("TOOLS"), tr("STARTS"), tr("PROBLEM")],
         [_row(server) for server in servers],
@@ -67,9 +67,9 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
     print_table(titles, rows)
     for server in servers:
         if server.is_default and server.idle_stop_s:
-            print_note(tr("{name} starts with the hub, so it stays up: its idleStop is of no effect.", name=server.name))
+            print_note(tr("{name} starts with Tooltray and keeps running, so its idleStop has no effect.", name=server.name))
     if not hub.is_running:
-        print_note(tr("No hub is running; this is what the settings say."))
+        print_note(tr("Tooltray is not running; this is from the settings."))
     return 0
 
 
@@ -86,7 +86,7 @@ def _starts(server: ServerSnapshot) -> str:
         return tr("disabled")
     if server.is_deferred or server.is_default:
         return tr("with a project") if server.is_deferred else tr("default")
-    return tr("on demand, up to {idle_stop_s} s idle", idle_stop_s=f"{server.idle_stop_s:g}") if server.idle_stop_s else tr("on demand")
+    return tr("when used, up to {idle_stop_s} s idle", idle_stop_s=f"{server.idle_stop_s:g}") if server.idle_stop_s else tr("when used")
 
 
 def links(args: argparse.Namespace, home: Home) -> int:
@@ -94,7 +94,7 @@ def links(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) if args.name else started_hub(home) as hub:
         found = hub.ask(hub.api.servers.get_client_links(server=args.name))
     lines = [f"{client}: {clean_line(link)}" for client, link in found.items()]
-    return answer(args, found, *lines, tr("No value of a secret is in them: the client asks for it, or reads a variable of its name."))
+    return answer(args, found, *lines, tr("The links contain no secrets: the client asks for them, or reads variables of their names."))
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
@@ -133,7 +133,7 @@ def stop(args: argparse.Namespace, home: Home) -> int:
     done = (
         tr("{name} has stopped.", name=args.name)
         if hub.is_running
-        else tr("No hub is running; {name} will not start until you start it.", name=args.name)
+        else tr("Tooltray is not running; {name} will not start until you start it.", name=args.name)
     )
     return answer(args, server or {}, done)
 
@@ -187,7 +187,7 @@ def present_server(hub: Hub, name: str) -> ServerSnapshot:
     """
     server = server_snapshot(hub, name)
     if server is None:
-        raise NotFound(tr("there is no server '{name}'", name=name), hint=tr("See which there are: tooltray servers list"))
+        raise NotFound(tr("server '{name}' not found", name=name), hint=tr("List the servers: tooltray servers list"))
     return server
 
 
@@ -223,7 +223,7 @@ def note_start(name: str) -> None:
 
 def note_log(name: str) -> None:
     """Prints where the output of a failed server is."""
-    print_note(tr("What it wrote: tooltray servers logs {name}", name=shlex.quote(name)))
+    print_note(tr("Its output: tooltray servers logs {name}", name=shlex.quote(name)))
 
 
 def progress_shown(home: Home, server: str) -> AbstractContextManager[None]:
@@ -326,7 +326,7 @@ def sign_in(args: argparse.Namespace, home: Home) -> int:
 def _pasted() -> str:
     """Reads the address, which is not an argument because it has a code in it: other programs and the shell's history must not see it."""
     if is_person_there():
-        print(tr("The address at which the browser ended: "), end="", file=sys.stderr, flush=True)
+        print(tr("Address shown by the browser: "), end="", file=sys.stderr, flush=True)
     address = sys.stdin.readline().strip() if sys.stdin is not None else ""
     if not address:
         raise TooltrayError(
@@ -342,9 +342,7 @@ def _show_page(page: SignInSnapshot, args: argparse.Namespace) -> None:
     print(tr("Sign in with the browser, which opens now. Its address:") if is_opened else tr("Open this address in a browser:"), file=out)
     print(clean_line(page.url), file=out, flush=True)
     if not is_opened:
-        print_note(
-            tr("A browser on another machine cannot come back here. Then run: tooltray servers sign-in {name} --paste", name=args.name)
-        )
+        print_note(tr("If the browser is on another computer, run: tooltray servers sign-in {name} --paste", name=args.name))
 
 
 def _open(url: str) -> bool:

@@ -76,7 +76,7 @@ class ConfigSource:
     def remark_repeated(self, value: Value) -> None:
         """Adds a remark for each key that occurs twice in one object."""
         for key, at in value.repeated():
-            self.remark(Phrase("'{name}' stands here a second time; the last one counts", name=shown(key)), at)
+            self.remark(Phrase("'{name}' occurs twice; the last one counts", name=shown(key)), at)
 
     def entries(self, holder: Value, convert: Convert) -> tuple[FileEntry, ...]:
         """Reads an object's members as servers; an unusable one is refused and does not affect the others."""

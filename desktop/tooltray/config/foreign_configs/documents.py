@@ -154,7 +154,7 @@ def _refuse_files_of_others(path: Path) -> None:
     except OSError:
         return
     if sys.platform != "win32" and owner not in (os.getuid(), 0):
-        raise CannotOpen(Phrase("it is a link to a file of another person"))
+        raise CannotOpen(Phrase("it is a link to another user's file"))
 
 
 def _read_json(text: str) -> Content:
@@ -211,7 +211,7 @@ def _read_toml(text: str) -> Content:
     except ValueError as error:  # TOMLDecodeError, and the error for numbers with too many digits
         line = _LINE_OF_TOML.search(str(error))
         at = document_lines.start_of_line(text, int(line[1])) if line else len(text)
-        raise CannotRead(Phrase("this is no TOML"), at) from None
+        raise CannotRead(Phrase("this is not TOML"), at) from None
     return Content(_plain(content), lambda: document_lines.of_toml(text), may_repeat=False)
 
 

@@ -58,5 +58,5 @@ def _not_understood(reading: FileReading, reason: str, line: int, place: str = "
         place = Phrase("line {line}", line=line)
     message = Phrase("{place}: {reason}", place=place, reason=reason) if place else reason
     title = Phrase("{file} cannot be read", file=shown(Path(reading.path).name))
-    hint = Phrase("Correct it in {file}; until then what ran goes on", file=shown(reading.path))
+    hint = Phrase("Correct it in {file}; until then, running servers keep running", file=shown(reading.path))
     return replace(reading, is_understood=False, problems=(FileProblem(Problem(title, message, hint), line),))

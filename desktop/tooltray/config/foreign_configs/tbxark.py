@@ -212,7 +212,7 @@ class _Reader:
         plain = [token for token in tokens if not has_secret(token)]
         found = tuple(dict.fromkeys(token for token in (filled_in(token, self._environ).strip() for token in plain) if token))
         if plain == tokens and tokens and not found:
-            raise CannotUse(Phrase("all of its authTokens are empty, so that nobody could use it"), options.place("authTokens"))
+            raise CannotUse(Phrase("all its authTokens are empty, so no one could use it"), options.place("authTokens"))
         return found
 
     def _filter(self, options: GoFields) -> dict[str, object] | None:
@@ -263,7 +263,7 @@ class _Reader:
         try:
             url = urlsplit(filled_in(self._proxy.text("baseURL"), self._environ))
         except ValueError:
-            raise CannotUse(Phrase("'{field}' is no URL", field="baseURL"), self._proxy.place("baseURL")) from None
+            raise CannotUse(Phrase("'{field}' is not a URL", field="baseURL"), self._proxy.place("baseURL")) from None
         clean = posixpath.normpath("/" + url.path).strip("/")
         return f"/{clean}" if clean else "", url.netloc.rpartition("@")[2]
 

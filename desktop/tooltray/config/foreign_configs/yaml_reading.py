@@ -30,7 +30,7 @@ def read_yaml(text: str) -> tuple[object, Positions]:
         root: Node | None = YAML(typ="safe", pure=True).compose(text)
     except YAMLError as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
-        raise CannotRead(Phrase("this is no YAML"), mark.index if mark else None) from None
+        raise CannotRead(Phrase("this is not YAML"), mark.index if mark else None) from None
     positions = Positions({(): 0})
     if root is None:
         return None, positions

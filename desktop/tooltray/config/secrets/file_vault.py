@@ -37,7 +37,7 @@ VERSION = 1
 
 _BYTES = ("salt", "check", "nonce", "data")
 
-UNLOCK = Phrase("Unlock them: tooltray secrets unlock (or start the hub with TOOLTRAY_PASSPHRASE set)")
+UNLOCK = Phrase("Unlock them: tooltray secrets unlock (or start Tooltray with TOOLTRAY_PASSPHRASE set)")
 LOCKED = Phrase("The secrets are locked")
 
 
@@ -126,7 +126,7 @@ class FileVault:
             SecretsDenied: the file is damaged or cannot be read.
         """
         if not passphrase:
-            raise SecretsLocked(LOCKED, Phrase("an empty passphrase opens nothing"), UNLOCK)
+            raise SecretsLocked(LOCKED, Phrase("the passphrase is empty"), UNLOCK)
         box = self._load()
         if box is None:
             self._key = _derive(passphrase, os.urandom(SALT_BYTES), SCRYPT_N, SCRYPT_R, SCRYPT_P)

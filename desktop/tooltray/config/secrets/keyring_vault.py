@@ -43,7 +43,7 @@ NO_SERVICE = {
     "darwin": Phrase("the keychain does not answer"),
     "win32": Phrase("the Windows credential store does not answer"),
 }
-NONE, LOCKED = Phrase("There is no keyring"), Phrase("The keyring is locked")
+NONE, LOCKED = Phrase("No keyring found"), Phrase("The keyring is locked")
 ALLOW = Phrase("Allow Tooltray to use the keyring in your system's settings, and try again")
 
 # the libraries' errors by name, since each library is installed on one platform only; D-Bus errors have names of their own
@@ -84,7 +84,7 @@ def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tupl
         raise SecretsAbsent(NONE, NO_SERVICE[platform], CHOOSE) from None
     if not is_allowed(keyring, allowed):
         reason = Phrase("{module} is not on Tooltray's list", module=type(keyring).__module__)
-        raise SecretsAbsent(Phrase("There is no keyring that is safe"), reason, CHOOSE)
+        raise SecretsAbsent(Phrase("No secure keyring found"), reason, CHOOSE)
     return keyring
 
 

@@ -19,8 +19,8 @@ from tooltray.foundation.tasks import finish_in_thread
 
 MAX_VALUE_BYTES = 64 * 1024  # a key of a cloud has some thousand; a whole environment has 2 MB on Linux
 FETCH_S = 30.0  # a password manager may ask the user first
-TRY_IT = Phrase("Try the same in a terminal: there may be no such entry, or it asks you for something there. Then start the server again")
-UNLOCK = Phrase("It may want to ask you something, and nobody answers: unlock it in a terminal, and start the server again")
+TRY_IT = Phrase("Try it in a terminal: the entry may not exist, or the program may prompt you. Then start the server again.")
+UNLOCK = Phrase("It may be waiting for your input: unlock it in a terminal, then start the server again")
 
 
 class SecretNotGiven(TooltrayError):
@@ -108,7 +108,7 @@ async def printed(command: Sequence[str], around: Surroundings, origin: str) -> 
     if answer.code:
         raise not_given(origin, Phrase("it ended with code {code}", code=answer.code), TRY_IT)
     if len(answer.output) > MAX_VALUE_BYTES:
-        raise not_given(origin, Phrase("it printed more than a secret has"))
+        raise not_given(origin, Phrase("it printed too much for a secret"))
     try:
         text = answer.output.decode()
     except UnicodeDecodeError:
@@ -143,7 +143,7 @@ class PassProvider:
     async def fetch(self, place: str, around: Surroundings) -> str:
         origin = self.origin(place)
         if place.startswith("-"):
-            raise not_given(origin, Phrase("no entry is called so"))
+            raise not_given(origin, Phrase("no entry has this name"))
         if await finish_in_thread(_is_folder, place, around.environ):  # for a folder `pass show` prints the names in it, and ends with 0
             raise not_given(origin, Phrase("it is a folder of the store, and no entry"), Phrase("Name an entry in it"))
         text = await printed([PROGRAM, "show", place], around, origin)
@@ -173,7 +173,7 @@ class KeyringProvider:
         owner = service.casefold().rpartition("@")[2]  # Windows keeps some entries as NAME@SERVICE
         if service and name and owner != SERVICE:
             return None
-        return Problem(Phrase("'{place}' is no entry of the keyring that can be used", place=place), hint=SPELLING)
+        return Problem(Phrase("'{place}' is not a usable keyring entry", place=place), hint=SPELLING)
 
     async def fetch(self, place: str, around: Surroundings) -> str:
         if problem := self.why_not(place, around):
@@ -181,7 +181,7 @@ class KeyringProvider:
         service, _, name = place.rpartition("/")
         value = await around.ask_keyring(service, name)
         if value is None:
-            raise not_given(self.origin(place), Phrase("there is no such entry"), SPELLING)
+            raise not_given(self.origin(place), Phrase("no such entry"), SPELLING)
         return checked(value, self.origin(place))
 
 
@@ -198,7 +198,7 @@ class CommandProvider:
         command = around.commands.get(place)
         if not command:
             hint = Phrase("Add it in the tab Secrets of the settings, or to secretCommands in settings.json")
-            return Problem(Phrase("There is no command '{name}'", name=place), Phrase("secretCommands does not have it"), hint)
+            return Problem(Phrase("Command '{name}' not found", name=place), Phrase("secretCommands does not have it"), hint)
         if shutil.which(command[0], path=around.environ.get("PATH")):
             return None
         hint = Phrase("Install it, or correct the command in the tab Secrets of the settings")
@@ -212,7 +212,7 @@ class CommandProvider:
             raise not_given(origin, problem.message, problem.hint)
         value = (await printed(command, around, origin)).rstrip("\r\n")
         if "\n" in value:
-            raise not_given(origin, Phrase("it printed several lines"), Phrase("Have it print the value alone"))
+            raise not_given(origin, Phrase("it printed several lines"), Phrase("Have it print only the value"))
         return checked(value, origin)
 
 

@@ -37,7 +37,7 @@ def missing(name: str, where: str = "") -> SecretMissing:
         name: the secret.
         where: the place that needs it, for the message; may be empty.
     """
-    return SecretMissing(Phrase("There is no secret '{name}'", name=name), where, store_hint(name))
+    return SecretMissing(Phrase("Secret '{name}' not found", name=name), where, store_hint(name))
 
 
 def store_command(name: str) -> str:

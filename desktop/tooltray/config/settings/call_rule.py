@@ -261,7 +261,7 @@ class Condition(RulePart):
             if not read_pattern(host):
                 raise ValueError(Phrase("hosts: must be names of hosts, as example.org or *.example.org"))
         if self.command and (not all(map(is_plain_word, self.command)) or "=" in self.command[0] or self.command[0].startswith("-")):
-            raise ValueError(Phrase("command: a list of plain words is wanted; no call can have a word with blanks or signs of a shell"))
+            raise ValueError(Phrase("command: must be a list of plain words, without spaces or shell characters"))
         if self.args is not None:
             _path(self.args)
         return self
@@ -296,10 +296,10 @@ class CallRule(RulePart):
     def _speaks_of_each_once(self) -> Self:
         paths = [path for path, _ in self.places] + self.other_paths
         if any(each.args is not None and None in (*_path(text), *_path(each.args)) for text, each in self.arguments.items()):
-            raise ValueError(Phrase("a command with args stands in no list"))
+            raise ValueError(Phrase("a command with args cannot be in a list"))
         for place, path in enumerate(paths):
             if any(len(path) <= len(other) and other[: len(path)] == path for other in paths[:place] + paths[place + 1 :]):
-                raise ValueError(Phrase("two paths speak of the same argument"))
+                raise ValueError(Phrase("two paths name the same argument"))
         return self
 
     @cached_property
@@ -328,7 +328,7 @@ CallRules = Annotated[tuple[CallRule, ...], Field(max_length=MOST_RULES)]
 
 def _names_alone(given: object) -> object:
     if isinstance(given, list | tuple) and any(isinstance(each, Mapping) for each in given):
-        raise ValueError(Phrase("a rule on arguments does not stand here; write it as callRules"))
+        raise ValueError(Phrase("rules on arguments do not belong here; write them as callRules"))
     return given
 
 

@@ -124,7 +124,7 @@ def _without_place(reason: str) -> str:
 def _repeated(twice: list[str]) -> Iterator[EntryError]:
     """Yields a slip for each key that occurs twice, since a reader cannot know which of the two counts."""
     for key in twice:
-        yield EntryError(Phrase("'{name}' stands here twice; keep one of them", name=printable(key)), (TWICE, key))
+        yield EntryError(Phrase("'{name}' occurs twice; keep one of them", name=printable(key)), (TWICE, key))
 
 
 def _as_spelled(path: EntryPath, entry: Mapping[str, object]) -> EntryPath:

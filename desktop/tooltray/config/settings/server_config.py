@@ -324,7 +324,7 @@ def shown_url(url: str) -> str:
 def _why_not_started(config: MCPServerConfig) -> str:
     match config.type:
         case None if config.command and config.base_url:
-            return Phrase('it has a command and a URL; say which counts with "type"')
+            return Phrase('it has a command and a URL; choose one with "type"')
         case None if not config.command and not config.base_url:
             return Phrase("it has neither a command nor a URL")
         case "stdio" if not config.command:

@@ -181,7 +181,7 @@ def written_entry(document: Document, name: str) -> Document:
 
 def _check_server(document: Document, name: str) -> None:
     if name not in members(document, "mcpServers"):
-        raise NotFound(Phrase("There is no server '{name}'", name=name), hint=Phrase("See which there are: tooltray servers list"))
+        raise NotFound(Phrase("Server '{name}' not found", name=name), hint=Phrase("List the servers: tooltray servers list"))
 
 
 def _set_default(document: Document, name: str, is_default: bool) -> None:

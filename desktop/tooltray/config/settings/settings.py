@@ -279,7 +279,7 @@ def _without_repeats(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_language(code: str) -> str:
     if all(code != language.code for language in languages()):
-        raise ValueError(Phrase("there is no language '{code}'", code=printable(code[:LONGEST_LANGUAGE])))
+        raise ValueError(Phrase("language '{code}' not found", code=printable(code[:LONGEST_LANGUAGE])))
     return code
 
 

@@ -50,7 +50,7 @@ def http_access(enabled: bool, port: int | None = None) -> Edit:
     """
     if port is not None and not 0 <= port <= MAX_PORT:
         raise TooltrayError(
-            Phrase("There is no port {port}", port=port),
+            Phrase("Port {port} does not exist", port=port),
             hint=Phrase("Choose one from 1 to {max_port}, or 0 for any that is free", max_port=MAX_PORT),
         )
 
@@ -126,7 +126,7 @@ def merge_patch(changes: Mapping[str, object], revision: str) -> Edit:
         try:
             _merge(document, changes, revision)
         except RecursionError:
-            raise TooltrayError(NOT_CHANGED, Phrase("what is to be changed is nested too deeply")) from None
+            raise TooltrayError(NOT_CHANGED, Phrase("the change is nested too deeply")) from None
 
     return edit
 
@@ -144,8 +144,8 @@ def settings_document(document: Document) -> SettingsDocument:
 
 def _merge(document: Document, changes: Mapping[str, object], revision: str) -> None:
     if revision and revision_of(settings_of(document)) != revision:
-        reason = Phrase("somebody has changed them since you looked at them")
-        raise Conflict(Phrase("These settings are others by now"), reason, Phrase("Look again, and decide anew."))
+        reason = Phrase("they were changed since you opened them")
+        raise Conflict(Phrase("These settings have changed meanwhile"), reason, Phrase("Review them and decide again."))
     _check_are_known(changes)
     before = set(_problems(document))
     for key, value in changes.items():
@@ -182,9 +182,9 @@ def _patch(holder: dict[str, object], key: str, value: object) -> None:
 def _check_are_known(changes: Mapping[str, object]) -> None:
     for key in changes:
         if key in NOT_SETTINGS:
-            raise TooltrayError(NOT_CHANGED, Phrase("{key}: this is no setting", key=key), Phrase("Change a server by its name."))
+            raise TooltrayError(NOT_CHANGED, Phrase("{key}: this is not a setting", key=key), Phrase("Change a server by its name."))
     for path in _unknown(Settings, changes, ""):
-        raise TooltrayError(NOT_CHANGED, Phrase("{path}: there is no such setting", path=_shown(path)))
+        raise TooltrayError(NOT_CHANGED, Phrase("{path}: no such setting", path=_shown(path)))
 
 
 def _unknown(model: type[JsonModel], given: Mapping[str, object], place: str) -> Iterator[str]:
@@ -223,7 +223,7 @@ def _problems(document: Document) -> Iterator[Problem]:
             yield Problem(
                 NOT_CHANGED,
                 Phrase(
-                    "publish.clients.{client}.profile: there is no profile '{value}'",
+                    "publish.clients.{client}.profile: profile '{value}' not found",
                     client=_shown(client),
                     value=_shown(chosen.profile or ""),
                 ),

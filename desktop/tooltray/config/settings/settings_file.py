@@ -36,7 +36,7 @@ from tooltray.foundation.regular_file import read_regular
 from tooltray.foundation.snapshots.setup import FileProblem
 
 MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; a larger file is not ours
-NOTHING_SAVED = Phrase("Until that is put right nothing is saved")
+NOTHING_SAVED = Phrase("Nothing is saved until this is fixed")
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -139,7 +139,7 @@ class SettingsFile:
         if content is None:
             raise self._not_reread(Phrase("it is gone"))
         if not content.strip():
-            raise self._not_reread(Phrase("there is nothing in it"))
+            raise self._not_reread(Phrase("it is empty"))
         try:
             return _going_on(known, self._understand(content, *_read_object(content)))
         except NotJson as error:
@@ -159,7 +159,7 @@ class SettingsFile:
                 raise self._unreadable(Phrase("it is a folder") if stat.S_ISDIR(status.st_mode) else Phrase("it is not a regular file"))
             if status.st_size > MAX_SETTINGS_BYTES:
                 size = status.st_size // 1024**2
-                raise self._unreadable(Phrase("it has {size} MB, so it is no settings file of Tooltray", size=size))
+                raise self._unreadable(Phrase("it has {size} MB, so it cannot be a settings file of Tooltray", size=size))
             return read_regular(self._path)
         except FileNotFoundError:
             return None
@@ -230,7 +230,7 @@ class SettingsFile:
             message = Phrase("{reason}; it could not be renamed: {error}", reason=self._of_file(reason), error=error.strerror)
             raise TooltrayError(Phrase("The settings are broken"), message, NOTHING_SAVED) from error
         message = Phrase("{reason}; it is now {file}", reason=self._of_file(reason), file=place)
-        hint = Phrase("Correct it and rename it back, or start afresh")
+        hint = Phrase("Correct it and rename it back, or start with new settings")
         return Problem(Phrase("The settings were broken and have been set aside"), message, hint)
 
     def _beside(self, suffix: str) -> Path:
@@ -246,13 +246,13 @@ class SettingsFile:
         )
 
     def _empty(self) -> Problem:
-        return Problem(Phrase("The settings are empty"), Phrase("{file} has nothing in it", file=self._path))
+        return Problem(Phrase("The settings are empty"), Phrase("{file} is empty", file=self._path))
 
     def _of_file(self, reason: str) -> str:
         return Phrase("{place}: {reason}", place=self._path, reason=reason)
 
     def _not_reread(self, reason: str, line: int = 0) -> "NotReread":
-        hint = Phrase("What was set before goes on until that is put right")
+        hint = Phrase("The previous settings apply until this is fixed")
         return NotReread(Phrase("The settings cannot be read again"), self._of_file(reason), hint, line=line)
 
     def _unreadable(self, reason: str) -> TooltrayError:

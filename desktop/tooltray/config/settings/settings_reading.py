@@ -258,7 +258,7 @@ class SettingsPlaces:
     def repeated(self, key: str) -> str:
         """Describes a key that occurs twice in one object."""
         at = next((at for found, at in self._root.repeated() if found == key), None) if self._root else None
-        return _with_line(self._line(at), Phrase("'{name}' stands here a second time; the last one counts", name=printable(key)))
+        return _with_line(self._line(at), Phrase("'{name}' occurs twice; the last one counts", name=printable(key)))
 
     @cached_property
     def _text(self) -> str:

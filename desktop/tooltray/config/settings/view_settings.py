@@ -34,7 +34,7 @@ def client_mode(client: str, mode: str) -> Edit:
     """
     if mode and mode not in MODES:
         raise TooltrayError(
-            Phrase("There is no mode '{mode}'", mode=mode[:MOST_NAME_CHARACTERS]),
+            Phrase("Mode '{mode}' not found", mode=mode[:MOST_NAME_CHARACTERS]),
             hint=Phrase("Choose one of: {modes}", modes=", ".join(MODES)),
         )
     if client:
@@ -132,7 +132,7 @@ def read_override(tool: str, shown: Mapping[str, object]) -> ToolOverride:
     try:
         return ToolOverride.model_validate(shown)
     except ValidationError as error:
-        raise TooltrayError(Phrase("{tool} cannot be shown so", tool=repr(tool[:MOST_NAME_CHARACTERS])), in_words(error)) from None
+        raise TooltrayError(Phrase("{tool} cannot be shown like this", tool=repr(tool[:MOST_NAME_CHARACTERS])), in_words(error)) from None
 
 
 def check_limit(tokens: int | None) -> None:
@@ -140,7 +140,7 @@ def check_limit(tokens: int | None) -> None:
     try:
         ToolOverride.model_validate({RESULT_LIMIT: tokens})
     except ValidationError as error:
-        raise TooltrayError(Phrase("This cannot be a limit for results"), in_words(error)) from None
+        raise TooltrayError(Phrase("Invalid limit for results"), in_words(error)) from None
 
 
 def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
@@ -194,7 +194,7 @@ def _check(what: str, name: str, forbidden: str = "") -> None:
 def _check_profile(document: Document, name: str) -> None:
     if name not in part(document, "profiles"):
         raise NotFound(
-            Phrase("There is no profile '{name}'", name=name[:MOST_NAME_CHARACTERS]),
+            Phrase("Profile '{name}' not found", name=name[:MOST_NAME_CHARACTERS]),
             hint=Phrase("See which there are: tooltray profiles list"),
         )
 
@@ -204,7 +204,7 @@ def _check_content(name: str, profile: object) -> None:
         TypeAdapter(ProfileSettings).validate_python(profile)
     except ValidationError as error:
         raise TooltrayError(
-            Phrase("The profile '{name}' cannot be used", name=name), in_words(error), Phrase("Set it anew: tooltray profiles set")
+            Phrase("The profile '{name}' cannot be used", name=name), in_words(error), Phrase("Set it again: tooltray profiles set")
         ) from None
 
 
@@ -216,8 +216,8 @@ def _entry(document: Document, server: str) -> dict[str, object]:
     entry = part(document, "mcpServers").get(server)
     if not isinstance(entry, dict):
         raise NotFound(
-            Phrase("There is no server '{server}' in the settings", server=server),
-            hint=Phrase("See which there are: tooltray servers list"),
+            Phrase("Server '{server}' not found in the settings", server=server),
+            hint=Phrase("List the servers: tooltray servers list"),
         )
     return entry
 

@@ -276,7 +276,7 @@ class Approvals:
     def _found(self, id: str) -> PendingCall:
         question = self._pending.find(id)
         if question is None:
-            raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
+            raise NotFound(Phrase("This call no longer waits"), Phrase("it was answered, its AI client gave it up, or its time was over"))
         return question
 
     async def _take(self, question: PendingCall, answer: str, by: str) -> None:

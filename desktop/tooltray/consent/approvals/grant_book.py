@@ -344,7 +344,7 @@ class GrantBook:
 def changed_again(name: str) -> Conflict:
     """Returns the error for accepting a definition that is not the one that the user has seen."""
     title = Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(name))
-    return Conflict(title, hint=Phrase("Look at it once more."))
+    return Conflict(title, hint=Phrase("Review it again."))
 
 
 def not_changed(name: str) -> Conflict:

@@ -51,7 +51,7 @@ def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
         TooltrayError: the end is unknown.
     """
     if until not in ("", LOCK):
-        raise TooltrayError(Phrase("'{until}' is no end of a grant", until=until), hint=Phrase("It is 'lock', or left out."))
+        raise TooltrayError(Phrase("'{until}' is not a valid end of a grant", until=until), hint=Phrase("It is 'lock', or left out."))
     return GrantEnd(expires_in_s, until == LOCK)
 
 
@@ -63,7 +63,7 @@ def check_end(end: GrantEnd) -> None:
     if end.after_s is not None and not 0 < end.after_s <= LONGEST_GRANT_S:
         raise TooltrayError(
             Phrase("a grant lasts for some time, and for a year at most"),
-            hint=Phrase("Without a time it lasts until you take it back."),
+            hint=Phrase("Without a time, it lasts until you revoke it."),
         )
 
 
@@ -105,7 +105,7 @@ class ScreenLock:
             Denied: this hub has no window, so the next lock would not be reported.
         """
         if is_locked is False and not self._has_window:
-            raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
+            raise Denied(Phrase("Tooltray needs its window to detect a locked screen"))
         ends = is_locked is not False and self._is_locked is not None
         self._is_locked = is_locked
         if ends:
@@ -262,8 +262,8 @@ class LiveGrants:
             raise Conflict(Phrase("the screen is locked just now"), Phrase("what lasts until it locks would end at once"))
         if not self._screen_lock.is_awaited:
             raise TooltrayError(
-                Phrase("nothing here can tell when the screen locks"),
-                hint=Phrase("Tooltray's window has to run, on a desktop that tells of it. Choose an hour or a day."),
+                Phrase("a locked screen cannot be detected here"),
+                hint=Phrase("This needs Tooltray's window, on a desktop that reports screen locks. Or choose an hour or a day."),
             )
         return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
 

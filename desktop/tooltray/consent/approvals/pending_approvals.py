@@ -40,7 +40,7 @@ REFUSED: Kind[AskedCall, ApprovalSnapshot] = Kind(KEPT_FOR_S, ID_BYTES, is_await
 CHANGED, UNASKED, TOO_MANY = "changed", "unasked", "too many"
 OUTCOMES = {REFUSE: "refused", EXPIRED: "late", UNASKED: "late", WITHDRAWN: "cancelled", CHANGED: "cancelled"}
 """The journal's words for answers; an approval is recorded unchanged."""
-_REFUSED_ALREADY = Phrase("nobody answered when it was called, and it was refused")
+_REFUSED_ALREADY = Phrase("no one answered in time, so the call was declined")
 
 
 class PendingApprovals:

@@ -44,13 +44,13 @@ REASONS: Mapping[str, Phrase] = {
     "all": Phrase("Everything of this server runs without asking"),
     "read": Phrase("It only reads"),
     "write": Phrase("What changes things runs without asking here"),
-    "hint:idempotent": Phrase("Its server says that a second call changes nothing more"),
-    "hint:closed-world": Phrase("Its server says that it reaches nothing outside"),
-    "hint:non-destructive": Phrase("Its server says that it destroys nothing"),
+    "hint:idempotent": Phrase("The server declares that repeated calls change nothing more"),
+    "hint:closed-world": Phrase("The server declares that it reaches nothing outside"),
+    "hint:non-destructive": Phrase("The server declares that it destroys nothing"),
 }
 """Reasons by the rule that allows a tool."""
-ASKS_READING = Phrase("It reads, and reading asks first here")
-ASKS_WRITING = Phrase("It changes things, or may")
+ASKS_READING = Phrase("It reads, and reads ask first here")
+ASKS_WRITING = Phrase("It may change things")
 
 
 class Permissions:
@@ -70,7 +70,7 @@ class Permissions:
             NotFound: no file has this server.
         """
         if (config := self._config.settings.mcp_servers.get(server)) is None:
-            raise NotFound(Phrase("There is no server '{name}'", name=server))
+            raise NotFound(Phrase("Server '{name}' not found", name=server))
         return tuple(config.auto_approve)
 
     def rules_with(self, server: str, tool: str, choice: str) -> tuple[str, ...]:
@@ -145,7 +145,9 @@ def _choice(text: str) -> Choice:
     for choice in choices:
         if choice == text:
             return choice
-    raise TooltrayError(Phrase("'{choice}' is no choice for a tool", choice=text), hint=Phrase("It is 'always', 'ask' or 'default'."))
+    raise TooltrayError(
+        Phrase("'{choice}' is not an approval choice for a tool", choice=text), hint=Phrase("It is 'always', 'ask' or 'default'.")
+    )
 
 
 class ToolGrants:
@@ -168,7 +170,7 @@ class ToolGrants:
         check_end(end)
         routes = await self._routes_for(server, kind, tool)
         if seen and seen != _revision(routes):
-            raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
+            raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Review them again."))
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
 
     async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
@@ -189,7 +191,7 @@ class ToolGrants:
         """
         self._servers.get(server)
         if kind not in ("tool", "reads"):
-            title = Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind))
+            title = Phrase("'{kind}' is not a kind of grant", kind=suspicion.visible(kind))
             raise TooltrayError(title, hint=Phrase("It is 'tool' or 'reads'."))
         if routes := await self._found(server, kind, tool):
             return routes
@@ -255,7 +257,7 @@ class RuleGrants:
         judged = await asyncio.to_thread(lambda: tuple(self._judged(rule, calls, place)))
         problems = await folder_problems(rule, place)
         if not names:
-            problems = (Phrase("there is no such tool"), *problems)
+            problems = (Phrase("no such tool"), *problems)
         links = await asyncio.to_thread(lambda: [(each, link_target(each, place)) for each in folders_of(rule)])
         led = (Phrase("{folder} leads to {real}", folder=folder_words(each), real=suspicion.visible(real)) for each, real in links if real)
         return RulePreview(words(rule), rule.members(), (*cautions(rule, place), *led), problems, judged, unknown)
@@ -267,13 +269,11 @@ class RuleGrants:
         self._servers.get(server)
         routes = await self._routes(server, rule)
         if not routes:
-            raise _not_offered(Phrase("'{server}' offers no tool that this rule speaks of", server=server))
+            raise _not_offered(Phrase("'{server}' has no tool that this rule names", server=server))
         if rule.server not in ("", server):
-            raise TooltrayError(Phrase("This rule speaks of another server"), hint=Phrase("Leave out its member server."))
+            raise TooltrayError(Phrase("This rule is for another server"), hint=Phrase("Leave out its member server."))
         if problems := await folder_problems(rule, self._rules.place("")):
-            raise TooltrayError(
-                Phrase("This rule lets no call through"), "; ".join(problems), Phrase("Make the folder, or name another one.")
-            )
+            raise TooltrayError(Phrase("This rule matches no calls"), "; ".join(problems), Phrase("Make the folder, or name another one."))
         if self._masked(rule.text) != rule.text:
             raise TooltrayError(Phrase("There is a secret in this rule"), Phrase("it would be kept"), Phrase("Make one without it."))
         return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())

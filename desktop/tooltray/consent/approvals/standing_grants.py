@@ -168,20 +168,20 @@ async def folder_problems(rule: CallRule, place: Place) -> tuple[str, ...]:
 
 
 def _no_folder(folder: str) -> str:
-    return Phrase("there is no folder {folder}", folder=folder_words(folder))
+    return Phrase("folder {folder} not found", folder=folder_words(folder))
 
 
 def _why_no_tool(rule: CallRule, names: Collection[str], auto_approve: Collection[str]) -> Iterator[str]:
     """Yields why a rule applies to no tool; `names`: the known tools, empty if they are unknown."""
     known = [name for name in names if is_for(rule, name)]
     if names and not known:
-        yield Phrase("there is no such tool")
+        yield Phrase("no such tool")
     elif known and all(is_excepted(name, auto_approve) for name in known):
         yield Phrase("you chose that this tool asks always")
 
 
 def _problem(owner: str, rule: CallRule, why: str) -> Problem:
-    title = Phrase("A rule on arguments of '{name}' lets no call through", name=visible(owner))
+    title = Phrase("A rule on arguments of '{name}' matches no calls", name=visible(owner))
     return Problem(title, Phrase("{why} ({rule})", why=why, rule=words(rule)), Phrase("Correct it in settings.json"))
 
 
@@ -281,7 +281,7 @@ class StandingGrants:
         elif rule := rule_answered(question, answer):
             if not await self._call_rules.is_plain_for(rule, bytes(call.arguments), call.project):
                 hint = Phrase("A path in it leads elsewhere, by a link.")
-                raise Conflict(Phrase("This rule would not mean what it says"), Phrase("nothing was allowed"), hint)
+                raise Conflict(Phrase("This rule would not mean what it seems to"), Phrase("nothing was allowed"), hint)
             await self._grants.allow(server, "rule", one, client=call.client, is_seen=True, rule=rule.members())
 
     async def record(self, call: AskedCall, answer: str, way: str) -> None:

@@ -33,12 +33,12 @@ ORDERS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (Phrase("tells the model to drop its instructions"), r"(?:忽略|無視|无视|忘記|忘记)[^。\n]{0,20}(?:指示|指令|規則|规则|提示)"),
         (
-            Phrase("tells the model to keep something from the person"),
+            Phrase("tells the model to hide something from the user"),
             r"\b(?:do not|don't|never|without)(?: \w+)? (?:tell|mention|inform|notify|reveal|show)(?:ing)?\b[^.\n]{0,30}"
             r"\b(?:users?|person|humans?|anyone)\b",
         ),
         (
-            Phrase("tells the model to keep something from the person"),
+            Phrase("tells the model to hide something from the user"),
             r"(?:不要|別|别|勿|不得)[^。\n]{0,10}(?:告訴|告诉|通知|提及|透露)[^。\n]{0,10}(?:使用者|用戶|用户)",
         ),
         (
@@ -126,7 +126,7 @@ def _about(where: str, text: str) -> Iterator[str]:
     if hidden:
         shown = ", ".join(f"U+{ord(each):04X}" for each in dict.fromkeys(hidden[:3]))
         shown += ", ..." if len(set(hidden)) > 3 else ""
-        yield Phrase("{where} has characters that nobody sees ({count}: {shown})", where=where, count=len(hidden), shown=shown)
+        yield Phrase("{where} has invisible characters ({count}: {shown})", where=where, count=len(hidden), shown=shown)
     for what, pattern in ORDERS:
         if match := pattern.search(text):
             yield Phrase("{where} {what}: \u201c{quote}\u201d", where=where, what=what, quote=_quoted(match))

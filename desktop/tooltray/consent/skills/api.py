@@ -91,7 +91,7 @@ class SkillsApi:
             return found
         named = [each for each in known if each.skill.name == skill]
         if len(named) > 1:
-            hint = Phrase("Say which by its URI: {uris}", uris=", ".join(each.uri for each in named))
+            hint = Phrase("Choose one by its URI: {uris}", uris=", ".join(each.uri for each in named))
             raise NotFound(Phrase("Several skills are called '{skill}'", skill=skill), hint=hint)
         if not named:
             raise _unknown(skill)
@@ -116,4 +116,4 @@ class SkillsApi:
 
 
 def _unknown(skill: str) -> NotFound:
-    return NotFound(Phrase("There is no skill '{skill}'", skill=skill), hint=Phrase("See which there are: tooltray skills list"))
+    return NotFound(Phrase("Skill '{skill}' not found", skill=skill), hint=Phrase("See which there are: tooltray skills list"))

@@ -307,7 +307,7 @@ class Skills:
         return files[0] if files else None
 
     def _lying(self, server: str, uri: str, fault: str) -> Envelope:
-        title = Phrase("a file of a skill of '{server}' is not what the server says it is", server=server)
+        title = Phrase("a file of a skill of '{server}' does not match the server's checksum", server=server)
         if (key := (server, uri, fault)) not in self._told:
             self._told[key] = None
             for old in list(self._told)[: max(0, len(self._told) - MOST_REPORTED)]:

@@ -19,9 +19,9 @@ from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import always, verb
 
 OLD_TRUST = Problem(
-    Phrase("Programs do not decide in your place any more because a file says so"),
+    Phrase("Programs can no longer approve in your place because of a setting"),
     Phrase("`trusted` in the settings is not counted: any program of yours could have written it there"),
-    Phrase("If they shall, make a token for them: tooltray http api on --trusted. If not: tooltray http api on --no-trusted"),
+    Phrase("To allow it, create a token: tooltray http api on --trusted. Otherwise: tooltray http api on --no-trusted"),
 )
 """A problem that is shown until the user decides; the decision removes the old setting."""
 
@@ -99,7 +99,7 @@ class AccessApi:
         if trusted:
             raise TooltrayError(
                 Phrase("trust belongs to a token"),
-                Phrase("it is no setting of the REST interface"),
+                Phrase("it is not a setting of the REST interface"),
                 Phrase("Make one: tooltray http api token --trusted"),
             )
         if enabled:
@@ -153,7 +153,7 @@ class AccessApi:
             TooltrayError: the name, the scope or the time cannot be used, or the token cannot be stored.
         """
         if trusted:
-            await confirm_widening(Phrase("Making a trusted token"), token=name, scope=scope)
+            await confirm_widening(Phrase("Creating a trusted token"), token=name, scope=scope)
         if trusted and scope != "manage":
             raise TooltrayError(
                 Phrase("a trusted token has the scope manage"),

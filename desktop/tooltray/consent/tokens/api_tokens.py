@@ -97,9 +97,7 @@ class ApiToken:
                 self._path.unlink(missing_ok=True)
             except OSError as error:
                 message = f"{self._path}: {error.strerror or error}"
-                raise TooltrayError(
-                    Phrase("the token of the REST interface cannot be taken back"), message, Phrase("Nothing has changed.")
-                ) from None
+                raise TooltrayError(Phrase("the token of the REST interface cannot be revoked"), message, Phrase("No changes.")) from None
             self._token = ""
 
     def is_right(self, token: str) -> bool:
@@ -112,7 +110,7 @@ class ApiToken:
             write_atomically(self._path, f"{token}\n".encode())
         except OSError as error:
             message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError(Phrase("the token of the REST interface cannot be kept"), message, Phrase("Nothing has changed.")) from None
+            raise TooltrayError(Phrase("the token of the REST interface cannot be kept"), message, Phrase("No changes.")) from None
         self._token, self.problem = token, None
         return token
 
@@ -135,7 +133,7 @@ def _read(path: Path) -> str:
 
 
 def _unusable(message: str) -> Problem:
-    title = Phrase("the token of the REST interface is not used, so nothing opens it")
+    title = Phrase("the token of the REST interface is invalid, so no program has access")
     return Problem(title, message, Phrase("Make another one, and give it to your programs: tooltray http api token"))
 
 
@@ -304,7 +302,7 @@ class ApiTokens:
                 self._write({other: kept for other, kept in self._tokens.items() if other != name})
             else:
                 raise NotFound(
-                    Phrase("there is no token '{name}'", name=shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
+                    Phrase("token '{name}' not found", name=shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
                 )
 
     def distrust(self) -> tuple[str, ...]:
@@ -354,16 +352,16 @@ class ApiTokens:
             raise TooltrayError(Phrase("'{name}' cannot be the name of a token", name=shown(name)), reason, Phrase("Choose another name."))
         if scope not in SCOPES:
             raise TooltrayError(
-                Phrase("there is no scope '{scope}'", scope=shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
+                Phrase("scope '{scope}' not found", scope=shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
             )
         if lasts_s is not None and not 0 < lasts_s < LAST_TIME_S - self._now():
             raise TooltrayError(
-                Phrase("a token cannot end then"), Phrase("its time has to be more than nothing"), Phrase("Choose another time.")
+                Phrase("invalid end of a token"), Phrase("its duration must be more than 0"), Phrase("Choose another time.")
             )
         if len(self._tokens) >= MOST_TOKENS and name not in self._tokens:
             raise TooltrayError(
                 Phrase("there are {most_tokens} tokens already", most_tokens=MOST_TOKENS),
-                hint=Phrase("Take back those that nobody uses: tooltray http api revoke NAME"),
+                hint=Phrase("Revoke unused ones: tooltray http api revoke NAME"),
             )
 
     def _write(self, tokens: dict[str, _Kept]) -> None:

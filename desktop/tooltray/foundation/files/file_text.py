@@ -70,12 +70,12 @@ def read_text(path: Path, most_bytes: int = MAX_FILE_BYTES) -> FileText:
     except (FileNotFoundError, NotADirectoryError):
         return FileText()
     except NotRegular as error:
-        kind = Phrase("it is a folder") if error.errno == errno.EISDIR else Phrase("it is no file, but a pipe or a device")
+        kind = Phrase("it is a folder") if error.errno == errno.EISDIR else Phrase("it is not a file, but a pipe or a device")
         raise CannotOpen(kind) from None
     except OSError as error:
         raise CannotOpen(Phrase("it cannot be read: {reason}", reason=error.strerror or type(error).__name__)) from None
     except ValueError:  # a zero character in the path
-        raise CannotOpen(Phrase("there can be no file of this name")) from None
+        raise CannotOpen(Phrase("a file cannot have this name")) from None
     return text_of(data)
 
 

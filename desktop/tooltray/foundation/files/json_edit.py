@@ -164,7 +164,7 @@ def _holder(text: str, path: Sequence[str]) -> Value:
     for key in path[:-1]:
         _, holder = _member(holder, key)
     if not isinstance(holder.content, dict):
-        raise CannotRead(Phrase("there is no {name}", name=path[-1]), holder.start)
+        raise CannotRead(Phrase("{name} not found", name=path[-1]), holder.start)
     return holder
 
 
@@ -172,4 +172,4 @@ def _member(holder: Value, key: str) -> tuple[int, Value]:
     try:
         return holder.members[key]
     except KeyError:
-        raise CannotRead(Phrase("there is no {name}", name=key)) from None
+        raise CannotRead(Phrase("{name} not found", name=key)) from None

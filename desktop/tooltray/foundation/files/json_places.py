@@ -38,7 +38,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _NUMBER = re.compile(r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:0|[1-9]\d*)(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?))", re.ASCII)
 _MALFORMED = {
     "text": Phrase("this text has a sign in it that must be escaped"),
-    "word": Phrase("this word is no JSON; texts stand in quotes"),
+    "word": Phrase("this word is not JSON; texts need quotes"),
 }
 _WORDS = {"true": True, "false": False, "null": None}
 
@@ -126,7 +126,7 @@ def read(text: str, dialect: Dialect = "jsonc", most_values: int | None = None) 
     tokens = _Reader(text, dialect, most_values)
     value = tokens.value(0)
     if tokens.now is not None:
-        raise CannotRead(Phrase("something stands behind the end"), tokens.now.start)
+        raise CannotRead(Phrase("there is text after the end"), tokens.now.start)
     return value
 
 
@@ -151,7 +151,7 @@ def tokens_of(text: str, dialect: Dialect = "jsonc", start: int = 0) -> Iterator
 def _why_no_token(signs: str, dialect: Dialect) -> str:
     if signs[0] == '"' or (signs[0] == "'" and dialect == "json5"):
         return Phrase("a text begins here and does not end in its line")
-    return Phrase("a comment begins here and does not end") if signs == "/*" else Phrase("this sign means nothing here")
+    return Phrase("a comment begins here and does not end") if signs == "/*" else Phrase("this character is not allowed here")
 
 
 class _Reader:
@@ -239,7 +239,7 @@ class _Reader:
 
 def _misplaced(token: Token, wanted: str) -> CannotRead:
     found = {"text": Phrase("a text"), "word": Phrase("a word")}.get(token.kind, f"'{token.text}'")
-    return CannotRead(Phrase("{found} stands where {wanted} should be", found=found, wanted=wanted), token.start)
+    return CannotRead(Phrase("found {found} instead of {wanted}", found=found, wanted=wanted), token.start)
 
 
 def _refuse(text: str) -> NoReturn:

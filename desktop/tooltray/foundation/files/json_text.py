@@ -26,11 +26,11 @@ _OF_PYTHON = {
     "Expecting property name enclosed in double quotes": Phrase("a name in double quotes is missing"),
     "Expecting ':' delimiter": Phrase("{sign} is missing", sign="':'"),
     "Expecting ',' delimiter": Phrase("{sign} is missing", sign="','"),
-    "Extra data": Phrase("something stands behind the end"),
+    "Extra data": Phrase("there is text after the end"),
     "Unterminated string starting at": Phrase("a text begins here and does not end in its line"),
     "Invalid control character at": Phrase("a text begins here and does not end in its line"),
-    "Illegal trailing comma before end of object": Phrase("a comma stands behind the last member"),
-    "Illegal trailing comma before end of array": Phrase("a comma stands behind the last member"),
+    "Illegal trailing comma before end of object": Phrase("there is a comma after the last member"),
+    "Illegal trailing comma before end of array": Phrase("there is a comma after the last member"),
 }
 """Messages of the standard library, in our words; the others are rare and stay as they are."""
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -128,7 +128,7 @@ def _integer(text: str) -> int | Decimal:
 
 
 def _refuse(text: str) -> NoReturn:
-    raise NotJson(Phrase("{word} is no JSON", word=text))
+    raise NotJson(Phrase("{word} is not JSON", word=text))
 
 
 def _write(value: object, line: str) -> Iterator[str]:
@@ -194,5 +194,5 @@ def check_revision(revision: str, seen: str) -> None:
         Conflict: the two differ.
     """
     if seen and seen != revision:
-        title, message = Phrase("This entry is another one by now"), Phrase("somebody has changed it since you looked at it")
-        raise Conflict(title, message, Phrase("Look again, and decide anew."))
+        title, message = Phrase("This entry has changed meanwhile"), Phrase("it has been changed since you opened it")
+        raise Conflict(title, message, Phrase("Review them and decide again."))

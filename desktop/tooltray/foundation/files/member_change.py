@@ -93,7 +93,7 @@ def _set(document: Any, path: Sequence[str], content: object) -> None:
 
 
 def _not_there(key: str) -> CannotRead:
-    return CannotRead(Phrase("there is no {name}", name=key))
+    return CannotRead(Phrase("{name} not found", name=key))
 
 
 def _prune(document: Any, path: Sequence[str]) -> None:

@@ -69,7 +69,7 @@ def read_toml(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
         reason = _PLACE.sub("", str(error))
-        raise CannotRead(Phrase("it is no TOML: {reason}", reason=reason), _index(text, place)) from None
+        raise CannotRead(Phrase("it is not TOML: {reason}", reason=reason), _index(text, place)) from None
     except RecursionError:
         raise CannotRead(Phrase("it is nested too deeply")) from None
 
@@ -183,7 +183,7 @@ class _Scanner:
     def _pass(self, pattern: re.Pattern[str]) -> None:
         found = pattern.match(self._text, self._at)
         if found is None:
-            raise CannotRead(Phrase("this sign means nothing here"), self._at)
+            raise CannotRead(Phrase("this character is not allowed here"), self._at)
         self._at = found.end()
 
 

@@ -81,13 +81,13 @@ def read_yaml(text: str) -> tuple[object, Place | None]:
     except DuplicateKeyError as error:  # its words quote a value
         raise CannotRead(Phrase("a key is given twice"), _index(error)) from None
     except MarkedYAMLError as error:
-        raise CannotRead(Phrase("it is no YAML: {reason}", reason=error.problem or ""), _index(error)) from None
+        raise CannotRead(Phrase("it is not YAML: {reason}", reason=error.problem or ""), _index(error)) from None
     except RecursionError:
         raise CannotRead(Phrase("it is nested too deeply")) from None
     except (YAMLError, ValueError) as error:
         if isinstance(error, CannotRead):
             raise
-        raise CannotRead(Phrase("it is no YAML: {reason}", reason=type(error).__name__)) from None
+        raise CannotRead(Phrase("it is not YAML: {reason}", reason=type(error).__name__)) from None
 
 
 def check_brackets(text: str) -> None:
@@ -271,7 +271,7 @@ def _with_new(text: str, root: Place | None, path: Keys, content: object) -> str
     if holder.kind == "empty":
         return _with_block_below(text, holder, item)
     if holder.kind not in ("mapping", "sequence"):
-        raise CannotRead(Phrase("there is no {name}", name=rest[0]), holder.value)
+        raise CannotRead(Phrase("{name} not found", name=rest[0]), holder.value)
     if holder.is_flow:
         return _with_flow_child(text, holder, _flow(item) if holder.kind == "sequence" else _flow(item)[1:-1])
     lines = _lines([item] if holder.kind == "sequence" else item, _unit(text))
@@ -299,7 +299,7 @@ def _without(text: str, path: Keys) -> str:
     _, root = read_yaml(text)
     way = _way(root, path)
     if len(way) <= len(path):
-        raise CannotRead(Phrase("there is no {name}", name=path[-1]))
+        raise CannotRead(Phrase("{name} not found", name=path[-1]))
     holder, place = way[-2:]
     if holder.is_flow:
         return _without_flow_child(text, holder, place)

@@ -227,7 +227,7 @@ def _make_private(folder: Path) -> None:
         raise _cannot_use(folder, error) from error
     if reason:
         hint = Phrase(
-            "{another_home}, or make it yours alone: {format}",
+            "{another_home}, or make it accessible only to you: {format}",
             another_home=ANOTHER_HOME,
             format=user.HOW_TO_MAKE_PRIVATE.format(folder=folder),
         )
@@ -260,7 +260,7 @@ def _what_else(path: Path, is_right: Callable[[int], bool]) -> str:
         return ""
     if stat.S_ISREG(mode):
         return Phrase("it is not a folder")
-    return Phrase("it is a folder") if stat.S_ISDIR(mode) else Phrase("it is no file, but a pipe or a device")
+    return Phrase("it is a folder") if stat.S_ISDIR(mode) else Phrase("it is not a file, but a pipe or a device")
 
 
 def _is_no_pipe(mode: int) -> bool:

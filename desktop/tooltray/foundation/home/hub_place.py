@@ -123,7 +123,7 @@ class HubPlace:
                 return
         except OSError as error:
             message = f"{self._home.lock}: {error.strerror or error}"
-            raise TooltrayError(Phrase("the hub's lock cannot be taken"), message, hint_for(error, "Make the folder writable.")) from None
+            raise TooltrayError(Phrase("Tooltray's lock cannot be taken"), message, hint_for(error, "Make the folder writable.")) from None
         raise running_elsewhere(self._home)
 
     def publish(self, **about: object) -> None:

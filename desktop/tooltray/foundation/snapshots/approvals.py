@@ -117,22 +117,22 @@ def tried_in_words(preview: RulePreview) -> tuple[Phrase, ...]:
     """Returns how many recent calls a rule would have covered, a sentence each."""
     known, covered, unknown = len(preview.calls), sum(each.is_covered for each in preview.calls), preview.unknown
     if not known:
-        kept = Phrase("The arguments of recent calls are not kept, so it is not known which of them it covers.")
-        return (kept,) if unknown else (Phrase("There are no recent calls of this tool."),)
-    more = Phrase("{count} more are not judged: their arguments are not kept.", count=unknown)
+        kept = Phrase("Recent calls could not be checked: their arguments are not recorded.")
+        return (kept,) if unknown else (Phrase("No recent calls of this tool."),)
+    more = Phrase("{count} more could not be checked: their arguments are not recorded.", count=unknown)
     if unknown == 1:
-        more = Phrase("1 more is not judged: its arguments are not kept.")
+        more = Phrase("1 more could not be checked: its arguments are not recorded.")
     return (_tried(known, covered), more) if unknown else (_tried(known, covered),)
 
 
 def _tried(known: int, covered: int) -> Phrase:
     if known == 1:
-        return Phrase("It covers the only recent call.") if covered else Phrase("It does not cover the only recent call.")
+        return Phrase("Matches the only recent call.") if covered else Phrase("Does not match the only recent call.")
     if covered == known:
-        return Phrase("It covers all {known} recent calls.", known=known)
+        return Phrase("Matches all {known} recent calls.", known=known)
     if not covered:
-        return Phrase("It covers none of {known} recent calls.", known=known)
-    return Phrase("It covers {covered} of {known} recent calls.", covered=covered, known=known)
+        return Phrase("Matches none of {known} recent calls.", known=known)
+    return Phrase("Matches {covered} of {known} recent calls.", covered=covered, known=known)
 
 
 class ToolChange(msgspec.Struct, frozen=True):

@@ -152,14 +152,14 @@ def in_words(thing: SeenThing) -> Phrase:
 def proposal_in_words(proposal: WatchProposal) -> tuple[Phrase, ...]:
     """Describes a proposal, a sentence for each part."""
     files = {
-        "own": Phrase("Own files: it reads and changes its own package, caches and project."),
-        "read": Phrase("Read only: it changes nothing but its own caches."),
-        "open": Phrase("Open: it may do with files whatever you may."),
+        "own": Phrase("Sandboxed: can read and change only its own package, caches and project."),
+        "read": Phrase("Sandboxed, read-only: can change only its own caches."),
+        "open": Phrase("Not sandboxed: can access all files that you can."),
     }
     network = {
         "none": Phrase("No network."),
         "hosts": Phrase("Network: only {hosts}.", hosts=", ".join(proposal.hosts)),
-        "open": Phrase("All of the network."),
+        "open": Phrase("Full network."),
     }
     said = [files[proposal.files]]
     said += [Phrase("It may change {paths}.", paths=", ".join(proposal.write))] if proposal.write else []

@@ -138,7 +138,7 @@ class ToolsApi:
         if reply.error:
             message = error_message(reply)
             if message == f"Unknown tool: {name}":
-                raise TooltrayError(Phrase("There is no tool '{name}'", name=name), hint=Phrase("See which there are: tooltray tools list"))
+                raise TooltrayError(Phrase("Tool '{name}' not found", name=name), hint=Phrase("See which there are: tooltray tools list"))
             raise TooltrayError(Phrase("'{name}' could not be called", name=name), message)
         return result_of(reply)
 

@@ -166,12 +166,12 @@ class FollowedResources:
         """
         owner = await self._resources.owner(uri)
         if owner is None:
-            raise NotFound(Phrase("There is no resource '{uri}'", uri=uri))
+            raise NotFound(Phrase("Resource '{uri}' not found", uri=uri))
         reply = await self._subscriptions.subscribe(self._caller, *owner)
         if reply.error:
             error = load(reply.error)
             message = str(error.get("message", "")) if isinstance(error, dict) else ""
-            raise TooltrayError(Phrase("'{server}' does not tell when this resource changes", server=owner[0].name), message)
+            raise TooltrayError(Phrase("'{server}' does not report changes of this resource", server=owner[0].name), message)
         self._followers[uri] += 1
 
     async def leave(self, uri: str) -> None:

@@ -92,7 +92,7 @@ class Feedbacks:
         """
         if self._is_closed:
             raise TooltrayError(
-                Phrase("Tooltray starts anew"), Phrase("the person cannot be asked at this moment"), Phrase("Call again in a few seconds.")
+                Phrase("Tooltray is restarting"), Phrase("the user cannot be asked right now"), Phrase("Call again in a few seconds.")
             )
         session = _session_of(state, asked)
         if kept := self._kept.take(session, asked):
@@ -244,9 +244,11 @@ class Feedbacks:
             )
         if await self._notes.knows(id):
             raise Conflict(
-                Phrase("This report has ended"), Phrase("no model waits for the answer any more"), Phrase("Its end stands in the history.")
+                Phrase("This report has ended"),
+                Phrase("no model waits for the answer any more"),
+                Phrase("See the history for its outcome."),
             )
-        raise NotFound(Phrase("There is no report '{id}'", id=plain(id, LONGEST_ID)), hint=REPORTS_HINT)
+        raise NotFound(Phrase("Report '{id}' not found", id=plain(id, LONGEST_ID)), hint=REPORTS_HINT)
 
     def _end(self, report: Report, outcome: str, answer: Answer | None = None) -> None:
         report.outcome.set_result(answer or Answer(outcome, time.time()))

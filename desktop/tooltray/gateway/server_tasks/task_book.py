@@ -300,7 +300,7 @@ class ServerTasksApi:
         """
         task = self._book.find(id)
         if task is None or self._servers.find(task.server) is None:
-            raise NotFound(Phrase("There is no task '{id}'", id=id))
+            raise NotFound(Phrase("Task '{id}' not found", id=id))
         if task.is_over:
             raise TooltrayError(Phrase("This task has ended"))
         era = Era.MODERN if task.is_modern else Era.LEGACY

@@ -81,7 +81,9 @@ class ActivityApi:
                 await self._journal.flush()
         found = await self._read(self._reader.details, id)
         if found is None:
-            raise NotFound(Phrase("There is no entry {id} in the journal", id=id), Phrase("entries go after some time, or were cleared"))
+            raise NotFound(
+                Phrase("Entry {id} not found in the journal", id=id), Phrase("entries are deleted after some time, or were cleared")
+            )
         return found
 
     async def get_activity_series(self, filter: ActivityFilter | None = None, bars: int = 96) -> list[ActivityPoint]:
@@ -103,9 +105,7 @@ class ActivityApi:
             TooltrayError: `by` is something else.
         """
         if by not in GROUPS:
-            raise TooltrayError(
-                Phrase("There are no figures by '{by}'", by=by), hint=Phrase("Choose one of {words}.", words=", ".join(GROUPS))
-            )
+            raise TooltrayError(Phrase("No statistics by '{by}'", by=by), hint=Phrase("Choose one of {words}.", words=", ".join(GROUPS)))
         return await self._read(self._reader.figures, by, filter or EVERYTHING)
 
     async def count_activity(self, filter: ActivityFilter | None = None) -> ActivityCounts:
@@ -175,7 +175,7 @@ class ActivityApi:
             TooltrayError: the journal cannot be written.
         """
         if not await self._journal.do(JournalFile.undo_clear):
-            raise NotFound(Phrase("There is nothing to bring back"), Phrase("the journal was not emptied since the hub started"))
+            raise NotFound(Phrase("Nothing to restore"), Phrase("the journal was not emptied since Tooltray started"))
         self._bus.publish(ActivityWritten(0))
 
     def _export(self, path: Path, wanted: ActivityFilter) -> int:
@@ -217,7 +217,7 @@ def write_entries(path: Path, entries: Iterator[ActivityDetails], decisions: Ite
         TooltrayError: it cannot be written; an existing file is unchanged.
     """
     if not path.is_absolute() or "\0" in str(path):
-        raise TooltrayError(Phrase("The journal cannot be exported"), Phrase("'{path}' is no absolute path", path=path))
+        raise TooltrayError(Phrase("The journal cannot be exported"), Phrase("'{path}' is not an absolute path", path=path))
     try:
         descriptor, temporary = mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".tmp")
         try:

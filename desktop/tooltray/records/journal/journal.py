@@ -145,7 +145,9 @@ class Journal:
             TooltrayError: the file cannot be used, or no hub is running.
         """
         if not self._thread.is_alive() or self._is_closing:
-            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+            raise TooltrayError(
+                Phrase("Tooltray is not running"), Phrase("This needs Tooltray to be running"), Phrase("Start it: tooltray serve")
+            )
         done: asyncio.Future[T] = self._loop.create_future()
         self._queue.append(_Work(work, done))
         self._is_awake = True

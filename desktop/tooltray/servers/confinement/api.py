@@ -85,7 +85,7 @@ class ConfinementApi:
         given = self._process(server).confinement
         chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
         if chosen.network == "hosts" and not self._confinements.here.hosts:
-            title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
+            title = Phrase("'{server}' cannot be limited to some hosts on this computer", server=server)
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
         await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*given.read, *given.write})
         before = self._process(server).confinement  # the present one: it may have become narrower while the folders were examined
@@ -144,7 +144,7 @@ class ConfinementApi:
         """
         if not self._process(server).confinement.is_open:
             about = self._about(server)
-            await confirm_widening(Phrase("Running a server unconfined"), server=server)
+            await confirm_widening(Phrase("Running a server without its sandbox"), server=server)
             check_unchanged(about, self._about(server))
         return await self._running_watches.start(server, duration_s, what_runs(self._process(server)))
 
@@ -187,7 +187,9 @@ class ConfinementApi:
     @property
     def _running_watches(self) -> Watches:
         if self._watches is None:
-            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+            raise TooltrayError(
+                Phrase("Tooltray is not running"), Phrase("This needs Tooltray to be running"), Phrase("Start it: tooltray serve")
+            )
         return self._watches
 
     async def _check_may_be_given(self, server: str, paths: set[str]) -> None:
@@ -200,10 +202,10 @@ class ConfinementApi:
     def _process(self, server: str) -> MCPServerConfig:
         config = self._config.settings.mcp_servers.get(server)
         if config is None:
-            raise NotFound(Phrase("There is no server '{name}'", name=server), hint=Phrase("See which there are: tooltray servers list"))
+            raise NotFound(Phrase("Server '{name}' not found", name=server), hint=Phrase("List the servers: tooltray servers list"))
         if config.transport != "stdio":
-            title = Phrase("'{name}' cannot be confined", name=server)
-            raise TooltrayError(title, Phrase("it is no process of its own on this computer"))
+            title = Phrase("'{name}' cannot be sandboxed", name=server)
+            raise TooltrayError(title, Phrase("it does not run as its own process on this computer"))
         return config
 
     def _about(self, server: str) -> tuple[str, Confinement]:
@@ -233,7 +235,7 @@ def _with_allowed(before: Confinement, server: str, thing: RefusedThing) -> Conf
 
 def _with_host(before: Confinement, server: str, name: str) -> Confinement:
     if before.network != "hosts":
-        raise TooltrayError(Phrase("'{server}' is not kept to some hosts any more", server=server))
+        raise TooltrayError(Phrase("'{server}' is no longer limited to some hosts", server=server))
     return before.model_copy(update={"hosts": tuple(dict.fromkeys((*before.hosts, entry_for(read_destination(name)))))})
 
 
@@ -241,7 +243,7 @@ def _with_path(before: Confinement, server: str, thing: RefusedThing) -> Confine
     path = thing.name
     if before.files == "open":
         reason = Phrase("its files are open: this was refused by the system, or by its own program")
-        raise TooltrayError(Phrase("'{server}' is not kept from '{path}' by Tooltray", server=server, path=path), reason)
+        raise TooltrayError(Phrase("Tooltray does not block '{path}' for '{server}'", server=server, path=path), reason)
     if not thing.is_write:
         return before.model_copy(update={"read": tuple(dict.fromkeys((*before.read, path)))})
     if before.files == "read":
@@ -255,7 +257,7 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
     try:
         return Confinement.model_validate(given)
     except ValidationError as error:
-        title = Phrase("'{server}' cannot be confined like this", server=server)
+        title = Phrase("'{server}' cannot be sandboxed like this", server=server)
         raise TooltrayError(title, _why(error, given), Phrase("Correct it.")) from None
 
 
@@ -267,5 +269,5 @@ def _why(error: ValidationError, given: Mapping[str, object]) -> str:
         return in_words(error)
     value = printable(str(values[inside[0]]))[:LONGEST_SHOWN]
     if member == "hosts":
-        return Phrase("'{host}' is no name of a host; one looks like api.example.org, *.example.org or example.org:8443", host=value)
-    return Phrase("'{path}' is no whole path of a folder or a file; one begins with / or ~/", path=value)
+        return Phrase("'{host}' is not a host name; examples: api.example.org, *.example.org, example.org:8443", host=value)
+    return Phrase("'{path}' is not an absolute path of a folder or file; it must begin with / or ~/", path=value)

@@ -31,8 +31,8 @@ IGNORING_TERM = "--ignore-signal=TERM"  # of GNU's env: at a SIGTERM, bubblewrap
 ACTIONS = "/proc/sys/kernel/seccomp/actions_avail"  # lists the answers that a filter may give
 PROCESSORS = ("x86_64", "aarch64")  # those whose system calls the launcher's filter knows
 
-NO_WINDOWS = Phrase("Not confined: Windows is not supported yet.")
-NOT_HERE = Phrase("Not confined: this system is not supported.")
+NO_WINDOWS = Phrase("Not sandboxed: Windows is not supported yet.")
+NOT_HERE = Phrase("Not sandboxed: this system is not supported.")
 NO_LANDLOCK = Phrase("This computer's Linux has no Landlock, so it can read all your files, and change them.")
 NO_SIGNALS = Phrase("This computer's Linux cannot keep it from sending signals to other programs.")
 NO_HOSTS = Phrase("This computer's Linux cannot keep it to some hosts, so it has no network at all.")

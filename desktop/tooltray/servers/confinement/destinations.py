@@ -123,7 +123,7 @@ def read_pattern(text: str) -> HostPattern:
         if is_below and as_address(host):
             raise ValueError("no name")
     except ValueError:
-        title = Phrase("'{host}' is no host", host=text)
+        title = Phrase("'{host}' is not a host", host=text)
         raise TooltrayError(title, hint=Phrase("Write example.org, *.example.org, or example.org:8443")) from None
     return HostPattern(host, ports, is_below)
 

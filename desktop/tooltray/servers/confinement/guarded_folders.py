@@ -62,7 +62,7 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
         """Returns why a server does not get a named folder or file; None: it may get it. Reads the file system."""
         real = _folded(os.path.realpath(self.whole(path)))
         if is_below(self._homes[0], real):
-            return Phrase("{path} is all that you have", path=path)
+            return Phrase("{path} contains all your files", path=path)
         if is_below(real, self._homes[1]):
             return Phrase("{path} is in Tooltray's own folder", path=path)
         if _touches(real, self._homes[1]):
@@ -81,7 +81,7 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
         """Returns the hint for a path that a server does not get: to use another place if the path is guarded, else a folder below it."""
         real = os.path.realpath(self.whole(path))
         if any(is_below(real, each) for each in (self._homes[1], *self._guarded)):
-            return Phrase("Most servers can be told another place for their files, by an argument or a variable: name that place")
+            return Phrase("Most servers can use another folder, set by an argument or a variable: name that folder")
         return Phrase("Name a folder below it")
 
     @cached_property

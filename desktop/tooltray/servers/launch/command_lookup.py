@@ -160,7 +160,7 @@ def _not_executable(lookup: Lookup) -> CannotStart | None:
             hint = Phrase("If it is a program: chmod +x {path}", path=shlex.quote(path))
             return CannotStart(Phrase("'{command}' is not executable", command=lookup.command), _unless_said(path, lookup), hint)
         if os.sep in lookup.command and os.path.isdir(path):
-            title = Phrase("'{command}' is a folder, no program", command=lookup.command)
+            title = Phrase("'{command}' is a folder, not a program", command=lookup.command)
             return CannotStart(title, _unless_said(path, lookup), Phrase("Name the program in it."))
     return None
 
@@ -191,7 +191,7 @@ def why_not_run(program: str, reason: str) -> tuple[str, str]:
     if start.startswith((b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")):
         return Phrase("it is a program for another system ({reason})", reason=reason), Phrase("Get the one for this computer.")
     if start and b"\0" not in start and not start.startswith(b"#!"):
-        what = Phrase("it is a text without a first line that says what runs it ({reason})", reason=reason)
+        what = Phrase("it is a text file whose first line does not name a program to run it ({reason})", reason=reason)
         return what, Phrase("Put that in front as the command: python3, node, sh ...")
     return reason, Phrase("Check that the command is a program for this machine, and its arguments.")
 

@@ -155,7 +155,7 @@ class LoginShell:
             reason = Phrase("it took more than {seconds} s", seconds=f"{self._timeout_s:g}")
         except OSError as error:
             reason = str(error.strerror)
-        title, hint = Phrase("Your login shell could not be read"), Phrase("Servers get the hub's own environment instead")
+        title, hint = Phrase("Your login shell could not be read"), Phrase("Servers get Tooltray's own environment instead")
         self.problem = Problem(title, Phrase("{shell}: {reason}", shell=self._shell, reason=reason), hint)
         logger.info("%s", self.problem)
         return self._own

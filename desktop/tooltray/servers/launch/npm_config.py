@@ -106,10 +106,10 @@ def normalised(url: str) -> str:
     parts = _split(text)
     if not text.isprintable() or " " in text or len(text) > MAX_URL_LENGTH or parts is None:
         raise TooltrayError(
-            Phrase("this is no address of an npm registry"), Phrase("it has to begin with https:// or http:// and a host"), _CORRECT_IT
+            Phrase("this is not the address of an npm registry"), Phrase("it has to begin with https:// or http:// and a host"), _CORRECT_IT
         )
     if parts.query or parts.fragment:
-        raise TooltrayError(Phrase("this is no address of an npm registry"), Phrase("it has a '?' or '#' in it"), _CORRECT_IT)
+        raise TooltrayError(Phrase("this is not the address of an npm registry"), Phrase("it has a '?' or '#' in it"), _CORRECT_IT)
     user, at, host = parts.netloc.rpartition("@")
     return f"{parts.scheme}://{user}{at}{host.lower()}{parts.path.rstrip('/')}/"
 

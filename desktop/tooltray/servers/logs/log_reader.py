@@ -212,7 +212,7 @@ def checked_place(text: str) -> Place:
     """
     if place := read_place(text):
         return place
-    raise TooltrayError(Phrase("This place is none in a log"), Phrase("{place} was not given by it", place=text[:80]))
+    raise TooltrayError(Phrase("Invalid position in the log"), Phrase("{place} was not given by it", place=text[:80]))
 
 
 def cannot_read(error: OSError) -> Problem:
@@ -260,7 +260,7 @@ class LogPages:
             return [Segment(key, path) for key, path in log_files(self._hub_logs)], HUB_FORMAT
         if source.startswith(SERVER):
             return self.files.segments(source.removeprefix(SERVER)), SERVER_FORMAT
-        raise NotFound(Phrase("There is no log '{source}'", source=source[:80]), Phrase("there are hub, server:NAME and messages:NAME"))
+        raise NotFound(Phrase("Log '{source}' not found", source=source[:80]), Phrase("available: hub, server:NAME and messages:NAME"))
 
 
 def capped(limit: int) -> int:
@@ -275,5 +275,5 @@ def check_levels(wanted: LogFilter) -> None:
         TooltrayError: a level does not exist.
     """
     if unknown := [level for level in wanted.levels if level not in LEVELS]:
-        title = Phrase("There is no level '{level}'", level=unknown[0][:40])
-        raise TooltrayError(title, Phrase("there are {levels}", levels=", ".join(LEVELS)))
+        title = Phrase("Level '{level}' not found", level=unknown[0][:40])
+        raise TooltrayError(title, Phrase("available: {levels}", levels=", ".join(LEVELS)))

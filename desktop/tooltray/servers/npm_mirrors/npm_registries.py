@@ -163,7 +163,9 @@ class NpmRegistries:
         custom = self._custom()
         if custom is None and self._config.settings.custom_npm_registry:
             title = Phrase("the npm registry in the settings cannot be used")
-            return [Problem(title, Phrase("`customNpmRegistry` is no address of a registry"), Phrase("See `tooltray registry status`."))]
+            return [
+                Problem(title, Phrase("`customNpmRegistry` is not the address of a registry"), Phrase("See `tooltray registry status`."))
+            ]
         found = [each for each in self._measurements(custom) if custom and each.url == custom.shown and each.problem]
         hint = Phrase("Choose another one, or none: tooltray registry clear")
         return [
@@ -202,7 +204,7 @@ class NpmRegistries:
         if has_password(checked):
             hint = Phrase("Leave it out of the address, and let npm sign in: npm login --registry=ADDRESS")
             raise TooltrayError(
-                _NO_REGISTRY, Phrase("its address has a user name or password in it, which would stand in the settings"), hint
+                _NO_REGISTRY, Phrase("its address contains a user name or password, which would be saved in the settings"), hint
             )
         tested = await self.test(checked)
         if tested.problem:
@@ -270,7 +272,7 @@ class NpmRegistries:
             return found
         hint = Phrase("Correct it, or take it out of the server's settings.")
         raise TooltrayError(
-            Phrase("the server's npm registry cannot be used"), Phrase("its `customNpmRegistry` is no address of a registry"), hint
+            Phrase("the server's npm registry cannot be used"), Phrase("its `customNpmRegistry` is not the address of a registry"), hint
         )
 
     async def _is_persons_own_better(self, registry: Registry, environ: Mapping[str, str]) -> bool:

@@ -110,7 +110,7 @@ def check_sender(server: str, pending: PendingSignIn, params: Mapping[str, str])
         return
     if received != metadata.issuer:
         message = Phrase(
-            "{issuer} was asked, and {value} is said to have answered",
+            "{issuer} was asked, but the answer names {value}",
             issuer=sanitized(metadata.issuer),
             value=sanitized(received) or "nobody",
         )

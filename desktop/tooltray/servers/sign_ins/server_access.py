@@ -65,7 +65,7 @@ def why_no_sign_in(server: str, config: MCPServerConfig, resolved: ResolvedServe
         return TooltrayError(title, Phrase("`oauth` is false in its settings"), Phrase("Take that out of its settings first."))
     if any(name.lower() == HEADER.lower() for name in resolved.headers) or _has_user(url):
         hint = Phrase("Take the user or the Authorization header out of its settings first.")
-        return TooltrayError(title, Phrase("its settings say already what lets it in"), hint)
+        return TooltrayError(title, Phrase("its settings already contain credentials"), hint)
     if not is_safe(origin_of(url), within=Reach.COMPUTER):
         return TooltrayError(
             title, Phrase("its URL is not encrypted, and others could read the token"), Phrase("Give the server an https URL.")
@@ -107,7 +107,7 @@ async def resolve_target(server: str, config: MCPServerConfig, *, secrets: Secre
     if target.signs_in_itself:
         message = Phrase("its grant is client_credentials: it needs no person")
         hint = Phrase("Start it: tooltray servers start {server}", server=server)
-        raise TooltrayError(Phrase("'{server}' signs in by itself", server=server), message, hint)
+        raise TooltrayError(Phrase("'{server}' signs in automatically", server=server), message, hint)
     return target
 
 

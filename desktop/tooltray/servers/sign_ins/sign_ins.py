@@ -104,7 +104,7 @@ class SignIns:
     async def sign_out(self, server: str) -> None:
         self._servers().get(server)
         if not self.is_signed_in(server):
-            raise NotFound(Phrase("nobody is signed in to '{server}'", server=server))
+            raise NotFound(Phrase("you are not signed in to '{server}'", server=server))
         await self._end_flow(server)
         access = None
         with contextlib.suppress(TooltrayError):  # the settings cannot be filled in; stored tokens are deleted all the same

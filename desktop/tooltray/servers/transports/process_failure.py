@@ -227,14 +227,14 @@ def _known(pattern: str, title: Callable[[str], Phrase], hint: Phrase, *, is_las
 
 NETWORK_HINT = Phrase("Check your network; see which registries answer: tooltray registry status")
 NO_NETWORK = Phrase(
-    "Check your network. Confined to no network it gets no packages: install them beforehand, or start it with npx or uvx, "
-    "whose packages Tooltray installs."
+    "Check your network. A sandbox without network prevents downloads: install packages beforehand, or "
+    "start the server with npx or uvx, whose packages Tooltray installs."
 )
 KNOWN: tuple[Known, ...] = (
     _known(
         r"^tooltray: cannot be confined: (?P<what>.*)$",
-        lambda what: Phrase("it cannot be confined: {what}", what=what),
-        Phrase("Choose another confinement for it, or correct what is named there."),
+        lambda what: Phrase("it cannot be sandboxed: {what}", what=what),
+        Phrase("Change its sandbox settings, or correct what is named there."),
     ),
     _known(
         r"^npm (?:error|ERR!) 404 .*'(?P<what>[^'\s]+?)@[^'@\s]*'",
@@ -283,7 +283,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     _known(
         r"Because (?P<what>\S+) was not found in the\s+package\s+registry",
-        lambda what: Phrase("there is no Python package '{what}'", what=what),
+        lambda what: Phrase("Python package '{what}' not found", what=what),
         CHECK_PACKAGE,
     ),
     _known(
@@ -293,12 +293,12 @@ KNOWN: tuple[Known, ...] = (
     ),
     _known(
         r"can't open file '(?P<what>[^']+)': \[Errno 2\]",
-        lambda what: Phrase("there is no file {what}", what=what),
+        lambda what: Phrase("file {what} not found", what=what),
         Phrase("Correct the path in its arguments."),
     ),
     _known(
         r"Cannot find module '(?P<what>/[^']+)'\s*$",
-        lambda what: Phrase("there is no file {what}", what=what),
+        lambda what: Phrase("file {what} not found", what=what),
         Phrase("Correct the path in its arguments."),
     ),
     _known(
@@ -319,13 +319,13 @@ KNOWN: tuple[Known, ...] = (
     ),
     _known(
         r"pull access denied for (?P<what>[^\s,]+)",
-        lambda what: Phrase("there is no image '{what}' that Docker may download", what=what),
+        lambda what: Phrase("Docker image '{what}' not found", what=what),
         CHECK_PACKAGE,
     ),
     _known(
         r"(?:EADDRINUSE[^\n]*|[Aa]ddress already in use)(?P<what>)",
         lambda what: Phrase("a port that it needs is taken by another program"),
-        Phrase("Look whether it runs already."),
+        Phrase("Check whether it is already running."),
         is_lasting=False,
     ),
     _known(
@@ -375,7 +375,7 @@ def explain(
 
 
 def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None, env: Mapping[str, str]) -> ConnectionFailure:
-    how, quote = how_it_ended(exit_code), Phrase("It says: {words}", words=words)
+    how, quote = how_it_ended(exit_code), Phrase("Its output: {words}", words=words)
     if variables := tuple(_missing_variables(lines, env))[:VARIABLES]:
         options = " ".join(f"--secret {variable}" for variable in variables)
         title = Phrase("'{name}' needs {variables}", name=name, variables=", ".join(variables))
@@ -386,7 +386,7 @@ def _explain(name: str, lines: Sequence[str], words: str, exit_code: int | None,
             title = known.title(unquote(found["what"] or "")[:TITLE_WORDS])
             return ConnectionFailure(Problem(title, *((quote, known.hint) if words else (how, OF_NO_OUTPUT))), known.is_lasting)
     if not words or (exit_code is not None and exit_code <= 0 and not is_usage(words) and not is_error(words)):
-        hint = Phrase("It may be no MCP server, or need other arguments.")
+        hint = Phrase("It may not be an MCP server, or may need other arguments.")
         last = " / ".join(line.strip() for line in lines[-LAST_LINES:])[:TITLE_WORDS]
         message = Phrase("{how}; it last wrote: {line}", how=how, line=last) if last else Phrase("{how} and wrote nothing", how=how)
         return ConnectionFailure(Problem(Phrase("'{name}' ended at once", name=name), message, hint), exit_code == 0)

@@ -71,7 +71,7 @@ def url_leads_back(url: str, own: str | None) -> bool:
 def refusal(name: str) -> TooltrayError:
     """Returns the error for a server whose entry leads back to this Tooltray."""
     title = Phrase("'{name}' leads back to Tooltray itself", name=name)
-    return TooltrayError(title, Phrase("the hub would wait for itself"), Phrase("Remove this entry."))
+    return TooltrayError(title, Phrase("Tooltray would wait for itself"), Phrase("Remove this entry."))
 
 
 def _behind_env(args: Sequence[str]) -> Sequence[str]:

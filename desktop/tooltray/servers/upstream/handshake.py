@@ -164,7 +164,7 @@ class _Opening:
     async def discover(self) -> Greeting:
         """Opens the connection in the modern era or not at all."""
         if self._plan.wants is Era.LEGACY:
-            raise EraRefused(Phrase("'{name}' does not speak the legacy protocol", name=self._server), Phrase("its settings say so"))
+            raise EraRefused(Phrase("'{name}' does not speak the legacy protocol", name=self._server), Phrase("as set in its settings"))
         if greeting := await self._discover(MODERN_VERSIONS[-1]):
             return greeting
         raise OpeningFailed(self._server, Phrase("it does not speak the modern protocol, which its settings give"))

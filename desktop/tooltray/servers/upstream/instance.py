@@ -288,7 +288,7 @@ class Instance:
                 self._opening_failed(connection, error)
         except TimeoutError:
             message = Phrase("No answer within {seconds} s", seconds=f"{self._patience.start_limit_s:g}")
-            hint = Phrase("It may be no MCP server; its log may say more.")
+            hint = Phrase("It may not be an MCP server; see its log.")
             self._failed(Problem(Phrase("'{name}' did not answer", name=self.name), message, hint))
         finally:
             slow.cancel()
@@ -380,10 +380,10 @@ class Instance:
             return
         self._report_failure(problem)
         if tries.failures <= len(self._patience.restart_after_s) and (tries.has_run or not is_remote):
-            detail = Phrase("Starts again in {seconds} s", seconds=f"{self._pause_s:g}")
+            detail = Phrase("Restarting in {seconds} s", seconds=f"{self._pause_s:g}")
             self._enter(Status(ServerState.RESTARTING, problem=problem, detail=detail, retry_after_s=self._pause_s))
         elif is_remote:
-            detail = Phrase("Next try in {seconds} s", seconds=f"{self._pause_s:g}")
+            detail = Phrase("Retrying in {seconds} s", seconds=f"{self._pause_s:g}")
             self._enter(Status(ServerState.ERROR, problem=problem, detail=detail, retry_after_s=self._pause_s))
         else:
             self._give_up(problem)

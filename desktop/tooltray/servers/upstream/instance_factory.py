@@ -108,9 +108,9 @@ class ServerTransports:
         """
         server, config = copy.server, copy.server.config
         if not self._may_run(server.name, config):
-            title = Phrase("'{name}' waits for your yes", name=server.name)
+            title = Phrase("'{name}' waits for your approval", name=server.name)
             message = Phrase("It runs inside Tooltray and can read every secret")
-            raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
+            raise CannotStart(title, message, Phrase("Review it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
         variables = placeholder_variables(server.file, environ)
         resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=copy.project)

@@ -206,10 +206,10 @@ class ManagedServer:
     def refusal(self) -> TooltrayError | None:
         """The reason why no AI client starts the server, and how the user does; None if a client may start it."""
         if self.config.disable:
-            return TooltrayError(Phrase("server '{name}' is switched off", name=self.name), hint=Phrase("Switch it on in Tooltray."))
+            return TooltrayError(Phrase("server '{name}' is disabled", name=self.name), hint=Phrase("Enable it in Tooltray."))
         if self.is_stopped:
             hint = Phrase("Start it in Tooltray.")
-            return TooltrayError(Phrase("server '{name}' is stopped", name=self.name), Phrase("a person stopped it"), hint)
+            return TooltrayError(Phrase("server '{name}' is stopped", name=self.name), Phrase("you stopped it"), hint)
         return None
 
     def check_may_start(self) -> None:

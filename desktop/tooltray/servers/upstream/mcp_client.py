@@ -190,7 +190,7 @@ class McpClient:
         if self.transport.has_expired and is_old:
             return Phrase("Its session has expired; opens a new one")
         if self.has_answered and self.transport.exit_code == 0:  # some servers end after each piece of work
-            return Phrase("It has ended by itself after its work")
+            return Phrase("It exited after its work")
         return ""
 
     async def lost(self) -> str:

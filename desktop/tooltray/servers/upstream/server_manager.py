@@ -86,7 +86,7 @@ class ServerManager:
                 raise NotFound(broken.problem.title, broken.problem.message, broken.problem.hint)
         known = ", ".join(self._servers)
         raise NotFound(
-            Phrase("there is no server '{name}'", name=name),
+            Phrase("server '{name}' not found", name=name),
             Phrase("there are: {known}", known=known),
             Phrase("See `tooltray servers list`."),
         )
@@ -136,7 +136,7 @@ class ServerManager:
             return by_project
         hint = Phrase("Start it with: tooltray servers start {name}", name=quoted(name))
         raise TooltrayError(
-            Phrase("'{name}' is no server that starts for a project", name=name),
+            Phrase("'{name}' does not start for projects", name=name),
             Phrase("`deferredStartup` is not set in its settings"),
             hint,
         )
@@ -177,9 +177,9 @@ class ServerManager:
         server = self.get(name)
         if server.config.disable:
             raise TooltrayError(
-                Phrase("server '{name}' is switched off", name=name),
+                Phrase("server '{name}' is disabled", name=name),
                 Phrase("`disable` is true in its settings"),
-                Phrase("Switch it on first."),
+                Phrase("Enable it first."),
             )
         self._refresh_environment(server)
         await self._stops.discard(server)
@@ -243,9 +243,7 @@ class ServerManager:
             with _by_person():
                 await server.stop(then=server.idle_state)
             if self._stops.since(name) is not None:
-                raise TooltrayError(
-                    Phrase("server '{name}' is stopped", name=name), Phrase("somebody stopped it while it was being restarted")
-                )
+                raise TooltrayError(Phrase("server '{name}' is stopped", name=name), Phrase("it was stopped during the restart"))
             await self.start(name)
         finally:
             server.restarts -= 1

@@ -84,7 +84,7 @@ class StartWatch:
     def _prints_text(self, output: ServerOutput) -> Problem:
         title = Phrase("'{name}' prints text where the protocol is expected: '{text}'", name=self._name, text=output.text[:SHOWN_TEXT])
         message = Phrase("A server on stdio writes messages to its standard output and nothing else")
-        return Problem(title, message, _hint(output.url) or Phrase("Check its arguments: some need one that says stdio."))
+        return Problem(title, message, _hint(output.url) or Phrase("Check its arguments: some servers need the argument stdio."))
 
     def _is_silent(self, output: ServerOutput | None, seconds: float) -> Problem:
         title = Phrase("'{name}' does not answer", name=self._name)
@@ -93,7 +93,7 @@ class StartWatch:
             return Problem(title, message, Phrase("Check its URL."))
         if output.last_line:
             message = Phrase("{what}; it last wrote: {line}", what=message, line=output.last_line[:SHOWN_TEXT])
-        return Problem(title, message, _hint(output.url) or Phrase("It may be no MCP server, or need other arguments."))
+        return Problem(title, message, _hint(output.url) or Phrase("It may not be an MCP server, or may need other arguments."))
 
     async def _report_progress(self) -> None:
         """Reports the progress of a program that downloads: the last line that it wrote, else the path of its own log."""
@@ -103,7 +103,7 @@ class StartWatch:
         line, log = output.last_line[:SHOWN_PROGRESS], ""
         if not line or line.startswith("npm warn"):
             log = await output.launcher_log()
-        progress = Phrase("It prints nothing; its own log: {path}", path=log) if log else line
+        progress = Phrase("No output yet. Its own log: {path}", path=log) if log else line
         if progress and progress != self._progress:
             self._progress = progress
             self._on_progress(progress)

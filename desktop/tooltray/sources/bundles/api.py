@@ -158,7 +158,7 @@ class BundlesApi:
             TooltrayError: it cannot be removed.
         """
         if not _origin(self._config.entries.get(server, {})):
-            raise NotFound(Phrase("There is no bundle '{name}'", name=server), hint=Phrase("See which there are: tooltray bundle list"))
+            raise NotFound(Phrase("Bundle '{name}' not found", name=server), hint=Phrase("See which there are: tooltray bundle list"))
         removal = await self._servers.remove_mcp_server(server)
         if removal.problem:
             raise TooltrayError(removal.problem.title, removal.problem.message, removal.problem.hint)

@@ -102,8 +102,8 @@ class BundleSources:
             return kept
         found = await self.read(source)
         if found.sha256 != sha256:
-            hint = Phrase("Look at it again, and decide anew.")
-            raise Conflict(Phrase("This is another bundle by now"), Phrase("its SHA-256 is {sum}", sum=found.sha256), hint)
+            hint = Phrase("Review it and decide again.")
+            raise Conflict(Phrase("This bundle has changed meanwhile"), Phrase("its SHA-256 is {sum}", sum=found.sha256), hint)
         return found
 
     async def close(self) -> None:
@@ -192,7 +192,7 @@ def _copy_file(path: Path, copy: _Copy) -> None:
 
 def _check_is_file(file: IO[bytes], path: Path) -> None:
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        raise TooltrayError(Phrase("This bundle cannot be read"), Phrase("{path} is no file", path=path))
+        raise TooltrayError(Phrase("This bundle cannot be read"), Phrase("{path} is not a file", path=path))
 
 
 def _digest(path: Path) -> str:
@@ -316,7 +316,7 @@ def read_archive(path: Path) -> Archive:
             size = sum(info.file_size for info in members)
             return Archive(archive.read(info), names, size, _is_signed(file))
     except _BROKEN as error:
-        raise refused(Phrase("it is no ZIP file, or damaged ({reason})", reason=error)) from error
+        raise refused(Phrase("it is not a ZIP file, or is damaged ({reason})", reason=error)) from error
     except OSError as error:
         raise TooltrayError(Phrase("This bundle cannot be read"), f"{path}: {error.strerror or error}") from error
 
@@ -347,19 +347,19 @@ def unpack(path: Path, target: Path, *, programs: Collection[str] = ()) -> None:
                 target.parent.rmdir()
             raise
     except _BROKEN as error:
-        raise refused(Phrase("it is no ZIP file, or damaged ({reason})", reason=error)) from error
+        raise refused(Phrase("it is not a ZIP file, or is damaged ({reason})", reason=error)) from error
     except OSError as error:
         hint = hint_for(error, Phrase("Look at the folder, and try again"))
         raise TooltrayError(Phrase("This bundle could not be unpacked"), f"{error.filename or target}: {error.strerror}", hint) from error
 
 
 def refused(reason: str) -> TooltrayError:
-    return TooltrayError(Phrase("This bundle cannot be used"), reason, Phrase("Ask whoever made it for another one"))
+    return TooltrayError(Phrase("This bundle cannot be used"), reason, Phrase("Ask its author for another one"))
 
 
 def _opened(file: IO[bytes]) -> zipfile.ZipFile:
     if file.read(len(_START)) != _START:
-        raise refused(Phrase("it is no ZIP file"))
+        raise refused(Phrase("it is not a ZIP file"))
     return zipfile.ZipFile(file)
 
 

@@ -170,12 +170,14 @@ def warnings_of(manifest: Manifest, place: BundlePlace, command: BundleCommand) 
     elif not command.inside and not _RUNTIMES[manifest.server.type].fullmatch(program):
         yield Problem(Phrase("It runs a program that is not in the bundle"), Phrase("what would run is: {line}", line=line))
     elif not command.inside and program != "uv" and any(map(_INLINE.fullmatch, command.args[:1])):
-        yield Problem(Phrase("It runs code that stands in its arguments"), Phrase("what would run is: {line}", line=line))
+        yield Problem(Phrase("It runs code from its arguments"), Phrase("what would run is: {line}", line=line))
     if manifest.server.type != "uv" and not command.inside and downloads(command.command, command.args):
         yield Problem(Phrase("It downloads what it runs"), Phrase("that is not in the bundle, and can be another program each time"))
     if not _runs_entry_point(manifest, place, command):
         name = repr(manifest.server.entry_point)
-        yield Problem(Phrase("It does not run what it says it is"), Phrase("its entry point is {name}, and its command is not", name=name))
+        yield Problem(
+            Phrase("It does not run the program that it declares"), Phrase("its entry point is {name}, and its command is not", name=name)
+        )
     if found := [name for name in command.env if _LOADS_CODE.fullmatch(name.upper())]:
         yield Problem(Phrase("It changes what other programs load"), Phrase("it sets {names}", names=", ".join(found)))
 

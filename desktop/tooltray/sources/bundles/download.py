@@ -91,14 +91,16 @@ def checked_address(url: str, before: URL | None) -> URL:
         target, host = URL(), ""
     is_here = is_loopback(host)
     if not host or target.scheme not in ("https", "http"):
-        raise TooltrayError(Phrase("This bundle cannot be had"), Phrase("its address cannot be used"))
+        raise TooltrayError(Phrase("This bundle cannot be downloaded"), Phrase("its address cannot be used"))
     if target.scheme == "http" and not is_here:
         hint = Phrase("Download it yourself if you trust it, and add the file.")
-        raise TooltrayError(Phrase("This bundle cannot be had"), Phrase("over http anybody on the way could replace it"), hint)
+        raise TooltrayError(Phrase("This bundle cannot be downloaded"), Phrase("over http, anyone in between could replace it"), hint)
     if before is not None and is_here and not is_loopback((before.host or "").lower()):
-        raise TooltrayError(Phrase("This bundle cannot be had"), Phrase("its address leads to this computer"))
+        raise TooltrayError(Phrase("This bundle cannot be downloaded"), Phrase("its address leads to this computer"))
     return target
 
 
 def _failed(url: URL, reason: str) -> TooltrayError:
-    return TooltrayError(Phrase("This bundle cannot be had"), f"{url.host}: {reason}", Phrase("Try again later, or add it as a file."))
+    return TooltrayError(
+        Phrase("This bundle cannot be downloaded"), f"{url.host}: {reason}", Phrase("Try again later, or add it as a file.")
+    )

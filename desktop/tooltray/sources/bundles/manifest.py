@@ -351,7 +351,7 @@ def problems_of(manifest: Manifest, place: BundlePlace) -> Iterator[Problem]:
         yield Problem(Phrase("The bundle has no command"))
     for name in dict.fromkeys(_unknown(manifest, config)):
         title = Phrase("The bundle asks for something that bundles do not have")
-        yield Problem(title, Phrase("{name} stands in its command, arguments or variables", name=f"${{{name}}}"))
+        yield Problem(title, Phrase("{name} occurs in its command, arguments or variables", name=f"${{{name}}}"))
 
 
 def _unknown(manifest: Manifest, config: McpConfig) -> Iterator[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tooltray.sources.clients.client_edits import ClientEdits, ClientScans
     from tooltray.sources.clients.imports import ClientImports
 
-CHANGING = Phrase("A change of an AI client's file")
+CHANGING = Phrase("Changing an AI client's file")
 
 
 MAX_IMPORT_BYTES = 16 * 1024 * 1024  # a client's whole file may be given as a text

@@ -192,7 +192,7 @@ class ChangeStore:
         found = self._read(self._file(change)) if _ID.fullmatch(change) else None
         if found is None:
             raise NotFound(
-                Phrase("There is no change '{id}'", id=change), "", Phrase("See them: {command}", command="tooltray clients changes")
+                Phrase("Change '{id}' not found", id=change), "", Phrase("See them: {command}", command="tooltray clients changes")
             )
         return found
 

@@ -206,11 +206,11 @@ def reversed_text(record: ChangeRecord, document: Document, before: object, own_
         if entry.written:
             _check_is_ours(entry, current, own_url)
         elif current is not MISSING:
-            raise CannotRead(Phrase("there is another entry '{name}' by now", name=entry.place[-1]))
+            raise CannotRead(Phrase("there is a new entry '{name}' meanwhile", name=entry.place[-1]))
         if entry.is_new:
             text = _without_new(text, record, entry)
         elif (old := member_of(before, entry.place)) is MISSING:
-            raise CannotRead(Phrase("nobody knows what '{name}' was before", name=entry.place[-1]))
+            raise CannotRead(Phrase("the earlier content of '{name}' is unknown", name=entry.place[-1]))
         else:
             text = changed(text, record.format, [EntryChange(entry.place, old, entry.is_list)])
     return text
@@ -220,7 +220,7 @@ def _check_is_ours(entry: EntryRecord, current: object, own_url: str | None) -> 
     """Raises CannotRead for an entry that starts another program; additions by the user or the client are allowed."""
     is_ours = isinstance(current, Mapping) and kind_of(current, own_url) == "bridge"
     if digest_of(current) != entry.written and not is_ours:
-        raise CannotRead(Phrase("'{name}' is another server by now", name=entry.place[-1]))
+        raise CannotRead(Phrase("'{name}' has changed meanwhile", name=entry.place[-1]))
 
 
 def _without_new(text: str, record: ChangeRecord, entry: EntryRecord) -> str:
@@ -278,7 +278,7 @@ def _remove_folders(record: ChangeRecord) -> None:
 def _not_written(record: ChangeRecord, error: OSError | FileChanged) -> TooltrayError:
     if isinstance(error, FileChanged):
         title = Phrase("{file} has changed since", file=record.path)
-        return Conflict(title, Phrase("another program has saved it"), Phrase("Look at the change again"))
+        return Conflict(title, Phrase("another program has saved it"), Phrase("Review the change again"))
     title = Phrase("{file} was not changed", file=record.path)
     return TooltrayError(title, error.strerror or str(error), hint_for(error, Phrase("Change it by hand")))
 

@@ -236,6 +236,4 @@ def _failed(edit: "FileEdit", problem: Problem) -> ClientChange:
 
 
 def _has_changed(path: str) -> Problem:
-    return Problem(
-        Phrase("{file} has changed since", file=path), Phrase("another program has saved it"), Phrase("Look at the change again")
-    )
+    return Problem(Phrase("{file} has changed since", file=path), Phrase("another program has saved it"), Phrase("Review the change again"))

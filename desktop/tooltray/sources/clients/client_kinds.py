@@ -185,7 +185,7 @@ def note_of(kind: ClientKind) -> str:
         case "trust":
             return Phrase("{client} asks once whether it may start Tooltray", client=kind.name)
         case "trusted-folder":
-            return Phrase("{client} starts servers in trusted folders alone", client=kind.name)
+            return Phrase("{client} starts servers only in trusted folders", client=kind.name)
         case _:
             return ""
 

@@ -156,7 +156,7 @@ def _doubled(kind: ClientKind, document: Document, *, is_project: bool) -> tuple
     for place, line in document.repeated():
         if any(place[: len(each)] == each[: len(place)] for each in places):
             title = Phrase("{file} is not changed by Tooltray", file=document.path.name)
-            message = Phrase("line {line}: '{name}' stands here a second time; the last one counts", line=line, name=str(place[-1]))
+            message = Phrase("line {line}: '{name}' occurs twice; the last one counts", line=line, name=str(place[-1]))
             return Problem(title, message, Phrase("Remove one of them in {file}", file=str(document.path))), line
     return None, 0
 

@@ -124,7 +124,7 @@ def without(text: str, format: Format, place: NamedPlace) -> str:
             return yaml_edit.without_member(text, place)
     before = content_of(text, format)
     if member_of(before, place) is MISSING:
-        raise CannotRead(Phrase("there is no {name}", name=place[-1]))
+        raise CannotRead(Phrase("{name} not found", name=place[-1]))
     after = json_edit.without_member(text, place)
     check_change(before, content_of(after, format), place)
     return after
@@ -206,7 +206,7 @@ def chosen_kinds(action: Action, clients: Sequence[str], look: ClientLook) -> li
     for client in clients:
         if client not in kinds:
             raise NotFound(
-                Phrase("There is no AI client '{name}'", name=client), "", Phrase("See them: {command}", command="tooltray clients scan")
+                Phrase("AI client '{name}' not found", name=client), "", Phrase("See them: {command}", command="tooltray clients scan")
             )
     if clients:
         return [kinds[client] for client in dict.fromkeys(clients)]
@@ -238,7 +238,7 @@ def edit_named(id: str, look: ClientLook) -> FileEdit:
         if edit.id == id:
             return edit
     message = Phrase("the file is another one by now than when the change was shown")
-    raise Conflict(Phrase("{file} has changed since", file=path or client), message, Phrase("Look at the change again"))
+    raise Conflict(Phrase("{file} has changed since", file=path or client), message, Phrase("Review the change again"))
 
 
 def why_unable(kind: ClientKind, look: ClientLook) -> Problem | None:
@@ -250,9 +250,7 @@ def why_unable(kind: ClientKind, look: ClientLook) -> Problem | None:
         return Problem(title, Phrase("it keeps its servers where no file can be written"), Phrase("Use its link in the window"))
     if any(not file.project for file in look.files(kind)):
         return None
-    return Problem(
-        title, Phrase("nobody knows where its file has to be before it has made it"), Phrase("Start {client} once", client=kind.name)
-    )
+    return Problem(title, Phrase("its file cannot be located until it exists"), Phrase("Start {client} once", client=kind.name))
 
 
 def _can_have_entry(kind: ClientKind) -> bool:
@@ -359,7 +357,7 @@ def _removal(kind: ClientKind, path: Path, entries: Sequence[FoundEntry]) -> Fil
     edit = _edit(kind, "remove", file, [EntryChange(named_place(entry)) for entry in there])
     for entry in there:
         if not is_same(member_of(content, named_place(entry)), full_content(entry)):
-            message = Phrase("'{name}' is another server by now", name=entry.name)
+            message = Phrase("'{name}' has changed meanwhile", name=entry.name)
             return replace(edit, text=edit.document.text if edit.document else "", problem=_not_changed(path, message))
     return edit
 

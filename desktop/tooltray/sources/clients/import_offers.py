@@ -100,7 +100,7 @@ def of_file(path: str, *, own_url: str | None = None, kinds: Sequence[ClientKind
     except CannotOpen as error:
         raise TooltrayError(Phrase("{file} cannot be read", file=path), error.reason) from None
     if not file.digest:
-        raise TooltrayError(Phrase("{file} cannot be read", file=path), Phrase("there is no such file"))
+        raise TooltrayError(Phrase("{file} cannot be read", file=path), Phrase("no such file"))
     return of_text(file.text, path=path, own_url=own_url, kinds=kinds)
 
 
@@ -235,7 +235,7 @@ def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> Po
     mixed = {secret: value for secret, value in found.values.items() if "${" in value}
     rests = [_PLACEHOLDER.sub("", value) for value in mixed.values()]
     if any(looks_secret("", rest) or any(value in rest for value in known if len(value) >= SHORTEST_KNOWN) for rest in rests):
-        raise CannotUse(Phrase("a secret and a placeholder stand in one text; keep one of them"))
+        raise CannotUse(Phrase("one text contains a secret and a placeholder; keep one of them"))
     back = {f"${{secret:{secret}}}": value for secret, value in mixed.items()}
     return PortableEntry(filled_in(found.entry, back), {secret: value for secret, value in found.values.items() if secret not in mixed})
 
@@ -267,7 +267,7 @@ def _answer(field: FormField, given: Mapping[str, FieldValue]) -> str:
     if not isinstance(value, str) or not value:
         raise TooltrayError(Phrase("'{name}' is missing", name=field.label), Phrase("its client asks for it, and keeps it nowhere"))
     if field.choices and value not in field.choices:
-        raise TooltrayError(Phrase("'{name}' cannot be used", name=field.label), Phrase("it is none of the choices"))
+        raise TooltrayError(Phrase("'{name}' cannot be used", name=field.label), Phrase("it is not one of the choices"))
     if "${" in value and not field.is_secret:
         raise TooltrayError(Phrase("'{name}' cannot be used", name=field.label), Phrase("it would be taken for a placeholder"))
     return value

@@ -297,7 +297,7 @@ def _why_not_chosen(group: Sequence[_Reading], taken: str) -> str:
         return ""
     if not any(map(_is_on, group)):
         is_waiting = any(each.found.state == "waits" for each in group)
-        return Phrase("it waits for a yes in its client") if is_waiting else Phrase("it is switched off in its client")
+        return Phrase("it waits for approval in its client") if is_waiting else Phrase("it is switched off in its client")
     return Phrase("it is in the file of a project: {folder}", folder=group[0].found.source.project)
 
 

@@ -297,8 +297,8 @@ class ClientImports:
         offers, _ = await self._offers(clients, text, file)
         known = {offer.candidate.id: offer for offer in offers}
         if missing := [id for id in choices if id not in known]:
-            message = Phrase("{number} of the chosen servers are other ones by now, or are gone; nothing was imported", number=len(missing))
-            raise Conflict(Phrase("What was to be imported has changed"), message, Phrase("Look again, and decide anew."))
+            message = Phrase("{number} of the selected servers have changed or are gone; nothing was imported", number=len(missing))
+            raise Conflict(Phrase("What was to be imported has changed"), message, Phrase("Review them and decide again."))
         return await self._imports.run([known[id] for id in dict.fromkeys(choices)], names=names, values=values, tidy=tidy)
 
     def cancel(self) -> None:
@@ -340,7 +340,7 @@ def _of_clients(look: "ClientLook", clients: Sequence[str]) -> "tuple[list[Found
     kinds = {kind.id: kind for kind in read_client_kinds()}
     if unknown := [client for client in clients if client not in kinds]:
         hint = Phrase("See those that are known with: tooltray clients scan --all")
-        raise NotFound(Phrase("There is no AI client called '{name}'", name=unknown[0]), "", hint)
+        raise NotFound(Phrase("AI client '{name}' not found", name=unknown[0]), "", hint)
     files = [file for id in dict.fromkeys(clients or kinds) for file in look.files(kinds[id])]
     problems = {str(file.place.path): file.problem for file in files if file.problem and file.document is None}
     return of_clients(look.entries()), tuple(problems.values())

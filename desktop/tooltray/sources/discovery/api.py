@@ -83,7 +83,7 @@ class Starters:
             NotFound: the list has no such server.
         """
         if id not in self._by_id:
-            raise NotFound(Phrase("The list has no server '{id}'", id=id), "", Phrase("See: tooltray discover starters"))
+            raise NotFound(Phrase("'{id}' is not a well-known server", id=id), "", Phrase("See: tooltray discover starters"))
         return self._by_id[id]
 
     def snapshots(self, entries: Mapping[str, Mapping[str, object]]) -> list[StarterServer]:

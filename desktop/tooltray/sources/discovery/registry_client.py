@@ -191,9 +191,9 @@ def _read(body: bytes) -> tuple[Page, str]:
     try:
         read = msgspec.json.decode(body, type=_Body)
     except msgspec.ValidationError:
-        raise _bad(Phrase("its answer is no list of servers")) from None
+        raise _bad(Phrase("its answer is not a list of servers")) from None
     except (ValueError, RecursionError):
-        raise _fault(Phrase("its answer is no JSON, or has been cut off")) from None
+        raise _fault(Phrase("its answer is not JSON, or was cut off")) from None
     metadata = read.metadata or _Metadata()
     return Page(tuple(bytes(each) for each in read.servers or ())), (metadata.next or metadata.old_next or "")[:MAX_CURSOR]
 
@@ -207,5 +207,5 @@ def _fault(why: str) -> TooltrayError:
 
 
 def _words(why: str) -> tuple[str, str, str]:
-    hint = Phrase("It is tried again in an hour, or with: tooltray discover refresh")
+    hint = Phrase("Retrying in an hour. Retry now: tooltray discover refresh")
     return Phrase("The registry of servers cannot be read"), why, hint

@@ -188,7 +188,7 @@ class RegistryCopy:
             return Problem(Phrase("The registry of servers is switched off"), Phrase("What is on the disk can be searched"), hint)
         if is_address(self.address):
             return None
-        return Problem(_TITLE, Phrase("`discovery.registry` in the settings is no address"), Phrase("It begins with https://"))
+        return Problem(_TITLE, Phrase("`discovery.registry` in the settings is not an address"), Phrase("It begins with https://"))
 
     async def _client(self) -> "RegistryClient":
         for module in ("tooltray.sources.discovery.registry_client", "tooltray.servers.transports.http.certificate_trust"):

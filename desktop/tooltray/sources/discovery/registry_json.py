@@ -273,7 +273,7 @@ def _web_address(text: str) -> str:
 
 
 BUNDLE = "mcpb"
-_REFUSED = Phrase("What the registry says of this server cannot be used")
+_REFUSED = Phrase("The registry's description of this server cannot be used")
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+!_-]{0,254}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _BRACES = re.compile(r"\{")
@@ -383,9 +383,9 @@ def problem_of(package: Package) -> Problem | None:
     if launcher is None:
         return refused(Phrase("packages of the kind '{kind}' cannot be started", kind=package.kind[:40]))
     if not launcher.name.fullmatch(package.identifier):
-        return refused(Phrase("'{text}' is no name of a package", text=shown(package.identifier)))
+        return refused(Phrase("'{text}' is not a package name", text=shown(package.identifier)))
     if package.version and not _VERSION.fullmatch(package.version):
-        return refused(Phrase("'{text}' is no version", text=shown(package.version)))
+        return refused(Phrase("'{text}' is not a version", text=shown(package.version)))
     if package.transport != "stdio":
         return refused(
             Phrase("the package listens on a port of its own; only packages that speak on standard input and output can be started")
@@ -405,9 +405,9 @@ def problem_of(package: Package) -> Problem | None:
 
 def _bundle_problem(package: Package) -> Problem | None:
     if not package.identifier.startswith("https://") or not host(package.identifier) or _CONTROL_CHARACTER.search(package.identifier):
-        return refused(Phrase("'{text}' is no address of a bundle", text=shown(package.identifier)))
+        return refused(Phrase("'{text}' is not the address of a bundle", text=shown(package.identifier)))
     if not _SHA256.fullmatch(package.sha256):
-        return refused(Phrase("the registry does not say which SHA-256 its bundle has"))
+        return refused(Phrase("the registry has no SHA-256 for its bundle"))
     return None
 
 

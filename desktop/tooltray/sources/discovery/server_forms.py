@@ -120,7 +120,9 @@ def find_choice(server: Described, option: str) -> Choice:
     if found is None:
         ids = ", ".join(each.option.id for each in choices)
         title = Phrase("'{server}' has no option '{option}'", server=server.name, option=shown(option))
-        raise TooltrayError(title, Phrase("There are: {options}", options=ids) if ids else Phrase("The registry says of no way to have it"))
+        raise TooltrayError(
+            title, Phrase("Available: {options}", options=ids) if ids else Phrase("The registry describes no way to install it")
+        )
     if (problem := found.option.problem) is not None:
         raise TooltrayError(problem.title, problem.message, problem.hint)
     return found
@@ -176,9 +178,9 @@ def _too_many(values: Iterable[Input]) -> Problem | None:
 
 def _check_names(package: Package, named: Sequence[str]) -> Problem | None:
     if (odd := next((name for name in named if not _OPTION.fullmatch(name)), None)) is not None:
-        return refused(Phrase("'{text}' is no option", text=shown(odd)))
+        return refused(Phrase("'{text}' is not an option", text=shown(odd)))
     if (odd := next((name for name, _ in package.environment if not _VARIABLE.fullmatch(name)), None)) is not None:
-        return refused(Phrase("'{text}' is no name of a variable", text=shown(odd)))
+        return refused(Phrase("'{text}' is not a variable name", text=shown(odd)))
     if word := odd_runtime_word(package):
         return refused(Phrase("with '{text}' something else than its package would run", text=shown(word)))
     return None
@@ -205,9 +207,11 @@ def _remote_problem(remote: Remote) -> Problem | None:
     if problem := check_words([remote.url, *_texts([value for _, value in (*remote.headers, *remote.variables)])]):
         return problem
     if (odd := next((name for name, _ in remote.headers if not _HEADER.fullmatch(name)), None)) is not None:
-        return refused(Phrase("'{text}' is no name of a header", text=shown(odd)))
+        return refused(Phrase("'{text}' is not a header name", text=shown(odd)))
     example = _BRACES.sub("x", remote.url)
-    return None if remote.url.startswith("{") or is_address(example) else refused(Phrase("'{text}' is no address", text=shown(remote.url)))
+    return (
+        None if remote.url.startswith("{") or is_address(example) else refused(Phrase("'{text}' is not an address", text=shown(remote.url)))
+    )
 
 
 def is_address(url: str) -> bool:
@@ -326,7 +330,7 @@ class _Filling:
         known = dict(remote.variables)
         url = _BRACES.sub(lambda found: self._in_url(found, known), remote.url)
         if not is_address(REFERENCE.sub("x", url)):
-            raise TooltrayError(Phrase("'{text}' is no address", text=shown(url)), "", Phrase("Check what you gave for it"))
+            raise TooltrayError(Phrase("'{text}' is not an address", text=shown(url)), "", Phrase("Check what you gave for it"))
         headers = {name: text for name, value in remote.headers for text in self._values(value)}
         if (odd := next((name for name, text in headers.items() if re.search(r"[\r\n]", text)), None)) is not None:
             raise TooltrayError(Phrase("The value of '{field}' cannot be used", field=odd), Phrase("it has a line break in it"))

@@ -86,7 +86,7 @@ def names_here(entries: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
 
 
 MOST_NAMED = 10  # tools in one line
-_CANNOT = Phrase("The server cannot be brought to the newest version")
+_CANNOT = Phrase("The server cannot be updated")
 
 
 class RegistryUpdates:
@@ -152,7 +152,7 @@ def _same_way(origin: FromRegistry, newest: Described) -> Choice:
     same = [each for each in choices_of(newest) if each.option.kind == kind and each.option.problem is None]
     found = next((each for each in same if each.option.id == origin.option), next(iter(same), None))
     if found is None:
-        raise TooltrayError(_CANNOT, Phrase("version {version} cannot be had as '{kind}' any more", version=newest.version, kind=kind))
+        raise TooltrayError(_CANNOT, Phrase("version {version} is no longer available as '{kind}'", version=newest.version, kind=kind))
     return found
 
 
@@ -160,7 +160,7 @@ def _pinned_anew(entry: Mapping[str, Any], origin: FromRegistry, choice: Choice,
     """Changes only the version in a command that was changed by hand."""
     words = list(entry.get("args") or ())
     if origin.label not in words:
-        hint = Phrase("Write the version into it by hand, or add the server anew")
+        hint = Phrase("Write the version into it by hand, or add the server again")
         raise TooltrayError(_CANNOT, Phrase("its command was changed by hand and has no '{word}' in it", word=origin.label), hint)
     words[words.index(origin.label)] = choice.option.label
     kept = entry[ORIGIN] | {"version": newest.version, "label": choice.option.label}

@@ -234,9 +234,9 @@ def _switched_off(server: ManagedServer) -> Problem | None:
     if not server.config.disable:
         return None
     return Problem(
-        Phrase("'{name}' is switched off", name=server.name),
+        Phrase("'{name}' is disabled", name=server.name),
         Phrase("`disable` is true in its settings"),
-        Phrase("Switch it on in Tooltray or in settings.json."),
+        Phrase("Enable it in Tooltray or in settings.json."),
     )
 
 

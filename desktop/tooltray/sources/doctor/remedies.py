@@ -198,13 +198,13 @@ class Remedies:
             case "start":
                 return f"'{name}' is being started"
         raise TooltrayError(
-            Phrase("'{kind}' is nothing that Tooltray can do by itself", kind=kind), hint=Phrase("See what to do with: tooltray doctor")
+            Phrase("Tooltray cannot do '{kind}' automatically", kind=kind), hint=Phrase("See what to do with: tooltray doctor")
         )
 
     def _check_registry(self, url: str) -> None:
         if not any(each.url == url and not each.problem for each in self._registries.status.measurements):
             raise NotFound(
-                Phrase("{url} is no registry that was measured", url=url), hint=Phrase("See which there are: tooltray registry status")
+                Phrase("{url} is not a measured registry", url=url), hint=Phrase("See which there are: tooltray registry status")
             )
 
 
@@ -223,9 +223,7 @@ def _check_program(path: str, command: str) -> None:
 
 def _check_folder(folder: str) -> None:
     if not os.path.isabs(folder) or not os.path.isdir(folder):
-        raise NotFound(
-            Phrase("'{folder}' is no folder that is there", folder=folder), hint=Phrase("See what was found with: tooltray doctor")
-        )
+        raise NotFound(Phrase("folder '{folder}' not found", folder=folder), hint=Phrase("See what was found with: tooltray doctor"))
 
 
 def moving_line(server: str, *, config: McpConfHelper, known: KnownServers, home: Home) -> str:

@@ -67,7 +67,7 @@ def read_link(text: str) -> InstallLink:
         raise _unreadable(Phrase("it has {number} characters", number=f"{len(text):,}"))
     found = _reader(text)
     if found is None:
-        raise _unreadable(Phrase("it is no link that adds a server"))
+        raise _unreadable(Phrase("it is not a link that adds a server"))
     kind, read = found
     return InstallLink(kind, _without_grants(read(urlsplit(text))))
 
@@ -108,7 +108,7 @@ def _redirect(parts: SplitResult) -> object:
         if re.match(r"vscode(?:-insiders)?:", inner):
             return _whole_query(urlsplit(inner))
         inner = _text(inner)
-    raise _unreadable(Phrase("its parameter {name} is no link of VS Code", name="url"))
+    raise _unreadable(Phrase("its parameter {name} is not a VS Code link", name="url"))
 
 
 def _container(name: str) -> Callable[[SplitResult], object]:
@@ -187,7 +187,7 @@ def _parsed(text: str) -> object:
     except NotJson as error:
         raise _unreadable(error.reason) from None
     except (ValueError, RecursionError):
-        raise _unreadable(Phrase("what it carries is no JSON")) from None
+        raise _unreadable(Phrase("its content is not JSON")) from None
     if isinstance(value, str):  # JSON in a text
         return _json_of(value) if value.strip().startswith(("{", "[")) else value
     return value
@@ -267,7 +267,7 @@ def client_links(name: str, entry: Mapping[str, object]) -> dict[str, str]:
     config = read_entry(name, without_secrets(name, entry).entry)
     if config.transport == "inmemory" or config.deferred_startup:
         why = Phrase("it runs inside Tooltray") if config.transport == "inmemory" else Phrase("it starts for a project of Tooltray's")
-        raise TooltrayError(Phrase("There is no link for '{name}'", name=name), why, Phrase("Connect the client to Tooltray."))
+        raise TooltrayError(Phrase("No link for '{name}'", name=name), why, Phrase("Connect the client to Tooltray."))
     return {client: link for client, make in _CLIENTS.items() if (link := make(name, config))}
 
 

@@ -74,11 +74,11 @@ def proposal_store(path: Path) -> KeptFile[KeptProposals]:
         most_bytes=LARGEST_BYTES,
         unread=Phrase("what programs have proposed cannot be read, so it is forgotten"),
         remedy=Phrase("Let the programs send it once more."),
-        unsaved=Phrase("what waits for your yes cannot be saved"),
+        unsaved=Phrase("servers that wait for your approval cannot be saved"),
     )
 
 
-WAITS = Phrase("it waits for your yes")
+WAITS = Phrase("it waits for your approval")
 
 
 class ProposalSnapshots:
@@ -254,7 +254,7 @@ class Proposals:
             Denied: no person has consented to the server yet.
         """
         if self.is_new(name):
-            raise Denied(Phrase("'{name}' does not run yet", name=name), WAITS, Phrase("Look at it in the window, or with: tooltray trust"))
+            raise Denied(Phrase("'{name}' does not run yet", name=name), WAITS, Phrase("Review it in the window, or with: tooltray trust"))
 
     def _waiting(self) -> dict[str, KeptProposal]:
         """Returns the waiting proposals, without changes of removed servers and new servers whose name is taken by now."""
@@ -323,7 +323,7 @@ class Proposals:
         waiting = self._waiting()
         if len(waiting) >= MOST_WAITING and name not in waiting:
             raise TooltrayError(
-                Phrase("{most_waiting} servers wait for a yes already", most_waiting=MOST_WAITING),
+                Phrase("{most_waiting} servers already wait for approval", most_waiting=MOST_WAITING),
                 hint=Phrase("A person has to look at them first: tooltray trust"),
             )
         if not made.is_change:
@@ -377,9 +377,9 @@ class Proposals:
                 if name not in waiting:
                     raise _waits_not(name)
                 if self._snapshots.digest(name, waiting[name]) != digest:
-                    reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
-                    title = Phrase("'{name}' is another one by now", name=name)
-                    raise Conflict(title, reason, Phrase("Look again, and decide anew."))
+                    reason = Phrase("it has been changed since you opened it, so nothing was trusted")
+                    title = Phrase("'{name}' has changed meanwhile", name=name)
+                    raise Conflict(title, reason, Phrase("Review them and decide again."))
             return [await self._carry_out(name, waiting[name]) for name in digests]
 
     async def withdraw(self, name: str) -> list[str]:
@@ -440,8 +440,8 @@ class Proposals:
 
 
 def _waits_not(name: str) -> NotFound:
-    title = Phrase("'{name}' does not wait for a yes", name=name)
-    return NotFound(title, hint=Phrase("See what does: tooltray trust"))
+    title = Phrase("'{name}' is not waiting for approval", name=name)
+    return NotFound(title, hint=Phrase("List what is waiting: tooltray trust"))
 
 
 def _placeholder(secret: str) -> str:

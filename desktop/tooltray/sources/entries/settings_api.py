@@ -76,7 +76,7 @@ def _check_registries(changes: Mapping[str, Any]) -> None:
     added = [each.get("url") for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
     for url in (changes.get("customNpmRegistry"), *added):
         if isinstance(url, str) and has_password(normalised(url)):
-            reason = Phrase("its address has a user name or password in it, which would stand in the settings")
+            reason = Phrase("its address contains a user name or password, which would be saved in the settings")
             raise TooltrayError(
                 Phrase("this npm registry cannot be used"), reason, Phrase("Leave it out of the address, and let npm sign in.")
             )
@@ -271,7 +271,7 @@ def _backend(kind: str) -> SecretBackend:
         if kind == backend:
             return backend  # type: ignore[no-any-return]
     raise TooltrayError(
-        Phrase("'{kind}' is no place for secrets", kind=kind),
+        Phrase("'{kind}' is not a place for secrets", kind=kind),
         hint=Phrase("Choose one of {secretbackend}.", secretbackend=", ".join(get_args(SecretBackend))),
     )
 

@@ -161,7 +161,7 @@ def _set(document: Document, path: Path, value: object) -> None:
 
 Twin = Callable[[str, Mapping[str, Any]], str]
 """Takes name and entry of a server; returns the name of an existing server that runs the same, or an empty text."""
-NO_SETUP = Phrase("This is no backup of Tooltray")
+NO_SETUP = Phrase("This is not a Tooltray backup")
 
 
 class Setup:

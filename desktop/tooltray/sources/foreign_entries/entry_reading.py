@@ -329,7 +329,7 @@ def _listed(raw: Mapping[str, object], key: str) -> list[object]:
 
 def _reference(name: object) -> str:
     if not isinstance(name, str) or not VARIABLE_NAME.fullmatch(name):
-        raise CannotUse(Phrase("'{name}' is no name of a variable", name=shown(str(name))))
+        raise CannotUse(Phrase("'{name}' is not a variable name", name=shown(str(name))))
     return f"${{{name}}}"
 
 

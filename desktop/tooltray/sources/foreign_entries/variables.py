@@ -264,7 +264,7 @@ def _literal(whole: str) -> CannotUse:
 
 
 def _not_understood(whole: str) -> CannotUse:
-    return CannotUse(Phrase("nobody knows what {placeholder} means here", placeholder=shown(whole)))
+    return CannotUse(Phrase("the meaning of {placeholder} here is unknown", placeholder=shown(whole)))
 
 
 def _field(key: str, label: str, described: Mapping[str, object], is_secret: bool) -> FormField:

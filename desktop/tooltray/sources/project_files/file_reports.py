@@ -115,8 +115,8 @@ def waiting(server: str, file: str, *, is_change: bool) -> ReloadChange:
         is_change: whether the user consented to an earlier content, which keeps running.
     """
     changed, new = (
-        Phrase("it has changed; the old version goes on running until somebody allows the new one"),
-        Phrase("nobody has allowed it yet"),
+        Phrase("it has changed; the old version keeps running until the new one is allowed"),
+        Phrase("it is not allowed yet"),
     )
     return ReloadChange("wait", server, file, changed if is_change else new)
 

@@ -178,8 +178,8 @@ def _check_entry(path: Path, text: str, name: str) -> bool:
 
 def _check(there: Mapping[str, Any], name: str, folder: str, revision: str) -> None:
     if name not in there:
-        title = Phrase("there is no server '{name}' in '{folder}' any more", name=shown(name), folder=shown(folder))
-        raise NotFound(title, hint=Phrase("Look again, and decide anew."))
+        title = Phrase("server '{name}' in '{folder}' no longer exists", name=shown(name), folder=shown(folder))
+        raise NotFound(title, hint=Phrase("Review them and decide again."))
     check_revision(revision_of(there[name]), revision)
 
 
@@ -307,8 +307,8 @@ class ProjectServers:
     def _project_server(self, server: str) -> FileServer:
         there = self._config.file_server(server)
         if there is None:
-            title = Phrase("there is no server '{server}' of a project", server=server)
-            raise NotFound(title, hint=Phrase("See which there are: tooltray servers list"))
+            title = Phrase("no project has a server '{server}'", server=server)
+            raise NotFound(title, hint=Phrase("List the servers: tooltray servers list"))
         if there.origin == "served":
             title, where = Phrase("'{name}' is not changed", name=server), Phrase("its entry is in {file}", file=there.file)
             raise TooltrayError(title, where, Phrase("Change it there."))

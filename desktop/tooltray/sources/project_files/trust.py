@@ -62,7 +62,7 @@ class TrustStore:
             path,
             _File,
             most_bytes=LARGEST_BYTES,
-            unread=Phrase("what you trusted of projects' own files cannot be read, so none of it counts"),
+            unread=Phrase("your trust in projects' servers cannot be read, so none of it counts"),
             remedy=Phrase("Trust the servers of your projects again."),
             unsaved=Phrase("what is trusted cannot be saved"),
         )

@@ -132,9 +132,9 @@ class TrustDecisions:
         elif others := changed(allowed, now):
             self._trust.hold(folder, entry.name)
             names = ", ".join(shown(each) for each in others[:MOST_NAMED]) + (", …" if len(others) > MOST_NAMED else "")
-            title = Phrase("'{name}' waits for your yes", name=shown(entry.name))
+            title = Phrase("'{name}' waits for your approval", name=shown(entry.name))
             message = Phrase("what it starts has changed since you allowed it: {files}", files=names)
-            raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust {folder}", folder=shown(folder)))
+            raise CannotStart(title, message, Phrase("Review it in the window, or with: tooltray trust {folder}", folder=shown(folder)))
 
     def _keep_texts(self, folder: str, files: Mapping[str, Digests]) -> None:
         self._texts.tidy(self._trust.file_digests)
@@ -237,11 +237,11 @@ def _changes_only(diff: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, digest: str, files: Digests) -> None:
     if entry is None:
-        title = Phrase("there is no '{name}' in '{file}'", name=shown(name), file=shown(file.path))
+        title = Phrase("'{name}' not found in '{file}'", name=shown(name), file=shown(file.path))
         raise NotFound(title, hint=Phrase("Look again at what waits: tooltray trust DIR"))
     if seen_digest(entry.digest, files) != digest:
-        reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
-        raise Conflict(Phrase("'{name}' is another one by now", name=shown(name)), reason, Phrase("Look again, and decide anew."))
+        reason = Phrase("it has been changed since you opened it, so nothing was trusted")
+        raise Conflict(Phrase("'{name}' has changed meanwhile", name=shown(name)), reason, Phrase("Review them and decide again."))
 
 
 NO_PROJECT = ""  # the key of these servers in the store's table by projects
@@ -299,8 +299,8 @@ class InMemoryTrust:
             TooltrayError: the consent cannot be stored.
         """
         if asker_name():
-            title = Phrase("only a person can say yes to a server inside Tooltray")
-            raise Denied(title, "", Phrase("Look at it in the window, or with: tooltray trust"))
+            title = Phrase("only the user can approve a server inside Tooltray")
+            raise Denied(title, "", Phrase("Review it in the window, or with: tooltray trust"))
         async with self._lock:
             for name, digest in digests.items():
                 self._check(name, digest)
@@ -335,10 +335,10 @@ class InMemoryTrust:
     def _check(self, name: str, digest: str) -> None:
         config = self._config.own_settings.mcp_servers.get(name)
         if config is None or config.transport != "inmemory":
-            raise NotFound(Phrase("'{name}' does not wait for a yes", name=name), hint=Phrase("See what does: tooltray trust"))
+            raise NotFound(Phrase("'{name}' is not waiting for approval", name=name), hint=Phrase("List what is waiting: tooltray trust"))
         if _digest(config) != digest:
-            reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
-            raise Conflict(Phrase("'{name}' is another one by now", name=name), reason, Phrase("Look again, and decide anew."))
+            reason = Phrase("it has been changed since you opened it, so nothing was trusted")
+            raise Conflict(Phrase("'{name}' has changed meanwhile", name=name), reason, Phrase("Review them and decide again."))
 
     def _request(self, name: str, config: MCPServerConfig) -> TrustRequest:
         """Blocks for a few file system calls."""

@@ -178,9 +178,9 @@ def host_of(url: str) -> str:
 def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str, ...]) -> Iterator[str]:
     yield from content_warnings(entry)
     if folder and starts_others(entry.config, folder):
-        yield Phrase("your yes covers the files it is seen to start, not what these load or make up while they run")
+        yield Phrase("your approval covers the files it starts, not what they load or create while running")
     if "all" in auto_approve:
-        yield Phrase("all its calls would go through unasked")
+        yield Phrase("all its calls would run without asking")
     if _is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
         yield Phrase("other users of this machine can change the file {file}", file=visible(file))
     if folder and _is_writable_by_others(folder, stat.S_IWOTH):
@@ -220,7 +220,7 @@ def _about_hidden(written: Mapping[str, object], name: str) -> Iterator[str]:
     hidden = sorted({sign for text in (name, *_texts(written)) for sign in set(text) if visible(sign) != sign and sign not in "\n\t\r"})
     if hidden:
         shown = ", ".join(f"U+{ord(sign):04X}" for sign in hidden[:3]) + (", ..." if len(hidden) > 3 else "")
-        yield Phrase("it has characters that nobody sees ({shown})", shown=shown)
+        yield Phrase("it has invisible characters ({shown})", shown=shown)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -270,7 +270,7 @@ def _about_length(config: MCPServerConfig) -> Iterator[str]:
     if len(target) > LONG_TARGET:
         yield Phrase("what it starts or connects to has {number} characters: read it to its end", number=f"{len(target):,}")
     if _BLANKS.search(target):
-        yield Phrase("it has a long row of blanks, behind which something may stand")
+        yield Phrase("it has a long run of spaces, which may hide something")
 
 
 def _about_process(config: MCPServerConfig) -> Iterator[str]:

@@ -105,12 +105,14 @@ class ProjectsApi:
         await confirm_widening(Phrase("Choosing a project for an AI client"), session=session, folder=folder)
         state = self._states.find(session)
         if state is None:
-            title = Phrase("there is no session '{session}'", session=shown(session))
-            raise NotFound(title, hint=Phrase("See which there are: tooltray sessions"))
+            title = Phrase("session '{session}' not found", session=shown(session))
+            raise NotFound(title, hint=Phrase("List the sessions: tooltray sessions"))
         folder = await self._folders.real(folder)
         if (known := state.project) and known.source != "person" and known.path != folder:
             title = Phrase("This AI client works on '{name}' already", name=known.name)
-            raise Conflict(title, f"{SAID_BY[known.source]}: {known.path}", Phrase("What a client says goes before what a person chooses."))
+            raise Conflict(
+                title, f"{SAID_BY[known.source]}: {known.path}", Phrase("A project chosen by the client overrides the user's choice.")
+            )
         self._sources.set(state, "person", SessionProject(folder, project_name("", folder), "person"))
 
     async def reset_deferred_state(self) -> None:
@@ -137,7 +139,7 @@ class ProjectsApi:
         """Starts a deferred server for a folder, or without a project for None."""
         deferred = self._servers.find_deferred(server)
         if deferred.server.config.disable:
-            raise TooltrayError(Phrase("server '{server}' is switched off", server=server), hint=Phrase("Switch it on first."))
+            raise TooltrayError(Phrase("server '{server}' is disabled", server=server), hint=Phrase("Enable it first."))
         if folder is None:
             deferred.check_needs_no_project()
             project = deferred.chosen = None

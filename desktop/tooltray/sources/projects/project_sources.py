@@ -132,11 +132,7 @@ class ProjectFolders:
         if not await self.is_permitted(folder, state):
             title = Phrase("'{folder}' is not allowed as a project", folder=shown(folder))
             hint = Phrase("A person allows it with: tooltray projects allow {folder}", folder=quoted(folder))
-            reason = (
-                Phrase("nobody has allowed it, and it is not where this AI client was started")
-                if state.folder
-                else Phrase("nobody has allowed it")
-            )
+            reason = Phrase("it is not allowed, and this AI client was not started there") if state.folder else Phrase("it is not allowed")
             raise Denied(title, reason, hint)
         return folder
 

@@ -261,7 +261,7 @@ class Projects:
         return None
 
     def missing(self, server: str, session: Session) -> TooltrayError:
-        why = self.sources.refusal(session.state) or Phrase("this AI client has not said which folder it works on")
+        why = self.sources.refusal(session.state) or Phrase("this AI client has not reported which folder it works on")
         if session.name == OWN:
             hint = Phrase(
                 "Name one: tooltray tools call --project DIR TOOL. Or choose one: tooltray projects start {server} DIR",

@@ -164,7 +164,7 @@ def _approval_look(outcome: str) -> Look:
         case "refused":
             return Look("state-waiting", "warning", tr("Not allowed"))
         case "late":
-            return Look("state-waiting", "warning", tr("Nobody answered"))
+            return Look("state-waiting", "warning", tr("No answer"))
         case _:
             return Look("", PLAIN, tr("Cancelled"))
 
@@ -178,7 +178,7 @@ def _question_look(outcome: str) -> Look:
         case "error":
             return Look("state-error", "error", tr("Failed"))
         case "late":
-            return Look("state-waiting", "warning", tr("Nobody answered"))
+            return Look("state-waiting", "warning", tr("No answer"))
         case _:
             return Look("", PLAIN, tr("Cancelled"))
 
@@ -213,7 +213,7 @@ def stages(times: ActivityTimes) -> list[tuple[str, float | None]]:
     """Returns where the time of a call went, in order, in seconds."""
     return [
         (tr("From the client"), times.bridge_s),
-        (tr("In the hub"), times.queue_s),
+        (tr("In Tooltray"), times.queue_s),
         (tr("Waiting for you"), times.person_s),
         (tr("Server starts"), times.start_s),
         (tr("Server works"), times.server_s),
@@ -225,7 +225,7 @@ def waits(call: CallNow) -> str:
     """Returns what a call that is under way waits for."""
     match call.waits_for:
         case "person":
-            return tr("waits for your yes")
+            return tr("waiting for your approval")
         case "start":
             return tr("waits for {server} to start", server=call.server)
         case "turn":
@@ -243,7 +243,7 @@ def reason(entry: ActivityEntry) -> str:
     if entry.kind == "approval":
         return _answered_by(entry)
     if size := cut_from(entry):
-        return tr("The result was cut: it had {size} bytes.", size=f"{size:,}")
+        return tr("The result was cut off: it had {size} bytes.", size=f"{size:,}")
     return seen(say(entry.reason))
 
 
@@ -270,11 +270,11 @@ def _cause(entry: ActivityEntry) -> str:
             client = client_of(entry)
             return tr("{client} needed it.", client=client) if is_start else tr("{client} needs it no more.", client=client)
         case "idle":
-            return tr("Nobody used it for a while.")
+            return tr("It was idle.")
         case "settings":
             return tr("Its settings were changed.")
         case "hub":
-            return tr("It starts with Tooltray, or had ended by itself.") if is_start else tr("Tooltray ended or was paused.")
+            return tr("Started with Tooltray, or restarted after it exited.") if is_start else tr("Tooltray ended or was paused.")
         case _:
             return seen(entry.reason)
 

@@ -82,7 +82,7 @@ class CallsTab(Page):
         empty = EmptyState(
             self._theme,
             tr("No calls yet"),
-            tr("Each call of an AI client stands here, with what it touched and how long it took."),
+            tr("Every call of an AI client is listed here, with its target and duration."),
             [
                 ("plug", tr("Connect the AI clients on this computer"), tr("An entry in their settings, after a preview")),
                 ("play", tr("Try a tool by hand"), tr("Choose one, fill in its form, and see what it answers")),
@@ -207,7 +207,7 @@ class CallsTab(Page):
 
     def _on_hold(self) -> None:
         is_held = not self.list.is_held
-        self._hold.set_face(*((tr("Go on"), "play") if is_held else (tr("Pause list"), "pause")))
+        self._hold.set_face(*((tr("Resume"), "play") if is_held else (tr("Pause list"), "pause")))
         self.list.hold(is_held)
 
     def _on_chosen(self, row: ActivityRow) -> None:

@@ -79,7 +79,7 @@ class EntryDetails(DetailsPane):
     def _add_facts(self) -> None:
         entry = self._entry
         if entry.touched and entry.kind not in OF_SERVERS:
-            self._fact(tr("Touched"), CodeLabel(self._theme, touched(entry)))
+            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)))
         if entry.client:
             self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
         if entry.server:

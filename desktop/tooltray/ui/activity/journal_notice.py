@@ -63,9 +63,9 @@ def _words(status: JournalStatus) -> tuple[str, str, str] | None:
     problem = whole(Problem(say(status.problem))) if status.problem else ""
     if status.lost:
         name = tr("1 entry is missing") if status.lost == 1 else tr("{count} entries are missing", count=f"{status.lost:,}")
-        return "warning", name, problem or tr("They came faster than the disk takes them; the calls themselves went on.")
+        return "warning", name, problem or tr("They came faster than the disk could save them. The calls themselves were not affected.")
     if problem:
         return "warning", tr("The journal had a problem"), problem
     if not status.path:
-        return "info", tr("Nothing is kept on disk"), tr("What stands here goes when Tooltray ends.")
+        return "info", tr("Nothing is saved on disk"), tr("This list is lost when Tooltray ends.")
     return None

@@ -31,11 +31,11 @@ class KeepContents(QWidget):
         text = (
             tr("They were kept, and were removed after some days.")
             if has_kept
-            else tr("They are not kept. Of each call Tooltray keeps one line unless you want more.")
+            else tr("Not recorded. Tooltray saves only one line for each call.")
         )
         self._words = Label(context.theme, text, "body", "secondary", wrap=True)
         layout.addWidget(self._words)
-        self._keep = Button(context.theme, tr("Keep those of the next hour"), small=True)
+        self._keep = Button(context.theme, tr("Record for 1 hour"), small=True)
         self._keep.setToolTip(tr("Known secrets are left out. Calls that were made before stay as they are."))
         self._keep.clicked.connect(self._on_keep)
         line = row()
@@ -51,11 +51,11 @@ class KeepContents(QWidget):
         until = time.time() + HOUR_S
         await self._context.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}})
         clock = f"{datetime.fromtimestamp(until):%H:%M}"
-        self._context.say(tr("Arguments and results of calls are kept until {time}", time=clock))
+        self._context.say(tr("Arguments and results are recorded until {time}", time=clock))
 
     def _show(self, problem: Problem | None) -> None:
         if problem is None:
-            self._words.setText(tr("Those of the next hour are kept. Call it again to see them."))
+            self._words.setText(tr("The next hour is being recorded. Repeat the call to see them."))
             self._keep.hide()
             return
         self._words.setText(whole(problem))

@@ -93,7 +93,7 @@ def granted_until(grant: GrantSnapshot, now: datetime) -> str:
     if grant.until == "lock":
         lock = tr("The screen locks")
         return tr("{one} or {other}", one=lock, other=moment(grant.expires_at, now)) if grant.expires_at else lock
-    return moment(grant.expires_at, now) if grant.expires_at else tr("You take it back")
+    return moment(grant.expires_at, now) if grant.expires_at else tr("You revoke it")
 
 
 def time_left(seconds: float) -> str:
@@ -111,7 +111,7 @@ def time_left(seconds: float) -> str:
 def ends(grant: GrantSnapshot, now: datetime) -> tuple[str, str]:
     """Returns the chip of a grant: how long it still lasts, or that it is blocked, which matters more."""
     if grant.is_held:
-        return tr("Held"), "warning"
+        return tr("Blocked until reviewed"), "warning"
     left_s = grant.expires_at - now.timestamp()
     return (time_left(left_s) if grant.expires_at and left_s < SOON_S else granted_until(grant, now)), ""
 
@@ -216,7 +216,7 @@ class ApprovalBody(QWidget):
             yield arguments
         if description := " ".join(request.description.split()):
             shown = description if len(description) <= LONGEST_DESCRIPTION else f"{description[:LONGEST_DESCRIPTION]}…"
-            yield Label(theme, tr("The server says of it: {description}", description=shown), "caption", "secondary", wrap=True)
+            yield Label(theme, tr("Server's description: {description}", description=shown), "caption", "secondary", wrap=True)
 
     def _reason(self) -> QHBoxLayout:
         line = row(spacing=8)

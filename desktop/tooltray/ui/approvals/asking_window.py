@@ -174,7 +174,7 @@ class AskingWindow(QWidget):
         if (ends_at := self._ends_at()) is not None:
             left = ends_at - time.time()
             self._bar.set_share(left / WHOLE_S)
-            self._left.setText(tr("Refuses by itself in {time}", time=minutes(left)))
+            self._left.setText(tr("Declines in {time}", time=minutes(left)))
 
     def _begin_guard(self) -> None:
         self._set_usable(False)

@@ -81,7 +81,7 @@ def fact_value(name: str, value: str) -> str:
         ("kind", "tool"): tr("One tool"),
         ("kind", "reads"): tr("Everything that reads"),
         ("until", "lock"): tr("until the screen locks"),
-        ("until", TAKEN_BACK): tr("until you take it back"),
+        ("until", TAKEN_BACK): tr("until you revoke it"),
     }
     return words.get((name, value)) or say(value)
 
@@ -89,7 +89,7 @@ def fact_value(name: str, value: str) -> str:
 def origin(request: ConfirmationSnapshot) -> str:
     """Returns which programs started a command, as a sentence."""
     if not request.origin:
-        return tr("The system does not say which program asks.")
+        return tr("The system does not identify the program that asks.")
     first, *others = request.origin
     if not others:
         return tr("It comes from {program}.", program=first)
@@ -109,7 +109,7 @@ class ConfirmationBody(QWidget):
         layout = column(self, margins=(MARGIN, MARGIN, MARGIN, 16), spacing=12)
         layout.addLayout(self._title(place))
         if request.ai_client:
-            text = tr("If you typed it in a terminal there, it is yours. If you did not, say no.")
+            text = tr("If you typed it there in a terminal, it is yours. Otherwise, decline it.")
             layout.addWidget(Banner(theme, "warning", tr("It comes from {client}, an AI client", client=request.ai_client), text))
         if request.facts:
             layout.addWidget(self._facts())

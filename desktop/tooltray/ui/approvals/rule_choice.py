@@ -26,7 +26,7 @@ class RuleChoice(QWidget):
         self._theme, self._request = theme, request
         layout = column(self, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
         layout.addWidget(Label(theme, tr("Make a rule of this call"), "heading", wrap=True))
-        text = tr("This call goes through, and from now on so does every call that the rule covers. All others ask as before.")
+        text = tr("Allows this call and every later one that matches. All others ask as before.")
         layout.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         options = [(each.answer, say(each.title)) for each in request.rules]
         self._options = OptionList(theme, options, name=tr("Rules, from narrow to wide"), chosen=[options[0][0]], may_be_empty=False)

@@ -37,7 +37,7 @@ class CandidateTable(Table):
             Column(tr("Found in"), lambda candidate: said.found_in(candidate, names), Kind.QUIET, 140, _tip(names)),
             Column(tr("To know"), said.note_chip, Kind.CHIP, 142, lambda candidate: "\n".join(said.notes(candidate))),
         ]
-        name = tr("Servers that can be moved here")
+        name = tr("Servers that can be imported")
         super().__init__(theme, columns, name, lambda each: each.id, in_card=True, has_header=True, row_height=ROW)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
 

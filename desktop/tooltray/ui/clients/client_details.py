@@ -43,7 +43,7 @@ class UnaskedCalls(QWidget):
         super().__init__()
         self._rules = rules
         layout = column(self, spacing=8)
-        options = [(BY_SERVERS, tr("As set for each server")), (BY_RULES, tr("By these rules in their place"))]
+        options = [(BY_SERVERS, tr("Default (each server's rules)")), (BY_RULES, tr("Use these rules instead"))]
         self._whose = OptionList(theme, options, name=tr("Calls that run without asking"), may_be_empty=False)
         self._whose.changed.connect(self._on_whose)
         layout.addWidget(self._whose)
@@ -118,15 +118,15 @@ class ClientDetails(DetailsPane):
         self._shown = Label(theme, "", "strong", wrap=True)
         self._reason = Label(theme, "", "body", "secondary", wrap=True)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
-        self._meter = Meter(theme, tr("Tokens that clients read before the first word"), height=4)
+        self._meter = Meter(theme, tr("Tokens in the client's context"), height=4)
         self._meter.hide()
         self.add_section(tr("What it sees"), self._shown, self._reason, self._cost, self._meter)
         self._modes = OptionList(
-            theme, [(mode, mode_name(mode)) for mode in MODES], name=tr("How tools are shown"), chosen=[client.mode], may_be_empty=False
+            theme, [(mode, mode_name(mode)) for mode in MODES], name=tr("Tool listing"), chosen=[client.mode], may_be_empty=False
         )
         self._modes.changed.connect(self._on_mode)
         self._mode_text = Label(theme, "", "caption", "muted", wrap=True)
-        self.add_section(tr("How tools are shown"), self._modes, self._mode_text)
+        self.add_section(tr("Tool listing"), self._modes, self._mode_text)
         self._profile: OptionList | None = None
         self._rules: UnaskedCalls | None = None
         self._limit: ResultLimit | None = None
@@ -157,7 +157,7 @@ class ClientDetails(DetailsPane):
 
     def show_costs(self, costs: ToolCosts) -> None:
         """Shows what definitions cost in this client's context."""
-        self._cost.setText(tr("It reads {tokens} before the first word", tokens=tokens(costs.shown_tokens, costs.tokens)))
+        self._cost.setText(tr("{tokens} in its context", tokens=tokens(costs.shown_tokens, costs.tokens)))
         self._meter.setVisible(costs.tokens > 0)
         self._meter.set_share(costs.shown_tokens / costs.tokens if costs.tokens else 0.0)
 
@@ -165,7 +165,7 @@ class ClientDetails(DetailsPane):
         options = [("", tr("None: it gets everything")), *((name, name) for name in self._profiles)]
         profile = OptionList(theme, options, name=tr("Profile"), chosen=[self._client.profile], may_be_empty=False)
         profile.changed.connect(partial(self._on_profile, profile))
-        note = Label(theme, tr("A client that names another profile itself gets that one."), "caption", "muted", wrap=True)
+        note = Label(theme, tr("A profile in the client's own config wins."), "caption", "muted", wrap=True)
         self.add_section(tr("Profile"), profile, note)
         return profile
 
@@ -244,7 +244,7 @@ class SessionDetails(DetailsPane):
         _say(self._version, tr("Version {version}", version=session.version) if session.version else "")
         self._mode.setText(mode_name(session.mode))
         _say(self._reason, reason(session))
-        _say(self._alone, tr("It has the server {name} alone.", name=session.server) if session.server else "")
+        _say(self._alone, tr("It has only the server {name}.", name=session.server) if session.server else "")
         self._project.setText(project_name(project))
         self._path.setVisible(project is not None)
         self._path.set_text(project.path if project is not None else "")

@@ -14,30 +14,30 @@ def mode_name(mode: str) -> str:
     """Returns the name of a way to list tools."""
     match mode:
         case "everything":
-            return tr("All at once")
+            return tr("Full")
         case "lazy":
-            return tr("On demand")
+            return tr("Compact")
         case "search":
-            return tr("By search")
+            return tr("Search")
         case "automatic":
             return tr("Automatic")
         case _:
-            return tr("As set for all")
+            return tr("Default")
 
 
 def mode_text(mode: str) -> str:
     """Returns the explanation of a way to list tools, in a sentence."""
     match mode:
         case "everything":
-            return tr("The client lists every tool from the start, also those of lazy servers.")
+            return tr("The client lists every tool, including those of lazy servers.")
         case "lazy":
-            return tr("Clients see one small tool of each server; using it loads the rest.")
+            return tr("Clients see one small tool per server; using it loads the rest.")
         case "search":
             return tr("The client lists two tools: one finds tools, the other calls them.")
         case "automatic":
             return tr("All at once if that fits the client, else what it can deal with.")
         case _:
-            return tr("What is chosen for all clients counts; else servers on demand show one small tool.")
+            return tr("Uses the default of all clients; without one, lazy servers show one small tool.")
 
 
 def reason(of: SessionSnapshot | ClientModeSnapshot) -> str:
@@ -70,7 +70,7 @@ def project_source(project: SessionProject) -> str:
     """Returns how the session's project was found."""
     match project.source:
         case "feedback":
-            return tr("The model said so with its report.")
+            return tr("Reported by the model.")
         case "roots":
             return tr("The client declared it.")
         case "folder":

@@ -74,7 +74,7 @@ class ComputerDetails(DetailsPane):
             wish.clicked.connect(self._on_wish)
             line.addWidget(wish)
         if own_servers(client):
-            move = Button(theme, tr("Move its servers here…"), icon="download", small=True)
+            move = Button(theme, tr("Import its servers…"), icon="download", small=True)
             move.clicked.connect(self._on_import)
             line.addWidget(move)
         line.addStretch(1)

@@ -45,7 +45,7 @@ class ComputerTable(Table):
     def __init__(self, theme: Theme) -> None:
         columns = [
             Column(tr("Client"), lambda client: client.name, Kind.TEXT, 0, lambda client: client.name),
-            Column(tr("Here"), said.presence, Kind.QUIET, 110),
+            Column(tr("Installed"), said.presence, Kind.QUIET, 110),
             Column(tr("Tooltray"), said.connection_look, Kind.STATE, 140),
             Column(tr("Servers"), said.server_count, Kind.NUMBER, 84, said.servers_tip),
             Column(tr("Plain keys"), said.secrets_chip, Kind.CHIP, 96, _secrets_tip),
@@ -89,13 +89,13 @@ class Head(Surface):
         words.addWidget(self._title)
         words.addWidget(self._text)
         line.addLayout(words, 1)
-        self.move_here = Button(theme, tr("Move servers here…"), "primary", "download")
+        self.move_here = Button(theme, tr("Import servers…"), "primary", "download")
         line.addWidget(self.move_here)
         self.setMinimumHeight(64)
 
     def show_scan(self, scan: ClientScan | None, *, is_scanning: bool) -> None:
         if scan is None:
-            self._title.setText(tr("Looking for AI clients…") if is_scanning else tr("Nobody has looked yet"))
+            self._title.setText(tr("Looking for AI clients…") if is_scanning else tr("Not scanned yet"))
             self._text.setText(tr("Their settings are read, and no program is started."))
         else:
             self._title.setText(scan_title(scan))
@@ -126,7 +126,7 @@ class ComputerTab(Page):
         self._no_changes = EmptyState(
             self._theme,
             tr("Nothing was changed"),
-            tr("What Tooltray writes into AI clients' files stands here, with Undo."),
+            tr("Tooltray's changes to AI clients' files are listed here, with Undo."),
             [],
         )
         self.table, self.changes = ComputerTable(self._theme), ChangesTable(self._theme, self)
@@ -138,11 +138,11 @@ class ComputerTab(Page):
 
     def _build_filters(self) -> QHBoxLayout:
         line = row(margins=(24, 14, 24, 12))
-        self._tabs = FilterTabs(self._theme, [tr("Here"), tr("Not here"), tr("Changes")], name=tr("Which AI clients"))
+        self._tabs = FilterTabs(self._theme, [tr("Installed"), tr("Not installed"), tr("Changes")], name=tr("Which AI clients"))
         self._tabs.chosen.connect(self._on_list)
         line.addWidget(self._tabs)
         line.addStretch(1)
-        self._again = Button(self._theme, tr("Look again"), "ghost", "refresh", small=True)
+        self._again = Button(self._theme, tr("Rescan"), "ghost", "refresh", small=True)
         self._connect_all = Button(self._theme, tr("Connect all"), icon="plug", small=True)
         line.addWidget(self._again)
         line.addWidget(self._connect_all)
@@ -151,8 +151,8 @@ class ComputerTab(Page):
     def _build_nothing(self) -> EmptyState:
         nothing = EmptyState(
             self._theme,
-            tr("No AI client is here"),
-            tr("Tooltray knows where each of them keeps its settings, and has found none."),
+            tr("No supported client found"),
+            tr("Tooltray looked for the settings of every supported client."),
             [("copy", tr("Copy the entry for an AI client"), tr("Paste it into one that Tooltray does not know"))],
         )
         nothing.way_chosen.connect(self._context.links.entry_copy_requested)
@@ -247,7 +247,7 @@ class ComputerTab(Page):
         scans, shown = self._context.scans, self._tabs.current
         scan = scans.scan
         self._head.show_scan(scan, is_scanning=scans.is_scanning)
-        self._again.set_face(tr("Looking…") if scans.is_scanning else tr("Look again"), "refresh")
+        self._again.set_face(tr("Looking…") if scans.is_scanning else tr("Rescan"), "refresh")
         installed = here(scan) if scan is not None else []
         others = [client for client in scan.clients if not client.is_installed] if scan is not None else []
         self._tabs.set_counts((len(installed), len(others), len(self._changes)))

@@ -24,10 +24,10 @@ def connection_look(client: AiClient) -> Look:
 def presence(client: AiClient) -> str:
     """Returns whether a client is installed and runs; for some clients it is not known whether they run."""
     if not client.is_installed:
-        return tr("Not here")
+        return tr("Not installed")
     if client.is_running is None:
         return tr("Installed")
-    return tr("Runs now") if client.is_running else tr("Does not run")
+    return tr("Runs now") if client.is_running else tr("Not running")
 
 
 def own_servers(client: AiClient) -> list[ClientServer]:
@@ -150,7 +150,7 @@ def undo_word(change: ClientChange) -> str:
         case "exact":
             return tr("Undo makes the file what it was, to the byte.")
         case "entries":
-            return tr("The file has changed since. Undo takes back this change alone.")
+            return tr("The file has changed since. Undo reverses only this change.")
         case _:
             return ""
 

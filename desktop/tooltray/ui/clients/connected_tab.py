@@ -49,7 +49,7 @@ class SessionTable(Table):
         columns = [
             Column(tr("Client"), client_name, Kind.TEXT, 0, client_in_full),
             Column(tr("State"), session_look, Kind.STATE, 124),
-            Column(tr("Tools are shown"), lambda session: mode_name(session.mode), Kind.TEXT, 160, reason),
+            Column(tr("Tool listing"), lambda session: mode_name(session.mode), Kind.TEXT, 160, reason),
             Column(tr("Project"), lambda session: project_name(session.project), Kind.QUIET, 150, path),
             Column(tr("Profile"), lambda session: session.profile, Kind.QUIET, 110),
             Column(tr("Loaded"), activated, Kind.QUIET, 140),
@@ -75,7 +75,7 @@ class ClientTable(Table):
         columns = [
             Column(tr("Client"), client_title, Kind.TEXT, 0, lambda client: client.client),
             Column(tr("Choice"), lambda client: mode_name(client.mode), Kind.QUIET, 170),
-            Column(tr("Tools are shown"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, reason),
+            Column(tr("Tool listing"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, reason),
             Column(tr("Profile"), lambda client: client.profile, Kind.QUIET, 120),
             Column(tr("Last seen"), seen, Kind.CHIP, 116),
         ]
@@ -227,7 +227,7 @@ class ConnectedTab(Page):
         empty = EmptyState(
             self._theme,
             tr("No AI client is connected"),
-            tr("Each one that connects stands here, with what it sees."),
+            tr("Every connected client is listed here, with what it sees."),
             [
                 (
                     "plug",

@@ -35,7 +35,7 @@ class ImportProgressList(QWidget):
         self._count = len(candidates)
         self._is_over = False
         lines = column(self, spacing=12)
-        text = tr("Moving 1 server here…") if self._count == 1 else tr("Moving {count} servers here…", count=self._count)
+        text = tr("Importing 1 server…") if self._count == 1 else tr("Importing {count} servers…", count=self._count)
         self._title = Label(theme, text, "strong", wrap=True)
         lines.addWidget(self._title)
         self._bar = Meter(theme, tr("Progress"), height=6)
@@ -50,9 +50,7 @@ class ImportProgressList(QWidget):
             Column(tr("State"), self._look, Kind.STATE, 126),
             Column(tr("Details"), self._text, Kind.QUIET, 0, self._text),
         ]
-        self._table = Table(
-            theme, columns, tr("Servers that are moved"), lambda each: each.id, in_card=True, has_header=True, row_height=ROW
-        )
+        self._table = Table(theme, columns, tr("Imported servers"), lambda each: each.id, in_card=True, has_header=True, row_height=ROW)
         self._table.set_rows(candidates)
         self._table.setFixedHeight(HEADER + min(max(self._count, 1), MOST_ROWS) * ROW + 2)
         self._table.row_chosen.connect(self._on_row)
@@ -92,7 +90,7 @@ class ImportProgressList(QWidget):
             text = tr("1 more problem") if more == 1 else tr("{count} more problems", count=more)
             self._failures.addWidget(Label(self._theme, text, "caption", "muted"))
         if any(server.removed_from for server in outcome):
-            self._more.setText(tr("What changed in AI clients' files stands in the list Changes, with Undo."))
+            self._more.setText(tr("Changes of AI clients' files are in the list Changes, with Undo."))
             self._more.show()
         self._table.viewport().update()
 
@@ -103,7 +101,7 @@ class ImportProgressList(QWidget):
             return Look("state-off", "neutral", tr("Cancelled"))
         if candidate.name in self._done:
             return said.outcome_look(self._done[candidate.name])
-        return Look("state-starting", "info", tr("On its way"))
+        return Look("state-starting", "info", tr("Importing…"))
 
     def _text(self, candidate: ImportCandidate) -> str:
         server = self._known.get(candidate.id)

@@ -45,7 +45,7 @@ class ImportPanel(SheetFrame):
     working_changed = Signal(bool)  # whether servers are being moved, which must not go out of sight
 
     def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
-        super().__init__(theme, tr("Move servers here"), WIDTH)
+        super().__init__(theme, tr("Import servers"), WIDTH)
         self._names = names
         self._plan = ImportPlan()
         self._chosen: set[str] = set()
@@ -78,7 +78,7 @@ class ImportPanel(SheetFrame):
         self._cancel.setText(tr("Cancel"))
         self._add_problems(plan.problems)
         if not plan.candidates:
-            self._lines.addWidget(Label(theme, tr("There is nothing to move: no server stands there."), wrap=True))
+            self._lines.addWidget(Label(theme, tr("No servers to import."), wrap=True))
             self._cancel.setText(tr("Close"))
             self._draw()
             return
@@ -137,13 +137,13 @@ class ImportPanel(SheetFrame):
         self._tidy_box = QWidget()
         lines = column(self._tidy_box, spacing=4)
         line = row(spacing=10)
-        words = tr("Take them out of their clients once they work")
+        words = tr("Then remove them from those clients")
         line.addWidget(Label(theme, words, "label"), 1)
         self._tidy = Switch(theme, words)
         self._tidy.clicked.connect(self._draw)
         line.addWidget(self._tidy)
         lines.addLayout(line)
-        text = tr("A server leaves only after it has listed its tools through Tooltray. Each change can be undone.")
+        text = tr("A server is removed only once it works in Tooltray. You can undo this for 30 days.")
         lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._leaving = Label(theme, "", "caption", "secondary", wrap=True)
         lines.addWidget(self._leaving)
@@ -180,7 +180,7 @@ class ImportPanel(SheetFrame):
     def _draw_all_button(self) -> None:
         free = [each for each in self._shown_ones() if said.can_be_chosen(each)]
         self._all.setVisible(len(free) > 1)
-        self._all.setText(tr("Tick none") if all(each.id in self._chosen for each in free) else tr("Tick all"))
+        self._all.setText(tr("Select none") if all(each.id in self._chosen for each in free) else tr("Select all"))
 
     def _on_all(self) -> None:
         free = {each.id for each in self._shown_ones() if said.can_be_chosen(each)}
@@ -203,7 +203,7 @@ class ImportPanel(SheetFrame):
         chosen = self._chosen_ones()
         count = len(chosen)
         self._go.setVisible(self._progress is None and bool(self._plan.candidates))
-        self._go.setText(tr("Move 1 server here") if count == 1 else tr("Move {count} servers here", count=count))
+        self._go.setText(tr("Import 1 server") if count == 1 else tr("Import {count} servers", count=count))
         self._go.setEnabled(bool(count) and not self._is_busy)
         if not self._plan.candidates or self._progress is not None:
             return
@@ -223,7 +223,7 @@ class ImportPanel(SheetFrame):
             if id not in self._forms:
                 box = QWidget()
                 lines = column(box, spacing=8)
-                lines.addWidget(Label(self._theme, tr("{name} needs to be told", name=candidate.name), "strong"))
+                lines.addWidget(Label(self._theme, tr("Values for {name}", name=candidate.name), "strong"))
                 form = self._forms[id] = Form(self._theme, candidate.asks)
                 lines.addWidget(form)
                 self._boxes[id] = box

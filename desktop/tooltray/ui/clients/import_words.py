@@ -32,7 +32,7 @@ def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
     if candidate.state == "broken":
         return tr("Cannot be used"), "error"
     if candidate.state == "same":
-        return tr("Is here already"), ""
+        return tr("Already added"), ""
     if candidate.why_not_chosen:
         return tr("Only if you tick it"), "warning"
     if candidate.asks:
@@ -55,7 +55,7 @@ def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
 def secret_line(secret: FoundSecret) -> str:
     """Returns why a value is stored as a secret."""
     if secret.because == "name":
-        return tr("{key} goes to the keyring: its name says that it is a secret.", key=secret.key)
+        return tr("{key} goes to the keyring: it has the name of a secret.", key=secret.key)
     return tr("{key} goes to the keyring: its value has the form of a secret.", key=secret.key)
 
 
@@ -67,7 +67,7 @@ def notes(candidate: ImportCandidate) -> list[str]:
     if candidate.state == "same":
         lines.append(tr("The server {name} here is the same one.", name=candidate.here))
     if candidate.state == "different":
-        text = tr("{here} is here already and runs something else. This one is added as {name}.", here=candidate.here, name=candidate.name)
+        text = tr("{here} already exists and runs something else. This one is added as {name}.", here=candidate.here, name=candidate.name)
         lines.append(text)
     if candidate.why_not_chosen:
         lines.append(whole(Problem(candidate.why_not_chosen)))
@@ -121,9 +121,9 @@ def outcome_text(server: ImportedServer, names: Mapping[str, str]) -> str:
     if server.problem is not None:
         return whole(server.problem)
     if server.state == "added":
-        return tr("It waits for your yes, a sign-in or its first use. It stays in its clients.")
+        return tr("It waits for your approval, a sign-in or its first use, and stays in its clients.")
     if server.state == "cancelled":
-        return tr("It was not moved.")
+        return tr("It was not imported.")
     tools = tr("1 tool") if server.tools == 1 else tr("{count} tools", count=server.tools)
     gone = [names.get(change.client, change.client) for change in server.removed_from if change.problem is None]
     if not gone:

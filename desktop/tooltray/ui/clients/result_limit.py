@@ -25,7 +25,7 @@ class ResultLimit(QWidget):
         self._field = QLineEdit()
         self._field.setFixedHeight(theme.size("control"))
         take_digits(self._field, MOST)
-        self._field.setPlaceholderText(tr("As set for servers and tools"))
+        self._field.setPlaceholderText(tr("Default (servers and tools)"))
         self._field.setAccessibleName(tr("Longest result, in tokens"))
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_save)

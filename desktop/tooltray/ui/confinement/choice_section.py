@@ -80,7 +80,7 @@ class ChoiceSection(ConfinementSection):
         body.addWidget(self._network)
         self._network_text = Label(theme, "", "caption", "muted", wrap=True)
         body.addWidget(self._network_text)
-        self._hosts = NamedList(theme, tr("No hosts named yet: it reaches nothing."))
+        self._hosts = NamedList(theme, tr("No hosts added: no network access."))
         self._hosts.removed.connect(self._on_host_removed)
         body.addWidget(self._hosts)
         self._host_notes = column()
@@ -127,7 +127,7 @@ class ChoiceSection(ConfinementSection):
         missing = self._now.missing or (() if self._support.files else self._support.missing)
         if missing:
             is_less = self._now.is_in_vain or not self._support.files
-            heading = tr("This computer cannot confine it") if is_less else tr("What to know about it")
+            heading = tr("This computer cannot sandbox it") if is_less else tr("What to know about it")
             self._notes.addWidget(Banner(self._theme, "warning", heading, in_a_row(*(whole(Problem(each)) for each in missing))))
 
     def _choose(self, wanted: ConfinementSnapshot, *, is_of_host: bool = False) -> None:

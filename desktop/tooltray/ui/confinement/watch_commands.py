@@ -34,4 +34,4 @@ class WatchCommands(Commands):
     async def use(self) -> None:
         """Confines the server by the proposed profile."""
         await self._hub.confinement.apply_proposal(self._server)
-        self.done.emit(tr("{server} is confined as proposed", server=self._server))
+        self.done.emit(tr("{server} is sandboxed as proposed", server=self._server))

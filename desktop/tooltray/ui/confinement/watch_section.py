@@ -36,8 +36,8 @@ class WatchSection(ConfinementSection):
         body = column(self, spacing=10)
         body.addWidget(Label(self._theme, tr("Watch"), "heading"))
         words = tr(
-            "Runs the server unconfined for five minutes, notes what it opens and where it connects, and proposes a profile. "
-            "Use its tools meanwhile."
+            "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
+            "proposes settings. Use its tools meanwhile."
         )
         body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
         self._notes = column(spacing=8)
@@ -114,7 +114,7 @@ class WatchSection(ConfinementSection):
         if now.state == "done":
             return seen
         minutes, seconds = divmod(int(now.left_s), 60)
-        return tr("It runs unconfined: {time} left", time=f"{minutes}:{seconds:02}") + " · " + seen
+        return tr("Running without a sandbox: {time} left", time=f"{minutes}:{seconds:02}") + " · " + seen
 
     def _draw_proposal(self, proposal: WatchProposal) -> None:
         self._lines.addWidget(Label(self._theme, tr("Proposed"), "caption_strong"))

@@ -48,8 +48,8 @@ def kind_text(offer: BundleOffer) -> str:
 def signature_text(offer: BundleOffer) -> str:
     """Returns what is known about the bundle's signer, as a sentence."""
     if offer.signature == "unverified":
-        return tr("It carries a signature that nobody has checked.")
-    return tr("It is not signed: anybody can have written this name into it.")
+        return tr("It has a signature that was not verified.")
+    return tr("It is not signed: anyone could have written this name.")
 
 
 class ReadingBundlePanel(SheetFrame):
@@ -97,7 +97,7 @@ class BundlePanel(OfferPanel):
         offer, theme = self.offer, self._theme
         box = Surface(theme, "surface.raised", "border", "m")
         lines = column(box, margins=(14, 4, 14, 4))
-        publisher = Label(theme, offer.author or tr("nobody is named"), "body", wrap=True)
+        publisher = Label(theme, offer.author or tr("unknown"), "body", wrap=True)
         signature = Label(theme, signature_text(offer), "caption", "warning", wrap=True)
         version = f"{offer.here_version} → {offer.version}" if offer.here_version else offer.version
         facts = " · ".join(part for part in (kind_text(offer), size_text(offer.size_bytes), say(offer.licence)) if part)

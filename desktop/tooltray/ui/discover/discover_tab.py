@@ -152,7 +152,7 @@ class DiscoverTab(Page):
         self.offers.set_offers([said.hit_offer(hit) for hit in found.hits])
         self._draw_status(said.found_text(len(found.hits), found.total))
         is_there = bool(found.status.servers)
-        self._nothing.set_title(tr("Nothing is found") if is_there else tr("The registry is not here yet"))
+        self._nothing.set_title(tr("Nothing is found") if is_there else tr("Registry not downloaded yet"))
         self._stack.setCurrentWidget(self.offers if found.hits else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:

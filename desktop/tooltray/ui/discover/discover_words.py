@@ -25,7 +25,7 @@ def option_title(option: RegistryOption) -> str:
 
 
 def _here(name: str) -> tuple[tuple[str, str], ...]:
-    return ((tr("Here as {name}", name=name), "success"),) if name else ()
+    return ((tr("Added as {name}", name=name), "success"),) if name else ()
 
 
 def hit_offer(hit: RegistryHit) -> Offer:
@@ -62,9 +62,9 @@ def status_text(status: RegistryStatus | None, now: datetime) -> str:
     if status is None:
         return ""
     if not status.servers:
-        return tr("The registry is being fetched…") if status.is_updating else tr("The registry was never fetched.")
+        return tr("Downloading the registry…") if status.is_updating else tr("The registry is not downloaded yet.")
     text = tr("{count} servers of the official registry, as of {when}.", count=f"{status.servers:,}", when=moment(status.updated_at, now))
-    return in_a_row(text, tr("It is being fetched anew…") if status.is_updating else "")
+    return in_a_row(text, tr("Refreshing the list…") if status.is_updating else "")
 
 
 def status_problem(status: RegistryStatus | None, now: datetime) -> str:

@@ -50,7 +50,7 @@ class NewServerPreview(Surface):
             keys = Label(self._theme, tr("{names}, kept in the keyring", names=names), "body", wrap=True)
             self._add(tr("Secret") if len(server.secrets) == 1 else tr("Secrets"), keys)
         if server.command:
-            self._add(tr("Confinement"), Label(self._theme, entry_words(server.entry), "body", wrap=True))
+            self._add(tr("Sandbox"), Label(self._theme, entry_words(server.entry), "body", wrap=True))
         if server.origin:
             self._add(tr("From"), Label(self._theme, say(server.origin), "body", "secondary", wrap=True))
         for warning in server.warnings:

@@ -34,7 +34,7 @@ class OtherWays(QWidget):
         for index, (icon, words, button, signal) in enumerate(
             (
                 ("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), self.discover_requested),
-                ("download", tr("Move those that your AI clients have"), tr("Move servers here…"), self.import_requested),
+                ("download", tr("Import from your AI clients"), tr("Import servers…"), self.import_requested),
                 ("folder", tr("Install a bundle: a file that ends in .mcpb or .dxt"), tr("From a file…"), self.file_requested),
             )
         ):

@@ -137,7 +137,7 @@ def _read_file(path: str) -> Attachment:
         if stat.S_ISDIR(found.st_mode):
             raise TooltrayError(tr("'{name}' is a folder", name=name), "", tr("Add the files in it, or write its path."))
         if not stat.S_ISREG(found.st_mode):  # reading from a pipe or a device may never end
-            raise TooltrayError(tr("'{name}' is no file", name=name))
+            raise TooltrayError(tr("'{name}' is not a file", name=name))
         with open(path, "rb") as file:
             data = file.read(LARGEST_PICTURE_BYTES + 1)
     except OSError as error:

@@ -35,7 +35,7 @@ class FeedbackHistoryPanel(SheetFrame):
         self.body.addWidget(self._state)
 
     def show_entries(self, entries: Sequence[FeedbackEntry]) -> None:
-        self._state.setText(tr("Nothing yet. Reports that you answer or close stand here."))
+        self._state.setText(tr("No reports yet. Reports that you answer or close are listed here."))
         self._state.setVisible(not entries)
         now = time.time()
         for entry in entries[:MOST]:

@@ -111,7 +111,7 @@ class FeedbackWindow(QWidget):
     def set_draft(self, draft: Draft) -> None:
         """Restores a draft, and shows that it was restored."""
         self._box.set_content(draft.text, draft.attachments)
-        self._notes.add_banner("info", tr("What you wrote before and did not send is here again."))
+        self._notes.add_banner("info", tr("Your unsent draft is restored."))
 
     def set_ready_answers(self, answers: Sequence[str]) -> None:
         self._ready.set_answers(answers)
@@ -230,10 +230,8 @@ class FeedbackWindow(QWidget):
         if self._has_ended:
             return tr("Closing the window keeps what you wrote for the next report of this project, while Tooltray runs.")
         if self._box.is_empty:
-            return tr("Closing the window tells the AI that you gave no answer.")
-        return tr(
-            "Closing the window tells the AI that you gave no answer; what you wrote is kept for its next report, while Tooltray runs."
-        )
+            return tr('Closing sends "no answer".')
+        return tr('Closing sends "no answer". Your draft is kept for the next report while Tooltray runs.')
 
     def _on_replaced(self) -> None:
         """Shows that a newer report has replaced the one that the user was reading."""

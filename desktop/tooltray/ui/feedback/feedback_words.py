@@ -49,7 +49,7 @@ def ready_answer_words(answer: str) -> str:
     """Returns one of Tooltray's ready answers in the user's language; an answer that the user wrote stays unchanged."""
     match answer:
         case "Go on":
-            return tr("Go on")
+            return tr("Resume")
         case "Looks good, commit it":
             return tr("Looks good, commit it")
         case "Show me the diff":
@@ -66,7 +66,7 @@ def outcome_words(entry: FeedbackEntry) -> str:
         case "dismissed":
             return tr("You closed it without an answer")
         case "expired":
-            return tr("Nobody answered in time")
+            return tr("No answer in time")
         case "withdrawn":
             return tr("The AI client gave up")
         case "replaced":

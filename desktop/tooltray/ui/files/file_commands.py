@@ -85,7 +85,7 @@ class FileCommands(Commands):
     async def distrust(self, project: str, entry: str) -> None:
         try:
             await self._hub.files.distrust_entries(project, entry)
-            self.done.emit(tr("Taken back"))
+            self.done.emit(tr("Revoked"))
         finally:
             await self._look_trusted()  # the switch stands as it is so
         await self._look()

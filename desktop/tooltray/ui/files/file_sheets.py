@@ -157,11 +157,7 @@ class ReloadPlanPanel(SheetFrame):
         """Shows what a reload would change now."""
         is_something = reload_does_something(changes)
         text = tr("This is what would change. Calls to other servers continue. Nothing has been done yet.")
-        quiet = (
-            tr("Nothing changes. What stands here needs you first.")
-            if changes
-            else tr("All servers run as their files say. There is nothing to do.")
-        )
+        quiet = tr("No changes. These need your review first.") if changes else tr("All servers run as in their files. Nothing to do.")
         self._what.setText(text if is_something else quiet)
         self._table.set_rows(changes)
         self._table.fit_height()

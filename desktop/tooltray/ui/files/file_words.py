@@ -111,7 +111,7 @@ def trust_text(requests: Sequence[TrustRequest]) -> str:
         return tr("A program wants to add or change servers. What you switch on runs on this computer, as it is written here.")
     file = file_name(requests[0].file, requests[0].project)
     if all(request.is_change for request in requests):
-        return tr("{file} has changed. What you trusted goes on as it was until you say yes to what stands there now.", file=file)
+        return tr("{file} has changed. What you trusted keeps running unchanged until you approve the new version.", file=file)
     return tr("{file} came with the project. What you switch on runs on this computer, as it is written here.", file=file)
 
 
@@ -217,7 +217,7 @@ def reload_look(change: ReloadChange) -> Look:
         case "add":
             return Look("state-connected", "success", tr("Is added"))
         case "restart":
-            return Look("state-starting", "info", tr("Starts anew"))
+            return Look("state-starting", "info", tr("Restarts"))
         case "change" | "setting":
             return Look("state-waiting", "warning", tr("Is changed"))
         case "remove":

@@ -84,7 +84,7 @@ class TrustEntry(Surface):
         line.addWidget(ElidedLabel(theme, request.entry, "strong", mode=Qt.TextElideMode.ElideMiddle), 1)
         if request.is_inside:
             inside = Chip(theme, tr("Lies in the project"), "warning")
-            inside.setToolTip(tr("Whoever can change the project can change what it starts."))
+            inside.setToolTip(tr("Anyone who can change the project can change what it starts."))
             line.addWidget(inside)
         line.addWidget(Chip(theme, request.transport))
         line.addWidget(Chip(theme, *request_chip(request)))
@@ -125,14 +125,14 @@ class TrustEntry(Surface):
         yield from self._written_words()
         yield tr("Runs without asking"), self._plain(unasked(request))
         if request.confinement is not None:
-            yield tr("Confinement"), self._plain(in_full(request.confinement))
+            yield tr("Sandbox"), self._plain(in_full(request.confinement))
         if place := line_word(request.line):
             yield tr("In the file"), self._plain(place)
 
     def _written_words(self) -> Iterator[tuple[str, QWidget]]:
         """Yields the other settings of the entry, exactly as they are in the file."""
         request = self._request
-        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Also says"), request.others)):
+        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Other fields"), request.others)):
             if lines:
                 yield name, self._code("\n".join(lines))
 

@@ -36,7 +36,7 @@ class MessageRecording(QWidget):
             button = Button(theme, tr("Stop and forget"), small=True)
             button.clicked.connect(self._on_stop)
             title = tr("Recording until {time}", time=f"{datetime.fromtimestamp(self._until):%H:%M}")
-            banner = Banner(theme, "warning", title, tr("Whole arguments and results, in memory alone."), button)
+            banner = Banner(theme, "warning", title, tr("Full arguments and results, only in memory."), button)
         else:
             button = Button(theme, tr("Record for 10 minutes"), small=True)
             button.clicked.connect(self._on_record)

@@ -60,13 +60,13 @@ class MakeTokenPanel(SheetFrame):
         self._warning = Banner(
             theme,
             "warning",
-            tr("Whoever has this token can say yes for you"),
+            tr("The holder of this token can approve in your place"),
             tr("It approves calls, trusts servers and allows folders. An AI client that finds it can approve its own calls."),
         )
         if is_program:
             form.addWidget(setting_row(theme, tr("What it may"), "", self._scope))
             form.addWidget(setting_row(theme, tr("Ends"), "", self._lasts))
-            decides = tr("Otherwise what it adds or changes waits for your yes.")
+            decides = tr("Otherwise, what it adds or changes waits for your approval.")
             form.addWidget(setting_row(theme, tr("Let it decide in your place"), decides, self._trusted))
             form.addWidget(self._warning)
         self.body.addWidget(self._form)

@@ -198,7 +198,7 @@ class EntryFieldRow(QWidget):
             _ = self.value
             self._own_fault = ""
         except ValueError:
-            self._own_fault = tr("This must be a number.") if self.field.kind == "number" else tr("This is no JSON yet.")
+            self._own_fault = tr("This must be a number.") if self.field.kind == "number" else tr("This is not JSON yet.")
         self._say(self._own_fault, "error")
         self.changed.emit()
 

@@ -48,7 +48,7 @@ class FieldGroup(msgspec.Struct, frozen=True):
 
 def _transports() -> list[tuple[str, str]]:
     return [
-        ("", tr("As the entry looks")),
+        ("", tr("Automatic")),
         ('"stdio"', tr("A program on this computer (stdio)")),
         ('"http"', tr("Elsewhere (HTTP)")),
         ('"sse"', tr("Elsewhere, the older way (SSE)")),
@@ -65,7 +65,7 @@ def _isolations() -> list[tuple[str, str]]:
 
 
 def _laziness() -> list[tuple[str, str]]:
-    return [("", tr("Default")), ("true", tr("On demand")), ("false", tr("All at once"))]
+    return [("", tr("Default")), ("true", tr("Compact")), ("false", tr("Full"))]
 
 
 def _filters() -> list[tuple[str, str]]:
@@ -73,7 +73,7 @@ def _filters() -> list[tuple[str, str]]:
 
 
 def _grants() -> list[tuple[str, str]]:
-    return [("", tr("You, in a browser")), ('"client_credentials"', tr("The client by itself, with its secret"))]
+    return [("", tr("You, in a browser")), ('"client_credentials"', tr("The client, automatically, with its secret"))]
 
 
 def colors() -> list[tuple[str, str]]:
@@ -102,7 +102,7 @@ GROUPS = (
                 path=("args",),
                 kind="lines",
                 title=lambda: tr("Arguments"),
-                hint=lambda: tr("A line is one argument, also with spaces; no quotes."),
+                hint=lambda: tr("One argument per line, without quotes."),
                 is_code=True,
                 needs="command",
             ),
@@ -129,15 +129,15 @@ GROUPS = (
                 path=("type",),
                 spellings=("type", "transport", "transportType"),
                 kind="choice",
-                title=lambda: tr("How it is reached"),
+                title=lambda: tr("Transport"),
                 choices=_transports,
             ),
             EntryField(path=("era",), kind="choice", title=lambda: tr("Protocol"), choices=_eras),
             EntryField(
                 path=("customNpmRegistry",),
                 kind="text",
-                title=lambda: tr("Registry its packages come from"),
-                placeholder=lambda: tr("As for all servers"),
+                title=lambda: tr("Package registry"),
+                placeholder=lambda: tr("Default"),
                 is_code=True,
                 needs="command",
             ),
@@ -157,16 +157,14 @@ GROUPS = (
                 path=("label",),
                 kind="text",
                 title=lambda: tr("Label"),
-                hint=lambda: tr("Tells several accounts of one service apart, such as work and private."),
+                hint=lambda: tr("For several accounts of one service, e.g. Work."),
             ),
             EntryField(path=("color",), kind="choice", title=lambda: tr("Colour"), choices=colors),
             EntryField(
                 path=("projects",),
                 kind="lines",
                 title=lambda: tr("Only for these folders"),
-                hint=lambda: tr(
-                    "AI clients that work in one of them, or below it, have this server, and no others. One folder on each line."
-                ),
+                hint=lambda: tr("Only clients working in these folders see this server. One per line."),
                 placeholder=lambda: tr("All projects"),
                 is_code=True,
             ),
@@ -175,31 +173,31 @@ GROUPS = (
     FieldGroup(
         lambda: tr("When it runs"),
         (
-            EntryField(path=("disable",), kind="switch", title=lambda: tr("Never start it")),
+            EntryField(path=("disable",), kind="switch", title=lambda: tr("Disabled")),
             EntryField(path=("isolation",), kind="choice", title=lambda: tr("Copies"), choices=_isolations),
             EntryField(
                 path=("idleStop",),
                 kind="number",
-                title=lambda: tr("Stop after so many seconds without a call"),
+                title=lambda: tr("Stop when idle for (s)"),
                 placeholder=lambda: tr("Never"),
             ),
             EntryField(
                 path=("callTimeout",),
                 kind="number",
-                title=lambda: tr("Give a call up after so many seconds without progress"),
-                placeholder=lambda: tr("The hub's own limit"),
+                title=lambda: tr("Call timeout without progress (s)"),
+                placeholder=lambda: tr("Default"),
             ),
             EntryField(
                 path=("startTimeout",),
                 kind="number",
                 title=lambda: tr("Start timeout (s)"),
-                placeholder=lambda: tr("The hub's own limit"),
+                placeholder=lambda: tr("Default"),
             ),
             EntryField(
                 path=("maxCalls",),
                 kind="number",
-                title=lambda: tr("Calls at once"),
-                hint=lambda: tr("More than that wait; AI clients take turns."),
+                title=lambda: tr("Parallel calls"),
+                hint=lambda: tr("More calls wait; AI clients take turns."),
                 placeholder=lambda: tr("Any number"),
             ),
             EntryField(
@@ -239,14 +237,14 @@ GROUPS = (
             EntryField(
                 path=("callRules",),
                 kind="json",
-                title=lambda: tr("Calls that run without asking, by their arguments"),
-                hint=lambda: tr("As JSON; a rule can be made of any call that waits for your yes, too."),
+                title=lambda: tr("Approval rules"),
+                hint=lambda: tr("As JSON. You can also make a rule when a call asks."),
                 is_code=True,
             ),
             EntryField(
                 path=("toolOverrides",),
                 kind="json",
-                title=lambda: tr("Other names, descriptions and limits of tools"),
+                title=lambda: tr("Tool overrides"),
                 hint=lambda: tr("As JSON; a click on a tool in the tab Tools has a form for it."),
                 is_code=True,
             ),
@@ -259,7 +257,7 @@ GROUPS = (
                 is_code=True,
             ),
             EntryField(path=("descriptions",), kind="text", title=lambda: tr("Description"), placeholder=_of_server),
-            EntryField(path=("icons",), kind="text", title=lambda: tr("Sign on its card"), hint=lambda: tr("One emoji.")),
+            EntryField(path=("icons",), kind="text", title=lambda: tr("Icon"), hint=lambda: tr("One emoji.")),
         ),
     ),
     FieldGroup(
@@ -279,7 +277,7 @@ GROUPS = (
                 path=("oauth", "clientId"),
                 kind="text",
                 title=lambda: tr("Client ID"),
-                placeholder=lambda: tr("Registers by itself"),
+                placeholder=lambda: tr("Registers automatically"),
                 is_code=True,
                 needs="remote",
             ),
@@ -295,7 +293,7 @@ GROUPS = (
                 path=("oauth", "scopes"),
                 kind="lines",
                 title=lambda: tr("Scopes"),
-                placeholder=lambda: tr("As the server says"),
+                placeholder=lambda: tr("Default (from the server)"),
                 is_code=True,
                 needs="remote",
             ),

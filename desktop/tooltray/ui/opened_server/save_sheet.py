@@ -32,7 +32,7 @@ class SaveSheet(SheetFrame):
             self.body.addWidget(Banner(theme, "warning", title(preview.problem), sentences(preview.problem)))
         if preview.diff:
             self.body.addWidget(DiffView(theme, preview.diff, tr("What changes in {file}", file=preview.file), width=DIFF_WIDTH))
-            text = tr("It is restarted if it runs.") if preview.is_restarted else tr("It goes on running.")
+            text = tr("Saving restarts the server.") if preview.is_restarted else tr("It keeps running.")
             self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         else:
             self.body.addWidget(Label(theme, tr("Nothing changes in the file."), "body", "secondary"))

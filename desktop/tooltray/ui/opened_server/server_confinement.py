@@ -15,7 +15,7 @@ from tooltray.ui.widgets.surface import column
 class ServerConfinement(ServerView):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__()
-        area, content = PageScroll(tr("Confinement of {name}", name=name), margin=MARGIN), QWidget()
+        area, content = PageScroll(tr("Sandbox of {name}", name=name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=16)
         self._sections = [make(context, name) for make in SECTIONS]
         for section in self._sections:

@@ -51,7 +51,7 @@ class ServerMenu(QMenu):
         if server.is_deferred:
             self._add("stop", tr("Reset projects")).triggered.connect(self._wishes.projects_reset_requested)
         else:
-            words = ("clock", tr("Start when a client needs it")) if server.is_default else ("power", tr("Start with the hub"))
+            words = ("clock", tr("Start when a client needs it")) if server.is_default else ("power", tr("Start with Tooltray"))
             self._add(*words).triggered.connect(self._on_default)
         if is_of_file(server):
             self._add("external", tr("Open its file")).triggered.connect(self._on_file)

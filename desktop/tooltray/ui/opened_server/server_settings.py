@@ -372,7 +372,7 @@ class ServerSettings(ServerView):
         theirs = Button(self._theme, tr("Show theirs"), small=True)
         theirs.clicked.connect(self.commands.read)
         text = tr("Nothing of yours was saved. Showing theirs drops what you have typed.")
-        self._tell(Banner(self._theme, "warning", tr("Somebody has changed this entry meanwhile"), text, theirs))
+        self._tell(Banner(self._theme, "warning", tr("This entry was changed meanwhile"), text, theirs))
         self._draw()
 
     def _on_discard(self) -> None:

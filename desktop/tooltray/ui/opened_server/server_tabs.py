@@ -50,7 +50,7 @@ SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
     ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
-    ServerTab(CONFINEMENT, lambda: tr("Confinement"), ServerConfinement),
+    ServerTab(CONFINEMENT, lambda: tr("Sandbox"), ServerConfinement),
     ServerTab(LOG, lambda: tr("Log"), _log),
     ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
     ServerTab(OFFERED, lambda: tr("Prompts and resources"), OfferedPanel),

@@ -38,7 +38,7 @@ class ToolHints(QWidget):
             "idempotentHint": self._choice(tr("Does nothing more when called again")),
             "openWorldHint": self._choice(tr("Reaches beyond the server's own data")),
         }
-        note = tr("Hints are for AI clients. Here, a more careful one makes the tool ask, and none makes it run unasked.")
+        note = tr("Hints are for AI clients. Here, a stricter hint makes the tool ask; no hint makes it run without asking.")
         self._lines.addWidget(Label(theme, note, "caption", "muted", wrap=True))
         self._icon = self._field(tr("Address of its icon"), LONGEST_ADDRESS)
         self._icon.setPlaceholderText(SCHEME)
@@ -106,7 +106,7 @@ class ToolHints(QWidget):
         return field
 
     def _choice(self, title: str) -> Choice:
-        choice = Choice(self._theme, [("", tr("As the server says")), ("yes", tr("Yes")), ("no", tr("No"))], name=title)
+        choice = Choice(self._theme, [("", tr("Default (from the server)")), ("yes", tr("Yes")), ("no", tr("No"))], name=title)
         choice.setFixedWidth(CHOICE_WIDTH)
         line = row(spacing=12)
         line.addWidget(Label(self._theme, title, "label", wrap=True), 1)

@@ -158,7 +158,7 @@ class ToolWordsPanel(SheetFrame):
         self._hints = ToolHints(theme)
         self._hints.changed.connect(self._on_changed)
         self.body.addWidget(self._hints)
-        text = tr("The server is called as before. What you have allowed goes on counting.")
+        text = tr("The server is called as before. Your earlier approvals stay valid.")
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._add_buttons()
 

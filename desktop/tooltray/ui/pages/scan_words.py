@@ -27,8 +27,8 @@ def scan_title(scan: ClientScan) -> str:
     """Returns which clients were found, as a sentence."""
     names = [client.name for client in here(scan)]
     if not names:
-        return tr("No AI client that Tooltray knows is on this computer.")
-    return tr("{name} is here.", name=names[0]) if len(names) == 1 else tr("{names} are here.", names=names_in_a_row(names))
+        return tr("No supported AI client found on this computer.")
+    return tr("Found {name}.", name=names[0]) if len(names) == 1 else tr("Found {names}.", names=names_in_a_row(names))
 
 
 def scan_text(scan: ClientScan) -> str:
@@ -42,15 +42,15 @@ def _servers_text(scan: ClientScan) -> str:
     if not scan.servers:
         return tr("They have no servers of their own.") if len(here(scan)) > 1 else tr("It has no servers of its own.")
     if scan.servers == 1:
-        return tr("1 server stands in their settings.")
+        return tr("1 server in their settings.")
     if scan.different_servers == scan.servers:
-        return tr("{count} servers stand in their settings.", count=scan.servers)
-    return tr("{count} servers stand in their settings, {different} different ones.", count=scan.servers, different=scan.different_servers)
+        return tr("{count} servers in their settings.", count=scan.servers)
+    return tr("{count} servers in their settings, {different} different ones.", count=scan.servers, different=scan.different_servers)
 
 
 def _secrets_text(scan: ClientScan) -> str:
     if not scan.plain_secrets:
         return ""
     if scan.plain_secrets == 1:
-        return tr("1 key stands there in plain text.")
-    return tr("{count} keys stand there in plain text.", count=scan.plain_secrets)
+        return tr("1 key in plain text.")
+    return tr("{count} keys in plain text.", count=scan.plain_secrets)

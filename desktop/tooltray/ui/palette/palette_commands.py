@@ -42,7 +42,7 @@ class PaletteCommands(Commands):
     @action(as_notice)
     async def _take_back(self, grant: str) -> None:
         await self._hub.approvals.remove_grant(grant)
-        self._context.say(tr("Taken back"))
+        self._context.say(tr("Revoked"))
 
     @action(as_notice)
     async def change(self, settings: Mapping[str, object]) -> None:

@@ -70,7 +70,7 @@ class PalettePanel(Surface):
         layout.addLayout(head)
         layout.addWidget(divider())
         self.list = PaletteList(theme)
-        self._nothing = Label(theme, tr("Nothing has this name."), "body", "secondary")
+        self._nothing = Label(theme, tr("No matches."), "body", "secondary")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.list)
@@ -103,7 +103,7 @@ class PalettePanel(Surface):
     def _on_current_changed(self) -> None:
         """Describes the selected entry to screen readers, since the keyboard stays in the field."""
         entry = self.list.entry
-        self.field.setAccessibleDescription(spoken(entry) if entry is not None else tr("Nothing has this name."))
+        self.field.setAccessibleDescription(spoken(entry) if entry is not None else tr("No matches."))
         QAccessible.updateAccessibility(QAccessibleEvent(self.field, QAccessible.Event.DescriptionChanged))
 
     def showEvent(self, event: QShowEvent) -> None:

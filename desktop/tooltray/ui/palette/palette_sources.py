@@ -171,7 +171,7 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
         return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), "", also, ACTION + 1)
 
     yield entry("add", tr("Add server"), context.link("servers", "add"), "plus", "new install paste")
-    yield entry("import", tr("Move servers from your AI clients"), context.link("clients", "import"), "download", "import bring migrate")
+    yield entry("import", tr("Import servers from your AI clients"), context.link("clients", "import"), "download", "import bring migrate")
     yield entry("connect", tr("Connect your AI clients"), context.link("clients", "computer"), "plug", "install claude cursor code")
     yield entry("entry", tr("Copy entry for a client"), page.links.entry_copy_requested.emit, "copy", "json config bridge clipboard")
     yield entry("diagnostics", tr("Copy diagnostics"), commands.copy_diagnostics, "log", "bug report support")

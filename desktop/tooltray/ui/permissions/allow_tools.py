@@ -108,10 +108,10 @@ class AllowToolsPanel(SheetFrame):
             *([(LOCK, tr("When the screen locks"))] if subjects.has_lock else []),
             (str(7 * DAY_S), tr("In 7 days")),
             (str(30 * DAY_S), tr("In 30 days")),
-            (FOREVER, tr("When you take it back")),
+            (FOREVER, tr("When you revoke it")),
         ]
         clients = [("", tr("All clients")), *subjects.clients]
-        self._server = Choice(theme, [(name, name) for name in subjects.servers], name=tr("Server"), hint=tr("There is no server yet"))
+        self._server = Choice(theme, [(name, name) for name in subjects.servers], name=tr("Server"), hint=tr("No servers yet"))
         self._kind = OptionList(theme, kinds, name=tr("What"), chosen=["reads"], may_be_empty=False)
         self._tool = Choice(theme, [], name=tr("Tool"), hint=tr("No tools listed"))
         self._client = Choice(theme, clients, name=tr("For"))

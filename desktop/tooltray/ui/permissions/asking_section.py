@@ -36,7 +36,7 @@ class AskingSection(QWidget):
         text = tr("For all AI clients.")
         body.addLayout(heading(theme, tr("When calls ask"), ElidedLabel(theme, text, "caption", "muted")))
         reads = tr("Once a session has read the web, mail or issues, calls that send or publish ask first.")
-        same = tr("Whether your yes also counts for the same call, with the same arguments, right after it.")
+        same = tr("Whether your approval also counts for an identical call right after it.")
         body.addWidget(
             group(
                 theme,

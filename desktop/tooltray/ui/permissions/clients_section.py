@@ -56,7 +56,7 @@ class ClientsSection(PageScroll):
         self.asking = AskingSection(theme)
         body.addWidget(self.asking)
         body.addSpacing(GAP)
-        text = tr("Replaces what each server says. A tool that you set to ask first asks every client.")
+        text = tr("Replaces the servers' rules. A tool set to ask first still asks every client.")
         body.addLayout(heading(theme, tr("For one AI client"), ElidedLabel(theme, text, "caption", "muted")))
         box = Surface(theme)
         self._lines = column(box, margins=(16, 0, 16, 0))

@@ -28,9 +28,9 @@ def answer_words(entry: AuditEntry) -> str:
     words = {
         "yes": tr("Yes"),
         "no": tr("No"),
-        "late": tr("Nobody answered"),
-        "gone": tr("Nobody waited"),
-        "narrowed": tr("Taken back"),
+        "late": tr("No answer"),
+        "gone": tr("No one waited"),
+        "narrowed": tr("Revoked"),
     }
     return words.get(entry.answer, "–")
 
@@ -71,16 +71,14 @@ class DecisionsTab(PageScroll):
         self._theme = theme
         content = QWidget()
         body = column(content, margins=(24, 20, 24, 32), spacing=14)
-        text = tr(
-            "Every yes and no of yours, and where you gave it. The command tooltray audit and an export of the activity have them, too."
-        )
+        text = tr("Everything you allowed or declined, and where. Also: tooltray audit, and exports of the activity.")
         body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._check = column()
         body.addLayout(self._check)
         box = Surface(theme)
         lines = column(box, margins=(16, 1, 16, 1))
         self.table = Table(theme, self._columns(), tr("Decisions"), lambda each: each.number, in_card=True)
-        self._nothing = Label(theme, tr("Nothing was decided yet."), "body", "muted", wrap=True)
+        self._nothing = Label(theme, tr("No decisions yet."), "body", "muted", wrap=True)
         self._nothing.setContentsMargins(0, 14, 0, 14)
         lines.addWidget(self.table)
         lines.addWidget(self._nothing)

@@ -36,7 +36,7 @@ class GrantedTab(QStackedWidget):
         self._theme = theme
         self._grants: Sequence[GrantSnapshot] = ()
         self._changes: Sequence[ToolChange] = ()
-        text = tr("A call that is not allowed asks you first. What you allow for longer is listed here, and you can take it back.")
+        text = tr("Calls that are not allowed ask you first. Longer permissions are listed here; you can revoke them.")
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._tick)
         self._none = EmptyState(theme, own_permissions(0), text, ())
@@ -108,13 +108,13 @@ class GrantedTab(QStackedWidget):
         self._held = Table(self._theme, self._held_columns(), title, lambda each: (each.server, each.tool), in_card=True)
         self._held.row_chosen.connect(self.change_requested)
         self._held.selectionModel().currentChanged.connect(partial(self._follow, self._held))
-        text = tr("Tools ask again, and skills are held, until you have seen what is different.")
+        text = tr("Until you review the changes, tools ask again and skills are blocked.")
         self._changed = card_section(self._theme, body, title, text, self._held)
         self._table = Table(self._theme, self._columns(), tr("Allowed"), lambda each: each.id, in_card=True, has_header=True)
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self.opened)
         self._table.selectionModel().currentChanged.connect(partial(self._follow, self._table))
-        text = tr("For tools as they were defined when you allowed them. Switch off to take back.")
+        text = tr("Ends if the tool changes. Switch off to revoke.")
         self._granted = card_section(self._theme, body, tr("Allowed"), text, self._table)
         body.addStretch(1)
         area.setWidget(content)
@@ -123,7 +123,12 @@ class GrantedTab(QStackedWidget):
     def _held_columns(self) -> list[Column]:
         return [
             Column(tr("Tool"), lambda each: tr("{tool} of {server}", tool=each.tool, server=each.server)),
-            Column(tr("State"), lambda each: (tr("Look closely"), "warning") if each.warnings else (tr("Held"), "warning"), Kind.CHIP, 130),
+            Column(
+                tr("State"),
+                lambda each: (tr("Look closely"), "warning") if each.warnings else (tr("Blocked until reviewed"), "warning"),
+                Kind.CHIP,
+                130,
+            ),
             Column(tr("Change"), lambda _: tr("See what is different"), Kind.QUIET, 180),
         ]
 

@@ -97,7 +97,7 @@ def overall(servers: Sequence[ServerPermissions]) -> str:
     """Returns in one sentence what runs without asking; never "nothing" while something does."""
     own = [server for server in servers if server.is_changeable]
     if not own:
-        return tr("There is no server yet.")
+        return tr("No servers yet.")
     count = sum(mode_of(server) == ALL for server in own)
     if count == len(own):
         return tr("Every server runs everything without asking.") if count > 1 else tr("Your server runs everything without asking.")
@@ -116,7 +116,7 @@ def comes_to(row: ToolRow, now: datetime) -> tuple[str, str]:
     if tool.is_free:
         return tr("Runs without asking"), ""
     if tool.is_held:
-        return tr("Held"), "warning"
+        return tr("Blocked until reviewed"), "warning"
     for grant in row.grants:
         if not (grant.client or grant.session):
             return _allowed(grant, now), "accent"
@@ -153,12 +153,12 @@ def found(rows: Iterable[ToolRow], text: str) -> list[ToolRow]:
 
 def client_choices() -> list[tuple[str, str]]:
     """Returns what can be chosen for one kind of AI client."""
-    return [("", tr("As each server says")), (ALL, mode_name(ALL)), (READS, mode_name(READS)), (NOTHING, mode_name(NOTHING))]
+    return [("", tr("Default")), (ALL, mode_name(ALL)), (READS, mode_name(READS)), (NOTHING, mode_name(NOTHING))]
 
 
 def guard_choices() -> list[tuple[str, str]]:
     """Returns what can be chosen of the flow guard for one kind of AI client."""
-    return [("", tr("Flow guard as for all")), ("on", tr("Flow guard on")), ("off", tr("Flow guard off"))]
+    return [("", tr("Flow guard: default")), ("on", tr("Flow guard on")), ("off", tr("Flow guard off"))]
 
 
 def has_own_rules(mode: ClientModeSnapshot) -> bool:
@@ -187,7 +187,7 @@ def answer_word(entry: ActivityEntry) -> str:
         "reads": tr("All reads allowed"),
         "rule": tr("Allowed, and a rule made of it"),
         "refused": tr("Refused"),
-        "late": tr("Nobody answered"),
+        "late": tr("No answer"),
         "cancelled": tr("Given up"),
     }
     return words.get(entry.outcome, entry.outcome)
@@ -203,7 +203,9 @@ def waiting_entries(requests: Sequence[TrustRequest]) -> str:
     project, count = requests[0].project, len(requests)
     if not project:
         return (
-            tr("{name} waits for your yes", name=requests[0].entry) if count == 1 else tr("{count} servers wait for your yes", count=count)
+            tr("{name} waits for your approval", name=requests[0].entry)
+            if count == 1
+            else tr("{count} servers wait for your approval", count=count)
         )
     name = folder_name(project)
     if count == 1:

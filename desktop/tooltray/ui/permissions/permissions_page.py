@@ -302,7 +302,7 @@ class PermissionsPage(Page):
         self._context.offer_undo(text).action_requested.connect(undo)
 
     def _on_taken_back(self, id: str) -> None:
-        self._offer_undo(tr("Taken back"), partial(self.grants.give_back, id))
+        self._offer_undo(tr("Revoked"), partial(self.grants.give_back, id))
 
     def _on_refuse(self, id: str) -> None:
         self.commands.answer(id, "refuse")

@@ -38,7 +38,7 @@ class RulePanel(SheetFrame):
         self.body.addWidget(self._past)
         self._lists = column(spacing=10)
         self.body.addLayout(self._lists)
-        remove = Button(theme, tr("Take it back"), "danger")
+        remove = Button(theme, tr("Revoke it"), "danger")
         remove.clicked.connect(self._on_remove)
         self.buttons.addWidget(remove)
         self.buttons.addStretch(1)

@@ -203,7 +203,7 @@ class RulesTab(QWidget):
             return tr("Which tools it has is not known yet. They are listed when it has run once.")
         if self._text.strip() or self._filter.current:
             return tr("No such tool.")
-        return tr("It has no tools.") if server is not None else tr("No tools are known yet.")
+        return tr("It has no tools.") if server is not None else tr("No tools listed yet.")
 
     def _server(self) -> ServerPermissions | None:
         return next((each for each in self._servers if each.server == self._chosen), None)

@@ -85,7 +85,7 @@ class ToolPanel(SheetFrame):
             text = " · ".join(filter(None, (answer_word(entry), entry.client, entry.touched)))
             self._answers.addWidget(self._line(moment(entry.at, datetime.now()), text))
         if not answers:
-            self._answers.addWidget(self._line("", tr("Nobody was asked about it, as far as is kept.")))
+            self._answers.addWidget(self._line("", tr("No recorded approvals or refusals.")))
 
     def show_no_answers(self, problem: Problem) -> None:
         """Shows that the answers could not be read, so that the list does not look empty."""
@@ -102,8 +102,8 @@ class ToolPanel(SheetFrame):
             until = tr("Until: {when}", when=granted_until(grant, datetime.now()))
             words = f"{granted(grant)} · {granted_to(grant)} · {until}"
             line.addWidget(ElidedLabel(self._theme, words), 1)
-            back = Button(self._theme, tr("Take back"), small=True)
-            back.setAccessibleName(f"{tr('Take back')}, {words}")
+            back = Button(self._theme, tr("Revoke"), small=True)
+            back.setAccessibleName(f"{tr('Revoke')}, {words}")
             back.clicked.connect(partial(self.take_back_requested.emit, grant.id))
             line.addWidget(back)
             lines.addLayout(line)

@@ -47,12 +47,14 @@ class TrustedTab(PageScroll):
         self.folders = Table(theme, self._folder_columns(), tr("Allowed folders"), lambda each: each, in_card=True)
         self.folders.pressed.connect(self._on_disallow)
         text = tr("Servers that work on a project may be started for these folders, and for all below them.")
-        self._no_folders = Label(theme, tr("None yet. A folder is allowed when you say yes to it."), "body", "muted", wrap=True)
+        self._no_folders = Label(theme, tr("None yet. A folder is allowed when you approve it."), "body", "muted", wrap=True)
         body.addWidget(_section(theme, tr("Allowed folders"), text, self.folders, self._no_folders, add))
         self.entries = Table(theme, self._entry_columns(), tr("Trusted servers"), lambda each: (each.project, each.entry), in_card=True)
         self.entries.pressed.connect(self._on_distrust)
-        text = tr("Servers of projects' own files that you said yes to. One whose entry changes waits for your yes again.")
-        self._no_entries = Label(theme, tr("None yet. When a project brings servers, they wait for your yes."), "body", "muted", wrap=True)
+        text = tr("Projects' servers that you approved. If an entry changes, it waits for your approval again.")
+        self._no_entries = Label(
+            theme, tr("None yet. When a project brings servers, they wait for your approval."), "body", "muted", wrap=True
+        )
         body.addWidget(_section(theme, tr("Trusted servers of projects"), text, self.entries, self._no_entries))
         body.addStretch(1)
         self.setWidget(content)
@@ -66,16 +68,16 @@ class TrustedTab(PageScroll):
     def _folder_columns(self) -> list[Column]:
         return [
             Column(tr("Folder"), visible_path, Kind.MONO, tip=visible_path),
-            Column("", lambda _: tr("Take back"), Kind.BUTTON, 110),
+            Column("", lambda _: tr("Revoke"), Kind.BUTTON, 110),
         ]
 
     def _entry_columns(self) -> list[Column]:
         return [
             Column(tr("Server"), lambda each: each.entry, Kind.TEXT, 240, lambda each: each.server),
             Column(tr("Project"), lambda each: folder_name(each.project), Kind.QUIET, tip=lambda each: visible_path(each.project)),
-            Column(tr("How"), lambda each: tr("Added here") if each.is_own else tr("You said yes"), Kind.QUIET, 120),
+            Column(tr("How"), lambda each: tr("Added here") if each.is_own else tr("You approved"), Kind.QUIET, 120),
             Column(tr("Since"), lambda each: moment(each.trusted_at, datetime.now()), Kind.QUIET, 96),
-            Column("", lambda _: tr("Take back"), Kind.BUTTON, 110),
+            Column("", lambda _: tr("Revoke"), Kind.BUTTON, 110),
         ]
 
     def _on_disallow(self, folder: str) -> None:

@@ -201,4 +201,4 @@ def _nothing() -> None: ...
 
 
 def _no_hub() -> TooltrayError:
-    return TooltrayError(tr("The hub is not running"), "", tr("Wait until it has started, or start Tooltray again."))
+    return TooltrayError(tr("Tooltray is not running"), "", tr("Wait until it has started, or start Tooltray again."))

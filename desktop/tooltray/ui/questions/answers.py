@@ -21,7 +21,7 @@ _MOMENT = re.compile(_DATE.pattern + r"[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:?[0-9]{
 def text_fault(field: ElicitationField, text: str) -> str:
     """Returns what is wrong with the text in a field; empty if it can be sent. An optional field may stay empty."""
     if not text:
-        return tr("An answer is needed") if field.is_required else ""
+        return tr("Required") if field.is_required else ""
     if field.kind is AnswerKind.TEXT:
         return _length_fault(field, text) or _format_fault(field.format, text)
     number = _number(field.kind, text)

@@ -50,7 +50,7 @@ def look_at(content: bytes) -> PictureFile:
     """Reads a picture's header."""
     format = _format(content)
     if not format:
-        return PictureFile(content, problem=tr("It is no picture of a kind that is shown here."))
+        return PictureFile(content, problem=tr("This picture format cannot be shown here."))
     if len(content) > MOST_BYTES:
         return PictureFile(content, format, problem=tr("It is too large to be shown; save it to open it elsewhere."))
     reader, _buffer = _reader(content, format)
@@ -59,7 +59,7 @@ def look_at(content: bytes) -> PictureFile:
         return PictureFile(content, format, problem=tr("It is damaged."))
     if size.width() * size.height() > MOST_PIXELS:
         sides = f"{size.width():,} × {size.height():,}"
-        return PictureFile(content, format, problem=tr("It says that it has {size} pixels, which is more than is shown here.", size=sides))
+        return PictureFile(content, format, problem=tr("It is too large to show here: {size} pixels.", size=sides))
     return PictureFile(content, format, size.width(), size.height())
 
 

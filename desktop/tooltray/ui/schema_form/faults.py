@@ -122,11 +122,11 @@ def _worded(error: FieldError) -> Iterator[tuple[Path, str]]:
     match error.validator:
         case "required":
             there = error.instance if isinstance(error.instance, dict) else {}
-            yield from (((*path, name), tr("This is needed.")) for name in _names(limit) if name not in there)
+            yield from (((*path, name), tr("Required.")) for name in _names(limit) if name not in there)
         case "type":
             yield path, tr("This must be of the type {type}.", type=" | ".join(_names(limit)))
         case "enum" | "const":
-            yield path, tr("This is none of the values that there are.")
+            yield path, tr("This is not one of the allowed values.")
         case "minimum" | "exclusiveMinimum":
             words = tr("At least {number}.", number=limit) if error.validator == "minimum" else tr("More than {number}.", number=limit)
             yield path, words
@@ -134,7 +134,7 @@ def _worded(error: FieldError) -> Iterator[tuple[Path, str]]:
             words = tr("At most {number}.", number=limit) if error.validator == "maximum" else tr("Less than {number}.", number=limit)
             yield path, words
         case "minLength":
-            yield path, tr("This is needed.") if limit == 1 else tr("At least {number} characters", number=limit)
+            yield path, tr("Required.") if limit == 1 else tr("At least {number} characters", number=limit)
         case "maxLength":
             yield path, tr("At most {number} characters", number=limit)
         case "minItems":
@@ -146,7 +146,7 @@ def _worded(error: FieldError) -> Iterator[tuple[Path, str]]:
         case "anyOf" | "oneOf":
             yield from _of_branches(error, path)
         case "additionalProperties" | "unevaluatedProperties":
-            yield path, tr("There is something in it that is not taken: {what}", what=one_line(error.message, LONGEST_FAULT))
+            yield path, tr("It contains something that is not allowed: {what}", what=one_line(error.message, LONGEST_FAULT))
         case _:
             yield path, one_line(error.message, LONGEST_FAULT)
 
@@ -165,4 +165,4 @@ def _of_branches(error: FieldError, path: Path) -> Iterator[tuple[Path, str]]:
         for each in min(near, key=len):
             yield from _worded(each)
     else:
-        yield path, tr("This is none of what there can be here.")
+        yield path, tr("This matches none of the allowed forms.")

@@ -329,7 +329,7 @@ def json_fault(text: str) -> str:
     try:
         read_json(text)
     except json.JSONDecodeError as error:
-        return tr("This is no JSON from line {line} on: {reason}", line=error.lineno, reason=error.msg)
+        return tr("Not valid JSON from line {line}: {reason}", line=error.lineno, reason=error.msg)
     except (ValueError, RecursionError):
-        return tr("This is no JSON that can be read.")
+        return tr("Not valid JSON.")
     return ""

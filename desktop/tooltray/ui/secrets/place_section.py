@@ -49,7 +49,7 @@ class PlaceSection(QWidget):
         self._passphrase.returnPressed.connect(self._on_use_file)
         self._use = Button(theme, tr("Use the file"))
         self._use.clicked.connect(self._on_use_file)
-        text = tr("It opens the file, or becomes its passphrase if there is none yet.")
+        text = tr("Opens the file, or becomes the passphrase of a new one.")
         self._passphrase_row = setting_row(theme, tr("Passphrase"), text, self._passphrase, self._use)
         rows = (
             setting_row(theme, tr("Place"), "", self._choice),

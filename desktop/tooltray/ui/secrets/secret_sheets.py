@@ -40,7 +40,7 @@ class SecretPanel(SheetFrame):
             text = tr("Tooltray keeps this for itself: which tokens you trust, or what its backups are encrypted with.")
             self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         elif secret.kind == "sign-in":
-            text = tr("The tokens of your sign-in. They are renewed by themselves.")
+            text = tr("The tokens of your sign-in. They are renewed automatically.")
             self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
             self._add_users()
         elif secret.kind == "provided":
@@ -68,7 +68,7 @@ class SecretPanel(SheetFrame):
 
     def _add_origin(self) -> None:
         secret = self._secret
-        text = tr("It is fetched from {origin} each time a server starts, and kept nowhere.", origin=say(secret.origin))
+        text = tr("It is fetched from {origin} each time a server starts, and never stored.", origin=say(secret.origin))
         self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
         if secret.problem is not None:
             self.body.addWidget(Banner(self._theme, "warning", title(secret.problem), sentences(secret.problem)))
@@ -120,7 +120,7 @@ class SecretPanel(SheetFrame):
 def _note(secret: SecretSnapshot) -> str:
     if secret.is_stored is None:
         return tr("Whether it is stored is not known: the place of the secrets does not answer.")
-    return tr("The value of now is not shown.") if secret.is_stored else tr("It is not stored, so servers that use it cannot start.")
+    return tr("The current value is not shown.") if secret.is_stored else tr("It is not stored, so servers that use it cannot start.")
 
 
 class NewSecretPanel(SheetFrame):

@@ -47,7 +47,7 @@ def about(stored: Sequence[SecretSnapshot]) -> str:
     """Returns what is to be known of all that are listed."""
     if any(each.is_stored is None and each.kind == "value" for each in stored):
         return tr("Servers use these. Which of them are stored is not known.")
-    return tr("Settings refer to them by name. A value goes to servers alone, and is never shown.")
+    return tr("Settings refer to them by name. Only servers get the values, which are never shown.")
 
 
 def used_by(secret: SecretSnapshot) -> str:

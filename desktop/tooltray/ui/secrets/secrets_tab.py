@@ -141,7 +141,7 @@ class SecretsTab(Page):
     def _missing_section(self) -> QWidget:
         self._missing = QWidget()
         body = column(self._missing, spacing=10)
-        text = ElidedLabel(self._theme, tr("Servers use them, and nobody has stored them yet."), "caption", "muted")
+        text = ElidedLabel(self._theme, tr("Servers use them, but they are not stored yet."), "caption", "muted")
         body.addLayout(heading(self._theme, tr("Missing"), text))
         box = Surface(self._theme)
         self._fields: QVBoxLayout = column(box, margins=(16, 1, 16, 1))

@@ -56,7 +56,7 @@ class FirstStart(QWidget):
         self._say(tr("Add your first server"), "title", "primary")
         self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
         inner.addSpacing(12)
-        self._move = self._way("download", tr("Move servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
+        self._move = self._way("download", tr("Import servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
         self._move.clicked.connect(self.move_requested)
         inner.addSpacing(4)
         self._say(tr("Or begin with one of these. They need no account."), "caption", "muted")
@@ -79,7 +79,7 @@ class FirstStart(QWidget):
         self._move.setVisible(bool(scan.servers))
         owners = [client.name for client in clients if any(file.servers for file in client.files)]
         if scan.servers and owners:
-            self._move.set_title(tr("Move servers from {clients}", clients=names_in_a_row(owners)))
+            self._move.set_title(tr("Import servers from {clients}", clients=names_in_a_row(owners)))
 
     def enable(self, is_usable: bool) -> None:
         """Enables or disables the buttons: without a hub nothing can be added."""

@@ -31,7 +31,7 @@ class ManyBar(QWidget):
             (START, tr("Start"), "play", "secondary"),
             (STOP, tr("Stop"), "stop", "secondary"),
             (RESTART, tr("Restart"), "refresh", "secondary"),
-            (ON_DEMAND, tr("On demand"), "clock", "secondary"),
+            (ON_DEMAND, tr("Compact"), "clock", "secondary"),
             (REMOVE, tr("Remove"), "trash", "danger"),
         )
         self._buttons: dict[str, Button] = {}
@@ -39,7 +39,7 @@ class ManyBar(QWidget):
             button = self._buttons[what] = Button(theme, text, variant, icon, small=True)
             button.clicked.connect(partial(self._on_pressed, what))
             line.addWidget(button)
-        self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with the hub."))
+        self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with Tooltray."))
         line.addStretch(1)
         self._all = Button(theme, tr("Select all"), "ghost", small=True)
         self._all.clicked.connect(table.selectAll)

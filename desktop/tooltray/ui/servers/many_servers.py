@@ -132,8 +132,8 @@ class ManyServers(Commands):
         await self._each(names, show, _not_changed, at_once=1)
         self._context.wishes.costs_requested.emit()
         if before:
-            words = tr("The tools of {name} are shown on demand", name=names[0])
-            many = tr("The tools of {count} servers are shown on demand", count=len(before))
+            words = tr("The tool listing of {name} is compact", name=names[0])
+            many = tr("The tool listing of {count} servers is compact", count=len(before))
             self.undoable.emit(Undo(words if len(before) == 1 else many, partial(self._show_as_before, before)))
 
     # servers that run everything without asking: offered once, since new ones ask
@@ -236,7 +236,7 @@ class ManyServers(Commands):
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
-            self.failed.emit(Problem(failure(len(problems)), _listed(list(problems)), tr("Each of them says why.")))
+            self.failed.emit(Problem(failure(len(problems)), _listed(list(problems)), tr("Open each server for the reason.")))
         return [name for name in names if name not in problems]
 
 

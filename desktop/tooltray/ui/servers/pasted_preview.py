@@ -147,7 +147,7 @@ class PastedPreview(Surface):
         plain = [str(key) for key in variables if key not in self._pasted.secrets] if isinstance(variables, Mapping) else []
         if plain:
             self._add(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
-        self._add(tr("Confinement"), Label(theme, entry_words(config), "caption", "secondary", wrap=True))
+        self._add(tr("Sandbox"), Label(theme, entry_words(config), "caption", "secondary", wrap=True))
 
     def _add_secrets(self) -> None:
         for index, (key, value) in enumerate(self._pasted.secrets.items()):
@@ -158,7 +158,7 @@ class PastedPreview(Surface):
 
     def _add_start(self) -> None:
         theme = self._theme
-        self._default = Switch(theme, tr("Start {name} with the hub", name=self._pasted.name), on=True)
+        self._default = Switch(theme, tr("Start {name} with Tooltray", name=self._pasted.name), on=True)
         self._default.clicked.connect(self._on_default)
         self._default_words = Label(theme, "", "caption", "secondary")
         self._add(tr("Start"), self._default, self._default_words, stretch=True)
@@ -234,7 +234,7 @@ class PastedPreview(Surface):
         self.changed.emit()
 
     def _on_default(self) -> None:
-        self._default_words.setText(tr("With the hub") if self._default.isChecked() else tr("When a client needs it"))
+        self._default_words.setText(tr("With Tooltray") if self._default.isChecked() else tr("When a client needs it"))
 
     def _add(self, name: str, value: QWidget, *notes: QWidget, stretch: bool = False) -> None:
         if self._layout.count() and name:

@@ -135,7 +135,7 @@ class ServerCommands(Commands):
         """Sets whether a server starts with the hub."""
         if is_default:
             await self._hub.servers.add_mcp_default_server(name)
-            self.done.emit(tr("{name} starts with the hub from now on", name=name))
+            self.done.emit(tr("{name} starts with Tooltray from now on", name=name))
         else:
             await self._hub.servers.remove_mcp_default_server(name)
             self.done.emit(tr("{name} starts when a client needs it from now on", name=name))

@@ -34,7 +34,7 @@ class TokenSummary(QWidget):
         self._has_tokens, self._has_room = False, True
         self._listing: ClientModeSnapshot | None = None
         line = row(self, spacing=10)
-        self._meter = Meter(theme, tr("Tokens that clients read before the first word"))
+        self._meter = Meter(theme, tr("Tokens in the client's context"))
         self._meter.setFixedWidth(METER)
         line.addWidget(self._meter)
         self._words = Label(theme, "", "caption", "secondary", tabular=True)
@@ -68,7 +68,7 @@ class TokenSummary(QWidget):
         self._draw()
         self._meter.set_share(shown / all_tokens if all_tokens else 0.0)
         self._words.setText(_head(self._listing, tokens(shown, all_tokens)) if all_tokens else "")
-        counted = tr("What a client's model reads before the first word, counted with {tokenizer}", tokenizer=costs.tokenizer)
+        counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
         if (listing := self._listing) is not None and listing.summary:
             counted = tr("{summary} Change it in Clients > Kinds of clients.", summary=listing.summary) + "\n" + counted
         self.setToolTip(counted)

@@ -39,11 +39,11 @@ class ServerOptionsPanel(SheetFrame):
         self._template: list[str] | None = None  # for a project, where the settings have one apart from its arguments
         self._arguments: list[str] | None = None  # as the settings have them; None until they are known, or if it takes none
         self._own_lazy: bool | None = None  # as the settings have it
-        self._lazy = OptionList(theme, _lazy_options(), name=tr("When its tools are shown"), may_be_empty=False)
+        self._lazy = OptionList(theme, _lazy_options(), name=tr("Tool listing"), may_be_empty=False)
         self._lazy.changed.connect(self._on_lazy)
         self._lazy.setEnabled(False)  # until it is known
         text = tr("Clients see one small tool; using it loads the rest.")
-        self.body.addLayout(_words(theme, tr("When its tools are shown"), text))
+        self.body.addLayout(_words(theme, tr("Tool listing"), text))
         self.body.addWidget(self._lazy)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
         self.body.addWidget(self._cost)
@@ -54,7 +54,7 @@ class ServerOptionsPanel(SheetFrame):
         self._add_template()
         waiting = QWidget()
         lines = column(waiting, spacing=12)
-        text = tr("It does not start with the hub, but once for each project folder, when a client works in one.")
+        text = tr("It does not start with Tooltray, but once for each project folder that a client works in.")
         lines.addLayout(_question(theme, self._deferred, text))
         lines.addWidget(self._project)
         self.body.addWidget(divider())
@@ -83,7 +83,7 @@ class ServerOptionsPanel(SheetFrame):
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
-            self._cost.setText(tr("Clients read {tokens} of it before the first word.", tokens=tokens(cost.shown_tokens, cost.tokens)))
+            self._cost.setText(tr("{tokens} in every client's context.", tokens=tokens(cost.shown_tokens, cost.tokens)))
 
     def set_entry(self, entry: Mapping[str, object]) -> None:
         """Shows with which arguments of its entry the server starts for a project."""
@@ -97,7 +97,7 @@ class ServerOptionsPanel(SheetFrame):
             self._field.setPlainText("\n".join(self._arguments or ()))
         self._own_lazy = own_lazy_load(entry)
         if self._own_lazy is None:  # else nothing here says what counts for all servers
-            self._lazy.set_title("all", tr("Default (on demand)") if self._server.is_lazy else tr("Default (all at once)"))
+            self._lazy.set_title("all", tr("Default (compact)") if self._server.is_lazy else tr("Default (full)"))
         self._lazy.setEnabled(True)
         self._draw_lazy()
         self._with_arguments.setVisible(has_command)
@@ -157,7 +157,7 @@ class ServerOptionsPanel(SheetFrame):
     def _on_edited(self) -> None:
         self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
         self._note.setText(
-            tr("A line is one argument, also with spaces; no quotes.")
+            tr("One argument per line, without quotes.")
             if "{project_path}" in self._field.toPlainText() or "{project_name}" in self._field.toPlainText()
             else tr("Nothing in them names the project yet.")
         )
@@ -184,7 +184,7 @@ def own_lazy_load(entry: Mapping[str, object]) -> bool | None:
 
 
 def _lazy_options() -> list[tuple[str, str]]:
-    return [("all", tr("Default")), ("lazy", tr("On demand")), ("everything", tr("All at once"))]
+    return [("all", tr("Default")), ("lazy", tr("Compact")), ("everything", tr("Full"))]
 
 
 def _words(theme: Theme, name: str, text: str) -> QVBoxLayout:

@@ -80,7 +80,7 @@ class ServersPage(Page):
         layout.addWidget(self._filter)
         self._stack = QStackedWidget()
         layout.addWidget(NoticesAbove(self.notices, self._stack), 1)
-        self._loading = EmptyState(theme, tr("The hub is starting"), tr("Your servers appear here in a moment."), [])
+        self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = self._build_empty()
         self.server_list = ServerList(context, self._filter)

@@ -50,8 +50,8 @@ class TokenAdvice(Button):
 
     def set_savings(self, saved: list[tuple[str, int]]) -> None:
         self._saved = saved
-        self.setText(tr("On demand would save {tokens}", tokens=f"{self._total:,}"))
-        self.setToolTip(tr("Clients see one small tool of each server; using it loads the rest."))
+        self.setText(tr("Save {tokens}…", tokens=f"{self._total:,}"))
+        self.setToolTip(tr("Clients see one small tool per server; using it loads the rest."))
 
     def _on_clicked(self) -> None:
         menu = QMenu(self)

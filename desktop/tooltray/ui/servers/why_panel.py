@@ -89,7 +89,7 @@ class WhyPanel(SheetFrame):
         if found is not None:
             self._show(found)
         if not self._found.count():
-            self._found.addWidget(Label(self._theme, tr("Nothing was found out."), "body", "muted"))
+            self._found.addWidget(Label(self._theme, tr("No cause found."), "body", "muted"))
 
     def _show(self, found: Diagnosis) -> None:
         if found.problem is not None:
@@ -99,7 +99,7 @@ class WhyPanel(SheetFrame):
         if found.remark:  # such as secrets that it usually needs and does not get
             self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
         if found.remedies:
-            self._found.addWidget(Label(self._theme, tr("What can be done"), "strong"))
+            self._found.addWidget(Label(self._theme, tr("How to fix it"), "strong"))
             self._found.addWidget(self._remedies(found.remedies))
         facts = _facts(found)
         if facts:
@@ -199,7 +199,7 @@ class WhyPanel(SheetFrame):
 
 def _facts(found: Diagnosis) -> list[tuple[str, str]]:
     facts: list[tuple[str, str]] = [
-        (tr("Was run"), " ".join(found.command)),
+        (tr("Command"), " ".join(found.command)),
         (tr("Found at"), found.resolved_command),
         (tr("Looked in"), "" if found.resolved_command else ", ".join(found.searched)),
         (tr("PATH"), found.path),

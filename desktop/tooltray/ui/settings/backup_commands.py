@@ -102,5 +102,5 @@ def _read(path: Path) -> dict[str, object]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise TooltrayError(tr("This file is no backup"), str(path), tr("Choose a file that Tooltray has exported."))
+        raise TooltrayError(tr("This file is not a backup"), str(path), tr("Choose a file that Tooltray has exported."))
     return document

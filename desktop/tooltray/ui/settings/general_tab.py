@@ -86,9 +86,7 @@ class GeneralTab(Page):
         rows = (
             setting_row(theme, tr("Start when you log in"), tr("In the tray, without a window."), self._login),
             setting_row(theme, tr("Start in the tray"), tr("The window stays away until you open it from the tray."), self._hidden),
-            setting_row(
-                theme, tr("Keep running when the window closes"), tr("AI clients go on with your servers; the icon stays."), self._keeps
-            ),
+            setting_row(theme, tr("Keep running when the window closes"), tr("Clients keep working; the tray icon stays."), self._keeps),
         )
         self._begin(tr("Start and end"))
         self._area.body.addWidget(group(theme, *rows))

@@ -13,7 +13,7 @@ from tooltray.ui.widgets.setting_rows import setting_row
 def shortcuts() -> tuple[tuple[str, str], ...]:
     """Returns the keys with what each does."""
     return (
-        ("Ctrl+K", tr("Find or do anything")),
+        ("Ctrl+K", tr("Search or run a command")),
         ("Ctrl+F", tr("Search on the page")),
         ("Ctrl+N", tr("Add a server")),
         ("Ctrl+V", tr("On the page of servers: add what is on the clipboard")),

@@ -428,5 +428,5 @@ class Desktop:
                 each.removeHandler(sign)
 
     def _show_bug(self, report: str) -> None:
-        problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
+        problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("See the log for details."))
         self._window.context.notices.add_bug(problem, report)

@@ -21,19 +21,19 @@ class HubWords(msgspec.Struct, frozen=True):
 
 def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
     """Returns the hub's status for the foot of the window's navigation."""
-    starting = Look("state-starting", "info", tr("Hub is starting"), turns=True)
+    starting = Look("state-starting", "info", tr("Tooltray is starting"), turns=True)
     match phase:
         case HubPhase.TAKING_OVER:
-            return HubWords(starting, tr("Another hub is leaving"))
+            return HubWords(starting, tr("Another Tooltray is quitting"))
         case HubPhase.FAILED:
-            return HubWords(Look("state-error", "error", tr("Hub is not running")), "")
+            return HubWords(Look("state-error", "error", tr("Tooltray is not running")), "")
         case HubPhase.ENDING:
-            return HubWords(Look("state-starting", "neutral", tr("Hub is ending"), turns=True), tr("Stopping the servers"))
+            return HubWords(Look("state-starting", "neutral", tr("Tooltray is ending"), turns=True), tr("Stopping the servers"))
         case _ if snapshot is None or phase is HubPhase.STARTING:
             return HubWords(starting, "")
     if snapshot.is_paused:
-        return HubWords(Look("state-waiting", "warning", tr("Hub is paused")), paused_until(snapshot.paused_until))
-    return HubWords(Look("state-connected", "success", tr("Hub is running")), client_count(snapshot.session_count))
+        return HubWords(Look("state-waiting", "warning", tr("Tooltray is paused")), paused_until(snapshot.paused_until))
+    return HubWords(Look("state-connected", "success", tr("Tooltray is running")), client_count(snapshot.session_count))
 
 
 def client_count(count: int) -> str:
@@ -68,7 +68,7 @@ def waiting_commands(count: int) -> tuple[str, ...]:
     """Returns how many commands wait for approval; empty without any."""
     if not count:
         return ()
-    return (tr("1 command waits for your yes") if count == 1 else tr("{count} commands wait for your yes", count=count),)
+    return (tr("1 command waits for your approval") if count == 1 else tr("{count} commands wait for your approval", count=count),)
 
 
 def waiting_calls(count: int) -> tuple[str, ...]:

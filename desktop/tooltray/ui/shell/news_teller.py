@@ -94,7 +94,7 @@ class NewsTeller(QObject):
         self._confirmations = {each.id for each in waiting}
         if new and not self._places.is_in_front():
             text = tr("Look at it in Tooltray's window; without an answer it is refused.")
-            self._notifications.send("confirmation", tr("A command wants to allow something"), text, self._places.show_confirmations)
+            self._notifications.send("confirmation", tr("A command asks for permission"), text, self._places.show_confirmations)
 
     def on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
         if not self._places.is_in_front():
@@ -106,7 +106,7 @@ class NewsTeller(QObject):
 
     def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
         if not self._places.is_in_front():
-            text = tr("Its question stands in the window of Tooltray.")
+            text = tr("Its question is in Tooltray's window.")
             self._notifications.send("question", tr("{name} asks you something", name=question.server), text)
 
     def _on_server_started(self, name: str) -> None:
@@ -158,9 +158,9 @@ class NewsTeller(QObject):
         if new:
             shown, more = ", ".join(new[:MOST_NAMES]), len(new) - MOST_NAMES
             names = tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
-            text = tr("It is installed when you say so.")
+            text = tr("It is installed only when you approve.")
             go = lambda: self._places.show_part("servers", "server", new[0])  # noqa: E731
-            self._notifications.send("update", tr("A newer version is there: {names}", names=names), text, go)
+            self._notifications.send("update", tr("Update available: {names}", names=names), text, go)
 
 
 def whose(report: ProblemReported) -> str:

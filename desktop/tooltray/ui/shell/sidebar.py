@@ -92,7 +92,7 @@ class Sidebar(QFrame):
         self._items[0].setChecked(True)
         group.idClicked.connect(self.page_requested)
         layout.addStretch(1)
-        find = Button(theme, tr("Find or do anything"), "ghost", "search", small=True)
+        find = Button(theme, tr("Search or run a command"), "ghost", "search", small=True)
         find.setToolTip(tr("Servers, tools, settings and what can be done with them") + f" ({PALETTE_KEY})")
         find.clicked.connect(self.palette_requested)
         layout.addWidget(find)

@@ -104,7 +104,7 @@ class OfferPreview(Surface):
         if self.offer.size is not None:
             facts.append(tr("{count} bytes", count=f"{self.offer.size:,}"))
         if self.offer.is_held:
-            facts.append(tr("held: it has changed"))
+            facts.append(tr("blocked until reviewed: it has changed"))
         line.addWidget(ElidedLabel(self._theme, " · ".join(filter(None, facts)), "caption", "muted"), 1)
         if self.offer.is_held:
             change = Button(self._theme, tr("See what is different"), "link", small=True)
@@ -146,7 +146,7 @@ class OfferPreview(Surface):
             self._say(" ".join(filter(None, [str(problem.title), str(problem.message)])))
 
     def _on_follow(self, on: bool) -> None:
-        self._say(tr("It is read again when its server says that it has changed.") if on else "")
+        self._say(tr("Reloads when the server reports a change.") if on else "")
         self._commands.follow(self.key if on else "")
 
     def _on_updated(self, uri: str) -> None:

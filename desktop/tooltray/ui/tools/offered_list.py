@@ -143,7 +143,7 @@ class OfferedList(QWidget):
         for server, offers in by_server(shown).items():
             lines += [*([] if self._server else [Heading(server, len(offers))]), *offers]
         self._table.set_rows(lines)
-        self._none.set_title(tr("Nothing is like that") if self._offers else self._empty_words()[0])
+        self._none.set_title(tr("No matches") if self._offers else self._empty_words()[0])
         self._stack.setCurrentWidget(self._table if lines else self._loading if self._offers is None else self._none)
 
     def _on_row(self, row: object) -> None:
@@ -184,7 +184,7 @@ def _arguments(offer: Offered) -> str:
 
 
 def _state(offer: Offered) -> tuple[str, str]:
-    return (tr("Held"), "warning") if offer.is_held else ("", "")
+    return (tr("Blocked until reviewed"), "warning") if offer.is_held else ("", "")
 
 
 def _kind(offer: Offered) -> tuple[str, str]:

@@ -94,7 +94,7 @@ class ToolDetails(DetailsPane):
         if self.row.tokens is not None:
             facts.append(tr("{count} tokens", count=f"{self.row.tokens:,}"))
         if tool.is_for_views or tool.has_view:
-            facts.append(tr("for views of its server alone") if tool.is_for_views else tr("shows a view"))
+            facts.append(tr("only for its server's views") if tool.is_for_views else tr("shows a view"))
         self._lines.addWidget(Label(theme, " · ".join(facts), "caption", "secondary", wrap=True))
         if tool.name != tool.original_name:
             self._lines.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
@@ -128,7 +128,7 @@ class ToolDetails(DetailsPane):
             for word in said_so:
                 line.addWidget(Chip(self._theme, word, "warning" if word == words["destructiveHint"] else "neutral"))
             line.addStretch(1)
-            widget.setToolTip(tr("The server says so"))
+            widget.setToolTip(tr("From the server"))
             self._lines.addWidget(widget)
 
     def _parameters(self) -> QWidget:
@@ -168,7 +168,7 @@ class ToolDetails(DetailsPane):
     def _add_approval(self) -> None:
         tool = self.row.tool
         words, tone = said.goes_through(tool)
-        self._add(tr("Goes through"), self._word(words, tone), Label(self._theme, said.why_so(tool), "caption", "secondary", wrap=True))
+        self._add(tr("Approval"), self._word(words, tone), Label(self._theme, said.why_so(tool), "caption", "secondary", wrap=True))
         self._add("", self._link(tr("Change what runs without asking"), self._on_permissions))
 
     def _word(self, words: str, tone: str) -> QWidget:

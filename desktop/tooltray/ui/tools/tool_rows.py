@@ -92,7 +92,7 @@ def goes_through(tool: ToolSnapshot) -> tuple[str, str]:
     if not tool.is_enabled:
         return tr("Off"), ""
     if tool.is_held:
-        return tr("Held"), "warning"
+        return tr("Blocked until reviewed"), "warning"
     return (tr("Runs without asking"), "") if tool.is_approved else (tr("Asks first"), "neutral")
 
 
@@ -132,7 +132,7 @@ def used_by(row: ToolRow) -> str:
         return UNKNOWN
     names = row.use.clients if row.use is not None else ()
     shown = [tr("You") if name == "tooltray" else one_line(name, 40) for name in names]
-    return ", ".join(filter(None, shown)) or tr("Nobody")
+    return ", ".join(filter(None, shown)) or tr("No clients")
 
 
 def tip(row: ToolRow) -> str:

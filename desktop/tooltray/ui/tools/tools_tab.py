@@ -128,9 +128,7 @@ class ToolsTab(Page):
         self._empty = self._make_empty()
         self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"))
         self._loading = EmptyState(self._theme, tr("Loading the tools…"), "", ())
-        self._none_found = EmptyState(
-            self._theme, tr("No tool is like that"), tr("Search for something else, or choose another filter."), ()
-        )
+        self._none_found = EmptyState(self._theme, tr("No matching tools"), tr("Search for something else, or choose another filter."), ())
         for each in (self._loading, self._table, self._empty, self._none_found):
             self._stack.addWidget(each)
         lines.addWidget(self._stack, 1)
@@ -151,7 +149,7 @@ class ToolsTab(Page):
     def _make_bar(self) -> QWidget:
         self._bar = QWidget()
         line = row(self._bar, margins=(24, 12, 24, 12), spacing=8)
-        names = [tr("All"), tr("Asks first"), tr("Held"), tr("Off"), tr("Never used")]
+        names = [tr("All"), tr("Asks first"), tr("Blocked until reviewed"), tr("Off"), tr("Never used")]
         self._filters = FilterTabs(self._theme, names, name=tr("Which tools"))
         self._filters.chosen.connect(self._draw_rows)
         line.addWidget(self._filters)
@@ -192,7 +190,7 @@ class ToolsTab(Page):
             Column(tr("Tool"), lambda row: row.name, Kind.MONO, 0, said.tip, lambda row: row.tool.original_name.casefold()),
             Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 132, None, lambda row: row.tool.server.casefold()),
             Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, said.tokens_tip, lambda row: row.tokens or 0, falls=True),
-            Column(tr("Goes through"), lambda row: said.goes_through(row.tool), Kind.CHIP, 158, lambda row: said.why_so(row.tool)),
+            Column(tr("Approval"), lambda row: said.goes_through(row.tool), Kind.CHIP, 158, lambda row: said.why_so(row.tool)),
             Column(tr("Last used"), last, Kind.QUIET, 104, said.use_tip, lambda row: row.use.last_at if row.use else 0.0, falls=True),
             Column(tr("Used by"), said.used_by, Kind.QUIET, 132, said.use_tip),
             Column(tr("On"), lambda row: row.tool.is_enabled, Kind.SWITCH, 76),
@@ -285,7 +283,7 @@ class ToolsTab(Page):
         close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
         close.clicked.connect(self._on_hint_closed)
         title = tr("{used} of {count} tools were used in {days} days", used=share[0], count=share[1], days=said.USED_DAYS)
-        text = tr("A client with a profile of these reads fewer tokens before the first word.")
+        text = tr("Clients with this profile have fewer tokens in their context.")
         self._hint.addWidget(Banner(self._theme, "info", title, text, make, close))
 
     def _draw_unknown(self) -> None:

@@ -256,7 +256,7 @@ class TryPanel(Surface):
     def _draw_progress(self) -> None:
         if not self.attempt:
             return
-        self._doing.setText(tr("Waits for your yes in the window that has opened") if self._waits_for_yes else tr("Calling…"))
+        self._doing.setText(tr("Waiting for your approval in the new window") if self._waits_for_yes else tr("Calling…"))
         self._status.setText(took(time.monotonic() - self._began_at))
         news = self._progress
         self._meter.setVisible(news is not None and bool(news.total))

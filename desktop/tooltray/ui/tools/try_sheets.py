@@ -60,7 +60,7 @@ class TrySheets(Commands):
         tool = next((each for each in tools if each.name == name), None)
         if definition is None:
             hint = tr("Switch it on to try it.") if tool is not None and not tool.is_enabled else tr("Its server may have to run first.")
-            raise TooltrayError(tr("There is no tool {name} to be tried now", name=name), "", hint)
+            raise TooltrayError(tr("Tool {name} is not available now", name=name), "", hint)
         schema = definition.get("inputSchema")
         panel = TryPanel(
             self._context.theme,

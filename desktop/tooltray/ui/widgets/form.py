@@ -38,7 +38,7 @@ def field_fault(field: FormField, text: str) -> str:
         text: of a list, its lines.
     """
     if not text.strip():
-        return tr("This is needed.") if field.is_required else ""
+        return tr("Required.") if field.is_required else ""
     if field.kind != "number":
         return ""
     for line in text.splitlines() if field.is_list else [text]:

@@ -36,7 +36,7 @@ WIDENING: dict[str, Verb] = {
     "wider rules of a server": lambda hub, folder: hub.set_server_auto_approve("s", ["all"]),
     "an entry with wider rules": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["all"]}),
     "an entry with rules on arguments": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "callRules": [{"tool": "t"}]}),
-    "an entry that is not confined any more": lambda hub, folder: hub.update_mcp_server("c", {"command": "p"}),
+    "an entry that is not sandboxed any more": lambda hub, folder: hub.update_mcp_server("c", {"command": "p"}),
     "an entry in which a tool sends nothing": lambda hub, folder: hub.update_mcp_server(
         "s", {"command": "p", "toolOverrides": {"t": {"flow": "none"}}}
     ),
@@ -69,8 +69,8 @@ WIDENING: dict[str, Verb] = {
     "a passphrase": lambda hub, folder: hub.set_passphrase("correct horse"),
     "no passphrase any more": lambda hub, folder: hub.remove_passphrase(),
     "a tool that runs without asking": lambda hub, folder: hub.set_tool_approval("s", "t", "always"),
-    "what was taken back": lambda hub, folder: hub.restore_grant("x"),
-    "a yes that was taken back": lambda hub, folder: hub.restore_trust(folder, "a"),
+    "what was revoked": lambda hub, folder: hub.restore_grant("x"),
+    "a yes that was revoked": lambda hub, folder: hub.restore_trust(folder, "a"),
     "rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", ["read"]),
     "a token that was revoked": lambda hub, folder: hub.restore_client_token("x"),
     "a trusted token": lambda hub, folder: hub.create_api_token("x", trusted=True),

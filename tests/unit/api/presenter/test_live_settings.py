@@ -229,7 +229,7 @@ async def test_a_longer_pause_takes_the_place_of_a_shorter_one(paused: Paused) -
 )
 async def test_what_is_no_length_of_a_pause_is_refused(paused: Paused, enabled: bool, for_s: float) -> None:
     await paused.start()
-    with pytest.raises(TooltrayError, match="no length of a pause"):
+    with pytest.raises(TooltrayError, match="Invalid length of a pause"):
         await paused.pauses.set_enabled(enabled, for_s)
 
 

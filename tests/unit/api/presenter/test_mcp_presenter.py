@@ -15,7 +15,7 @@ from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era, Head
 from tooltray.protocol.sessions.session_state import SessionState
 
-NO_SERVER = "there is no server 'gone'"
+NO_SERVER = "server 'gone' not found"
 
 
 # the hub
@@ -95,7 +95,7 @@ async def test_sessions_list_call_and_ask_for_more_through_the_presenter(parts: 
     assert [each["name"] for each in (await answer("tools/list"))["result"]["tools"]] == ["drop", "get_it"]
     assert (await answer("tools/call", name="get_it", arguments={"text": "hi"}))["result"] == text("hi")
     assert (await answer("prompts/list", "s"))["result"] == {"prompts": [1]}
-    assert (await answer("prompts/list", "gone"))["error"]["message"] == "there is no server 'gone'"
+    assert (await answer("prompts/list", "gone"))["error"]["message"] == "server 'gone' not found"
     assert (await answer("no/such"))["error"]["code"] == -32601
 
 

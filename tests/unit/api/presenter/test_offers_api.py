@@ -46,7 +46,7 @@ def presenter(parts: HubParts) -> McpPresenter:
 async def test_prompts_are_listed_by_the_names_that_clients_see_of_all_servers_or_of_one(presenter: McpPresenter) -> None:
     assert [each["name"] for each in await presenter.get_all_prompts()] == ["one_greet", "only-one", "two_greet"]
     assert [each["name"] for each in await presenter.get_all_prompts("two")] == ["two_greet"]
-    assert (await refusal(presenter.get_all_prompts("gone"))).startswith("there is no server 'gone'")
+    assert (await refusal(presenter.get_all_prompts("gone"))).startswith("server 'gone' not found")
 
 
 async def test_a_prompt_is_got_from_the_server_whose_it_is(presenter: McpPresenter, one: OfferingServer) -> None:
@@ -86,7 +86,7 @@ def error_of(json_text: bytes) -> Any:
 async def test_resources_are_listed_by_the_uris_that_clients_see(presenter: McpPresenter) -> None:
     assert [each["uri"] for each in await presenter.get_all_resources()] == [*PUBLISHED.values(), "y://2"]
     assert [each["uri"] for each in await presenter.get_all_resources("one")] == [PUBLISHED["one"]]
-    assert (await refusal(presenter.get_all_resources("gone"))).startswith("there is no server 'gone'")
+    assert (await refusal(presenter.get_all_resources("gone"))).startswith("server 'gone' not found")
 
 
 async def test_templates_are_listed_as_clients_see_them(presenter: McpPresenter) -> None:
@@ -94,7 +94,7 @@ async def test_templates_are_listed_as_clients_see_them(presenter: McpPresenter)
     assert len(set(both)) == 2
     assert [each["uriTemplate"] for each in await presenter.get_all_resource_templates("two")] == [both[1]]
     assert both[1].startswith("tooltray://two/")
-    assert (await refusal(presenter.get_all_resource_templates("gone"))).startswith("there is no server 'gone'")
+    assert (await refusal(presenter.get_all_resource_templates("gone"))).startswith("server 'gone' not found")
 
 
 async def test_a_resource_is_read_by_the_uri_that_clients_see(presenter: McpPresenter) -> None:
@@ -173,14 +173,14 @@ async def test_what_a_modern_server_calls_itself_is_read_where_it_says_so(tmp_pa
 
 
 async def test_definitions_of_a_server_that_is_not_there_are_refused(presenter: McpPresenter) -> None:
-    assert (await refusal(presenter.get_all_tool_definitions("gone"))).startswith("there is no server 'gone'")
+    assert (await refusal(presenter.get_all_tool_definitions("gone"))).startswith("server 'gone' not found")
 
 
 async def test_whether_a_server_runs_can_be_asked(presenter: McpPresenter) -> None:
     assert await presenter.is_server_running("one")
     await presenter.stop_server("one")
     assert not await presenter.is_server_running("one")
-    assert (await refusal(presenter.is_server_running("gone"))).startswith("there is no server 'gone'")
+    assert (await refusal(presenter.is_server_running("gone"))).startswith("server 'gone' not found")
 
 
 async def test_starting_the_hub_twice_is_starting_it_once(tmp_path: Path) -> None:
@@ -200,5 +200,5 @@ async def test_idle_stop_of_a_server_that_starts_with_the_hub_is_a_notice(tmp_pa
         hub = parts.presenter.snapshot()
         [notice] = hub.notices
         assert notice.title == "'up' is not stopped when it is idle"
-        assert notice.hint == "Let it start on demand, or take idleStop out of its settings."
+        assert notice.hint == "Let it start when used, or remove idleStop from its settings."
         assert [server.idle_stop_s for server in hub.servers] == [60.0, 60.0]

@@ -55,13 +55,13 @@ async def test_a_process_that_ends_at_once_is_told_with_its_last_words(tmp_path:
 
 async def test_a_process_that_says_nothing(tmp_path: Path) -> None:
     problem = await reported(tmp_path, python("import sys; sys.stdin.read()"), LOSES_PATIENCE)
-    assert problem == Problem("'s' did not answer", "No answer within 0.5 s", "It may be no MCP server; its log may say more.")
+    assert problem == Problem("'s' did not answer", "No answer within 0.5 s", "It may not be an MCP server; see its log.")
 
 
 async def test_a_process_that_is_no_server(tmp_path: Path) -> None:
     program = "import sys\nfor line in sys.stdin: print('hello', flush=True)"
     problem = await reported(tmp_path, python(program), LOSES_PATIENCE)
-    assert "may be no MCP server" in problem.hint
+    assert "may not be an MCP server" in problem.hint
 
 
 async def test_a_secret_that_is_missing(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ class ScriptedHub(FakeControlHub):
 
     def _tools(self, server: str) -> list[dict[str, Any]]:
         if server not in self.servers:
-            raise TooltrayError(f"there is no server '{server}'")
+            raise TooltrayError(f"server '{server}' not found")
         return [
             {
                 "name": original if server in self.stopped or name in self.disabled else name,
@@ -188,17 +188,17 @@ async def test_a_failed_call_is_a_failure_that_the_model_can_read(hub: ScriptedH
 
 async def test_what_the_hub_refuses_is_a_failure_too(hub: ScriptedHub) -> None:
     def refuse(**params: Any) -> None:
-        raise TooltrayError("the hub is ending", "call again")
+        raise TooltrayError("the tooltray is ending", "call again")
 
     hub.answers["run_tool_call"] = refuse
     result = await call(await first(), {})
-    assert (result.result_type, result.error) == ("failure", "the hub is ending: call again")
+    assert (result.result_type, result.error) == ("failure", "the tooltray is ending: call again")
 
 
 @pytest.mark.expected_warnings("the call of 'read_file' failed")
 async def test_a_response_that_makes_no_sense_is_a_failure_too(hub: ScriptedHub) -> None:
     hub.answers["run_tool_call"] = []
-    assert "The hub's answer makes no sense: run_tool_call" in (await call(await first(), {})).text_result_for_llm
+    assert "Tooltray sent an answer that cannot be read: run_tool_call" in (await call(await first(), {})).text_result_for_llm
 
 
 async def test_a_call_that_takes_too_long_is_a_timeout(hub: ScriptedHub) -> None:
@@ -207,7 +207,7 @@ async def test_a_call_that_takes_too_long_is_a_timeout(hub: ScriptedHub) -> None
 
     hub.answers["run_tool_call"] = keep_silent
     result = await call(await first(timeout_s=0.1), {})
-    assert (result.result_type, result.error) == ("timeout", "'read_file' gave no result within 0.1 s and was given up")
+    assert (result.result_type, result.error) == ("timeout", "'read_file' gave no result within 0.1 s and was entered up")
 
 
 async def test_a_hub_that_ends_during_a_call_is_a_failure(hub: ScriptedHub) -> None:
@@ -223,7 +223,7 @@ async def test_a_hub_that_ends_during_a_call_is_a_failure(hub: ScriptedHub) -> N
 async def test_a_hub_that_is_gone_is_a_failure_and_one_that_comes_back_is_used(hub: ScriptedHub, hub_home: Home) -> None:
     tool = await first(may_start=False)
     hub.close()
-    assert "No hub is running" in (await call(tool, {})).text_result_for_llm
+    assert "Tooltray is not running" in (await call(tool, {})).text_result_for_llm
     with ScriptedHub(hub_home, hub.servers):
         assert (await call(tool, {})).result_type == "success"
 

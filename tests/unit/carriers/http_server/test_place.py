@@ -101,7 +101,7 @@ async def test_a_taken_port_is_told_once_and_tried_again_when_asked(tenant: Tena
         tenant.ports["here"] = port = taken.getsockname()[1]
         await place.move("here")
     assert place.problem
-    assert place.problem.message == f"another program has port {port} of {HERE}"
+    assert place.problem.message == f"another program uses port {port} of {HERE}"
     assert [event.problem for event in tenant.heard.of(ProblemReported)] == [place.problem]
     assert (place.is_as("here"), place.is_as("here", is_retry=True)) == (True, False)
     await place.move("here")
@@ -162,9 +162,9 @@ async def test_one_who_has_nothing_to_do_before_it_closes_says_nothing() -> None
 @pytest.mark.parametrize(
     ("host", "error", "words"),
     [
-        ("192.0.2.1", OSError(errno.EADDRINUSE, "in use"), "another program has port 80 of 192.0.2.1"),
-        (None, OSError(errno.EADDRINUSE, "in use"), "another program has port 80"),
-        ("192.0.2.1", PermissionError(errno.EACCES, "Permission denied"), "this user may not open port 80"),
+        ("192.0.2.1", OSError(errno.EADDRINUSE, "in use"), "another program uses port 80 of 192.0.2.1"),
+        (None, OSError(errno.EADDRINUSE, "in use"), "another program uses port 80"),
+        ("192.0.2.1", PermissionError(errno.EACCES, "Permission denied"), "you are not allowed to open port 80"),
         ("192.0.2.1", OSError(errno.EADDRNOTAVAIL, "Cannot assign"), "192.0.2.1, port 80: Cannot assign"),
         (None, OSError(errno.EADDRNOTAVAIL, "Cannot assign"), "port 80: Cannot assign"),
         ("192.0.2.1", UnicodeError("label too long"), "192.0.2.1, port 80: label too long"),

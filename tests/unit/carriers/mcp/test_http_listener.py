@@ -167,7 +167,7 @@ async def test_a_port_of_the_system_is_a_problem_that_names_those_that_anybody_m
         await parts.listener.follow()
         problem = parts.listener.status.problem
         assert problem
-        assert problem.message == "this user may not open port 80"
+        assert problem.message == "you are not allowed to open port 80"
         assert "from 1024 on" in problem.hint
 
 

@@ -53,7 +53,7 @@ async def test_a_server_without_a_token_is_open_to_this_machine_alone_and_the_pe
     async with served_hub(tmp_path, reading(entry("open"), WITH_TOKEN, endpoint=Endpoint("", 0))) as hub:
         await hub.listener.start()
         (problem,) = hub.listener.problems
-        assert problem.message == "it asks to be open to others too (port 0), but these have no token: open"
+        assert problem.message == "it is meant to be open to other computers too (port 0), but these servers have no token: open"
         assert [event.problem for event in hub.heard.of(ProblemReported)] == [problem]
         assert hub.listener.startup_lines[-1] == str(problem)
         assert "http://127.0.0.1:" in hub.listener.startup_lines[1]
@@ -105,7 +105,7 @@ async def test_a_taken_port_is_an_error_at_the_start(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         async with served_hub(tmp_path, reading(WITH_TOKEN, endpoint=Endpoint("127.0.0.1", port))) as hub:
-            with pytest.raises(TooltrayError, match=f"another program has port {port}") as raised:
+            with pytest.raises(TooltrayError, match=f"another program uses port {port}") as raised:
                 await hub.listener.start()
             assert "addr" in raised.value.problem.hint
             assert FILE in raised.value.problem.title
@@ -118,7 +118,7 @@ async def test_a_taken_port_is_a_problem_while_the_hub_runs_and_the_file_can_be_
             hub.now(reading(WITH_TOKEN, endpoint=Endpoint("127.0.0.1", taken.getsockname()[1])))
             await settled(hub)
             (problem,) = hub.listener.problems
-            assert "another program has port" in problem.message
+            assert "another program uses port" in problem.message
             assert await hub.heard.event(ProblemReported, problem=problem)
         port = free_port()
         hub.now(reading(WITH_TOKEN, endpoint=Endpoint("127.0.0.1", port)))

@@ -125,7 +125,7 @@ async def test_a_token_whose_secret_is_not_there_opens_nothing_until_it_is(tmp_p
     async with served_hub(tmp_path, reading(only)) as hub:
         await hub.listener.start()
         (problem,) = hub.listener.problems
-        assert problem.title == "a token of 'fetch' opens nothing"
+        assert problem.title == "a token of 'fetch' gives no access"
         assert "server 'fetch' needs it in authTokens" in problem.message
         assert [event.problem for event in hub.heard.of(ProblemReported)] == [problem]
         assert [await status(hub, token) for token in ("", "${secret:door}", "None")] == [401, 401, 401]

@@ -131,7 +131,7 @@ async def test_what_a_verb_refuses_is_told_in_its_words(tmp_path: Path) -> None:
     async with rest_hub(tmp_path, is_trusted=True) as hub:
         answer = await hub.ask("POST", "/api/secrets/set_secret_backend", {"kind": "drawer"})
         assert answer.status == 422
-        assert answer.json["title"] == "'drawer' is no place for secrets"
+        assert answer.json["title"] == "'drawer' is not a place for secrets"
         assert answer.json["hint"]
         answer = await hub.ask("DELETE", "/servers/nobody")
         assert (answer.status, answer.json["type"]) == (404, "urn:tooltray:problem:not-found")

@@ -62,12 +62,12 @@ async def test_tools_for_copilot_are_called_by_server_and_tool(parts: HubParts) 
         "mcp_s_get_weather",
         "mcp_t_get_weather",
     ]
-    assert (await refusal(parts.presenter.mcp_tools_to_copilot_tools("gone"))).startswith("there is no server 'gone'")
+    assert (await refusal(parts.presenter.mcp_tools_to_copilot_tools("gone"))).startswith("server 'gone' not found")
 
 
 async def test_tools_of_one_server_are_given_alone(parts: HubParts) -> None:
     assert [each["name"] for each in await parts.presenter.mcp_tools_to_anthropic_tools("t")] == ["t_get_weather"]
-    assert (await refusal(parts.presenter.mcp_tools_to_gemini_tools("gone"))).startswith("there is no server 'gone'")
+    assert (await refusal(parts.presenter.mcp_tools_to_gemini_tools("gone"))).startswith("server 'gone' not found")
 
 
 async def test_an_api_that_there_is_not_is_refused_in_the_words_of_the_argument(parts: HubParts) -> None:
@@ -93,7 +93,7 @@ async def test_a_call_in_any_format_says_whose_tool_is_meant(parts: HubParts) ->
 
 async def test_a_call_of_a_tool_that_there_is_not_is_refused(parts: HubParts) -> None:
     said = await refusal(parts.presenter.gemini_function_call_to_mcp_tool({"name": "gone"}))
-    assert said == "there is no tool 'gone'. It may have been switched off, or its server removed"
+    assert said == "tool 'gone' not found. It may have been switched off, or its server removed"
 
 
 async def test_a_result_goes_back_in_every_format(parts: HubParts) -> None:

@@ -397,10 +397,10 @@ async def test_the_reason_speaks_of_the_profile_where_there_is_one(tmp_path: Pat
     settings = one(clients={"c": {"profile": "work"}})
     settings["settings"]["profiles"] = {"work": {"servers": ["t"]}}
     async with hub_parts(tmp_path, **settings) as parts:
-        assert parts.modes.shown(session("c")).reason == "all that is in the profile 'work'"
-        assert parts.modes.shown(session(profile="work")).reason == "all that is in the profile 'work'"
+        assert parts.modes.shown(session("c")).reason == "everything in the profile 'work'"
+        assert parts.modes.shown(session(profile="work")).reason == "everything in the profile 'work'"
         gone = parts.modes.shown(session(profile="gone"))
-        assert (gone.mode, gone.reason) == ("everything", "there is no profile 'gone', so nothing is shown")
+        assert (gone.mode, gone.reason) == ("everything", "profile 'gone' not found, so nothing is shown")
     async with hub_parts(tmp_path / "odd", **one(clients={"c": {"flowGuard": "yes"}})) as parts:
         assert parts.modes.shown(session("c")).reason == "its settings cannot be read, so nothing is shown"
 

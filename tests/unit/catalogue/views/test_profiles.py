@@ -135,7 +135,7 @@ async def test_profiles_are_set_shown_with_their_tools_and_removed(tmp_path: Pat
 
         await parts.views_api.remove_profile("all")
         assert [each.name for each in parts.profiles.snapshots()] == ["work"]
-        with pytest.raises(TooltrayError, match="There is no profile 'all'"):
+        with pytest.raises(TooltrayError, match="Profile 'all' not found"):
             await parts.views_api.remove_profile("all")
 
 
@@ -144,7 +144,7 @@ async def test_what_a_profile_names_and_there_is_not_is_told(tmp_path: Path) -> 
     async with started_parts(tmp_path, "a", **world(profiles=profiles, clients={"c": {"profile": "work"}})) as parts:
         await parts.tools.listing("a")
         (told,) = [notice for notice in notices(parts) if "profile" in notice]
-        assert "there is no server 'gone'; there is no server 'lost'; 'a' has no tool 'red'" in told
+        assert "server 'gone' not found; server 'lost' not found; 'a' has no tool 'red'" in told
         assert "whatever" not in told  # nobody knows yet what b has
 
 

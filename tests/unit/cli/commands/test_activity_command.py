@@ -68,7 +68,7 @@ def test_what_is_asked_for_reaches_the_hub(tooltray: Tooltray, hub_home: Home) -
         False,
     )
     assert wanted["since"] > NOW - 10**9
-    assert printed == "Nothing of this kind is in the journal.\n"
+    assert printed == "The journal has no matching entries.\n"
 
 
 def test_one_entry_is_shown_in_full(tooltray: Tooltray, hub_home: Home) -> None:
@@ -83,7 +83,7 @@ def test_one_entry_is_shown_in_full(tooltray: Tooltray, hub_home: Home) -> None:
         assert hub.params_of("get_activity_entry") == {"id": 7}
     assert "files/read_file: ok" in printed
     assert "AI client: Cursor, session s1" in printed
-    assert "Allowed by: an earlier yes" in printed
+    assert "Allowed by: an earlier approval" in printed
     assert "1,000 bytes of arguments, 2,000 of result (about 500 tokens)" in printed
     assert "Time: 200.00 ms the server" in printed
     assert 'Arguments: {"a":1}' in printed
@@ -105,7 +105,7 @@ def test_a_person_at_a_terminal_empties_the_journal(tooltray: Tooltray, person: 
     with FakeControlHub(hub_home, {"clear_activity": None, "undo_clear_activity": None}) as hub:
         assert "needs a person at a terminal" in tooltray("activity", "clear").err
         assert "The journal is empty" in person("activity", "clear").out
-        assert tooltray("activity", "undo-clear").out == "The journal is as it was.\n"
+        assert tooltray("activity", "undo-clear").out == "The journal is restored.\n"
         assert [each for each in hub.methods() if "clear" in each] == ["clear_activity", "undo_clear_activity"]
 
 
@@ -119,11 +119,11 @@ def test_without_a_hub_the_file_is_read(tooltray: Tooltray, hub_home: Home, tmp_
     written(hub_home.activity, [kept(touched="/a"), kept(outcome="error", reason="gone")]).close()
     assert [each["entry"]["id"] for each in tooltray("activity", "--json").json] == [1, 2]
     assert tooltray("activity", "show", "2", "--json").json["entry"]["reason"] == "gone"
-    assert "no entry call_1" in tooltray("activity", "show", "call_1").err
+    assert "Entry call_1 not found" in tooltray("activity", "show", "call_1").err
     assert tooltray("activity", "export", str(tmp_path / "out"), "--json").json["entries"] == 2
-    assert "No hub is running" in tooltray("activity", "--follow").err
-    assert "No hub is running" in tooltray("activity", "undo-clear").err
-    assert "no entry 9" in tooltray("activity", "show", "9").err
+    assert "Tooltray is not running" in tooltray("activity", "--follow").err
+    assert "Tooltray is not running" in tooltray("activity", "undo-clear").err
+    assert "Entry 9 not found" in tooltray("activity", "show", "9").err
 
 
 def test_what_happens_is_followed_until_the_hub_ends(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,9 +177,9 @@ def test_decisions_are_listed_with_their_way_and_nothing_in_them_is_heeded(toolt
 def test_what_was_decided_stands_in_the_person_s_language(tooltray: Tooltray, hub_home: Home) -> None:
     hub_home.root.mkdir()
     hub_home.settings.write_text('{"version": 1, "language": "zh_TW"}')
-    with FakeControlHub(hub_home, {"get_audit": [{**ENTRIES[1], "what": "Running a server unconfined"}]}):
-        assert "不受限制地執行伺服器" in tooltray("audit").out
-        assert tooltray("audit", "--json").json[0]["what"] == "Running a server unconfined"
+    with FakeControlHub(hub_home, {"get_audit": [{**ENTRIES[1], "what": "Running a server without its sandbox"}]}):
+        assert "讓伺服器不在沙箱中執行" in tooltray("audit").out
+        assert tooltray("audit", "--json").json[0]["what"] == "Running a server without its sandbox"
 
 
 def test_more_than_a_hub_gives_at_once_are_listed(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,13 +193,13 @@ def test_more_than_a_hub_gives_at_once_are_listed(tooltray: Tooltray, hub_home: 
 
 
 def test_without_a_hub_the_file_is_read_and_checked(tooltray: Tooltray, hub_home: Home) -> None:
-    assert tooltray("audit").out == "Nothing was decided yet.\n"
+    assert tooltray("audit").out == "No decisions yet.\n"
     trail = AuditTrail(hub_home.audit)
     asyncio.run(trail.record(Decision("A yes", "yes", "window")))
     assert "A yes" in tooltray("audit").out
-    assert tooltray("audit", "--verify").out == "The audit trail is whole: numbers 1 to 1.\n"
+    assert tooltray("audit", "--verify").out == "The audit trail is intact: entries 1 to 1.\n"
     hub_home.audit.write_text("")
     found = tooltray("audit", "--verify")
-    assert (found.code, "not as it was written" in found.err) == (1, True)
+    assert (found.code, "The audit trail was altered" in found.err) == (1, True)
     found = tooltray("audit", "--verify", "--json")
     assert (found.code, found.json["is_whole"]) == (1, False)

@@ -76,7 +76,7 @@ def test_lists_need_no_terminal_and_come_in_json(tooltray: Tooltray, hub_home: H
 
 def test_empty_lists_are_said(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_approvals=[], get_grants=[]):
-        assert tooltray("approve").out == "No call waits for a yes.\n"
+        assert tooltray("approve").out == "No call is waiting for approval.\n"
         assert tooltray("grants", "list").out == "No standing permissions beyond each server's own.\n"
         assert tooltray("grants", "changes").out == "No tool has changed since it was allowed.\n"
 
@@ -105,7 +105,7 @@ def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
         "Project: /p",
         "Description: Writes",
         "It asks because: it writes",
-        "Careful: odd",
+        "Warning: odd",
         "The definition has changed:",
         "  -old",
         "  +new",
@@ -151,7 +151,7 @@ def test_a_call_waits_on_where_a_person_gives_no_answer(person: Tooltray, hub_ho
     with hub(hub_home) as fake:
         result = person("approve", "ab12", typed=typed)
     assert result.code == 1
-    assert result.out.endswith("Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse ab12\n")
+    assert result.out.endswith("The call still waits. To decline it: tooltray approve refuse ab12\n")
     assert "answer_approval" not in fake.methods()
 
 
@@ -193,7 +193,7 @@ def test_no_id_is_the_id_of_no_call(person: Tooltray, hub_home: Home) -> None:
 def test_a_call_that_does_not_wait_is_named(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home):
         result = person("approve", "zz\x1b[1m")
-    assert (result.code, result.err) == (1, "tooltray: No call 'zz' waits for a yes. See which do: tooltray approve list\n")
+    assert (result.code, result.err) == (1, "tooltray: Call 'zz' is not waiting for approval. List waiting calls: tooltray approve list\n")
 
 
 @pytest.mark.parametrize(
@@ -217,9 +217,9 @@ def test_a_tool_is_allowed_for_good_after_a_preview(person: Tooltray, hub_home: 
         "write_file of files has changed since it was allowed:",
         "  -Reads",
         "  +Sends",
-        "Careful: odd",
-        "For every AI client, until you take it back.",
-        "Allow this? [y/N] Allowed. To take it back: tooltray grants remove g1",
+        "Warning: odd",
+        "For every AI client, until you revoke it.",
+        "Allow this? [y/N] Allowed. To revoke it: tooltray grants remove g1",
     ]
     wanted = {"server": "files", "kind": "tool", "tool": "write_file", "client": ""}
     assert fake.params_of("preview_grant") == wanted
@@ -229,7 +229,7 @@ def test_a_tool_is_allowed_for_good_after_a_preview(person: Tooltray, hub_home: 
 def test_what_is_odd_in_a_tool_is_said_before_a_lasting_yes_and_in_a_preview(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, preview_grant=[TOOL | {"warnings": ["its description\x07 is odd"]}]):
         for words in (("approve", "files", "write_file"), ("grants", "preview", "files")):
-            assert "Careful: write_file: its description is odd" in person(*words).out.splitlines()
+            assert "Warning: write_file: its description is odd" in person(*words).out.splitlines()
 
 
 def test_all_reads_are_allowed_for_a_client_and_a_time(person: Tooltray, hub_home: Home) -> None:
@@ -271,15 +271,15 @@ def test_grants_are_listed_in_words(tooltray: Tooltray, hub_home: Home) -> None:
     reads = {**GRANT, "id": "g2", "kind": "reads", "client": "Cursor", "session": "s1", "expires_at": 1e300, "held_tools": ["a", "b"]}
     with hub(hub_home, get_grants=[GRANT, reads]):
         lines = tooltray("grants", "list").out.splitlines()
-    assert lines[1].startswith("g1  files   write_file  every client           19")
-    assert lines[1].endswith("  you take it back")
+    assert lines[1].startswith("g1  files   write_file           every client           19")
+    assert lines[1].endswith("  you revoke it")
     assert lines[2].endswith("a, b")
-    assert "all reads   Cursor (this session)" in lines[2]
+    assert "all read-only tools  Cursor (this session)" in lines[2]
 
 
 def test_a_grant_is_taken_back_and_a_preview_printed(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
-        assert tooltray("grants", "remove", "g1").out == "Taken back.\n"
+        assert tooltray("grants", "remove", "g1").out == "Revoked.\n"
         assert tooltray("grants", "preview", "files", "write_file").out.splitlines()[-1] == "1 tool."
     assert fake.params_of("preview_grant") == {"server": "files", "kind": "tool", "tool": "write_file"}
 
@@ -333,7 +333,7 @@ def test_words_that_do_not_go_together_are_refused(person: Tooltray, hub_home: H
 @pytest.mark.parametrize("words", [("ab12",), ("refuse", "ab12"), ("a", "b"), ("a", "--all-reads")])
 def test_what_a_person_has_to_read_comes_in_no_json(person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     result = person("approve", *words, "--json")
-    assert (result.code, "--json goes with the list" in result.err) == (2, True)
+    assert (result.code, "--json works only with the list: approving needs a user who has read the request" in result.err) == (2, True)
 
 
 MODES = [{"client": "other", "auto_approve": ["all"]}, {"client": "Cursor", "auto_approve": ["write"]}]
@@ -343,7 +343,7 @@ MODES = [{"client": "other", "auto_approve": ["all"]}, {"client": "Cursor", "aut
     ("words", "rules", "said"),
     [
         (("read", "names:get_*"), ["read", "names:get_*"], "read, names:get_*"),
-        (("--default",), None, "what each server's autoApprove says"),
+        (("--default",), None, "each server's autoApprove"),
     ],
 )
 def test_the_rules_of_an_ai_client_are_chosen_by_a_person(
@@ -352,7 +352,7 @@ def test_the_rules_of_an_ai_client_are_chosen_by_a_person(
     with hub(hub_home, get_client_modes=MODES, set_client_auto_approve=None) as here:
         result = person("clients", "approve", "Cursor", *words)
         assert person("clients", "approve", "Cursor", *words, typed="\n").code == 1
-    assert f"What goes through unasked for Cursor: {said} (now: write)." in result.out
+    assert f"Runs without asking for Cursor: {said} (now: write)." in result.out
     assert result.out.endswith(f"For Cursor: {said}.\n")
     assert [call for call in here.calls if call[0] != "get_client_modes"] == [
         ("set_client_auto_approve", {"client": "Cursor", "rules": rules})
@@ -400,7 +400,7 @@ def test_the_rules_of_a_server_are_chosen_by_a_person(person: Tooltray, hub_home
         assert person("servers", "approve", "files", "read", "write_file", typed="n\n").code == 1
         assert "set_server_auto_approve" not in fake.methods()
         result = person("servers", "approve", "files", "read", "write_file", "read")
-    assert f"What goes through unasked of files: read, write_file (now: {now})." in result.out
+    assert f"Runs without asking on files: read, write_file (now: {now})." in result.out
     assert result.out.endswith("For files: read, write_file.\n")
     assert fake.params_of("set_server_auto_approve") == {"server": "files", "rules": ["read", "write_file"]}
 
@@ -433,7 +433,7 @@ def test_one_choice_of_rules_of_a_server_is_needed(tooltray: Tooltray, hub_home:
 def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refused(person: Tooltray, hub_home: Home) -> None:
     odd = person("servers", "approve", "files", "hint:odd")
     absent = person("servers", "approve", "files", "read")
-    assert (odd.code, "Not every rule for files means something" in odd.err) == (1, True)
+    assert (odd.code, "Some rules for files are unknown" in odd.err) == (1, True)
     assert (absent.code, "no server 'files'" in absent.err) == (1, True)
 
 
@@ -463,10 +463,10 @@ def test_a_rule_is_said_in_words_and_added_after_a_yes(person: Tooltray, hub_hom
         result = person("grants", "rule", "files", json.dumps(RULE), "--client", "Cursor", "--for", "1h")
     for said in (
         "Runs without asking: write_file, where path is x.",
-        "Careful: no folder",
-        "Careful: mind",
-        "It covers 1 of 2 recent calls.",
-        "3 more are not judged: their arguments are not kept.",
+        "Warning: no folder",
+        "Warning: mind",
+        "Matches 1 of 2 recent calls.",
+        "3 more could not be checked: their arguments are not recorded.",
         "tooltray grants remove g1",
     ):
         assert said in result.out
@@ -482,7 +482,7 @@ def test_a_rule_may_end_when_the_screen_locks(person: Tooltray, hub_home: Home) 
 
 def test_a_preview_and_a_no_allow_nothing(tooltray: Tooltray, person: Tooltray, hub_home: Home) -> None:
     with rule_hub(hub_home, preview_rule={**PREVIEW, "calls": [], "unknown": 0}) as fake:
-        assert "There are no recent calls" in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
+        assert "No recent calls of this tool." in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
         assert tooltray("grants", "rule", "files", json.dumps(RULE), "--preview", "--json").json["words"] == PREVIEW["words"]
         assert person("grants", "rule", "files", json.dumps(RULE), typed="n\n").out.endswith("Nothing was allowed.\n")
         assert tooltray("grants", "rule", "files", json.dumps(RULE)).code == 1
@@ -494,7 +494,7 @@ def test_what_is_no_rule_is_refused(person: Tooltray, hub_home: Home, text: str)
     with rule_hub(hub_home) as fake:
         result = person("grants", "rule", "files", text)
     assert result.code == 1
-    assert "a JSON object is wanted" in result.err
+    assert "it must be a JSON object" in result.err
     assert "preview_rule" not in fake.methods()
 
 
@@ -503,10 +503,10 @@ def test_the_narrowest_rule_of_a_call_is_read_before_the_yes(person: Tooltray, h
     with rule_hub(hub_home, get_approvals=[{**CALL, "rules": offered}]) as fake:
         result = person("approve", "ab12", "--rule")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "rule-1"}
-    assert "From now on runs without asking, for Cursor:\n  rule 1" in result.out
+    assert "Runs without asking from now on, for Cursor:\n  rule 1" in result.out
     with rule_hub(hub_home, get_approvals=[CALL]) as fake:
         result = person("approve", "ab12", "--rule")
-    assert "No rule can be made of this call" in result.err
+    assert "This call cannot become a rule" in result.err
     assert "answer_approval" not in fake.methods()
 
 

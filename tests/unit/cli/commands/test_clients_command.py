@@ -36,7 +36,7 @@ def test_clients_are_listed_with_their_servers(tooltray: Tooltray, home: Path, h
     lines = [line.rstrip() for line in result.out.splitlines()]
     assert [line.split()[0] for line in lines[:4]] == ["CLIENT", "codex", "cursor", "kiro"]
     assert lines[2].split() == ["cursor", "Cursor", "no", "yes", "1"]
-    assert lines[4:6] == ["2 servers, 1 different.", "2 values that look secret stand in plain text."]
+    assert lines[4:6] == ["2 servers, 1 different.", "2 values that look like secrets are in plain text."]
     shown = "\n".join(lines[6:])
     assert f"Codex: {codex}\n  files: npx -y files (off)\n" in shown
     assert f"Cursor: {cursor}\n  files: npx -y files (in plain text: FILES_TOKEN, A_KEY)\n" in shown
@@ -54,12 +54,12 @@ def test_files_of_projects_are_read_where_a_folder_is_named(tooltray: Tooltray, 
     out = tooltray("clients", "scan", "--project", str(tmp_path / "p")).out
     assert f"Claude Code: {claude} for /other\n  c: y\n" in out
     assert f"Claude Code: {file}\n  a: https://x/mcp (not approved there; in plain text: api_key)\n" in out
-    assert "  b: x 'tooltray serve' (not approved there; leads to Tooltray)\n" in out
-    assert "2 servers.\n1 value that looks secret stands in plain text.\n" in out
+    assert "  b: x 'tooltray serve' (not approved there; connects to Tooltray)\n" in out
+    assert "2 servers.\n1 value that looks like a secret is in plain text.\n" in out
 
 
 def test_where_nothing_is_found_it_is_said_how_to_see_what_is_known(tooltray: Tooltray) -> None:
-    assert "No AI client was found on this computer." in tooltray("clients", "scan").out
+    assert "No AI client found on this computer. List the supported ones: tooltray clients scan --all" in tooltray("clients", "scan").out
     assert "Cherry Studio" in tooltray("clients", "scan", "--all").out
 
 
@@ -122,7 +122,7 @@ def test_a_client_is_disconnected_and_all_of_it_is_undone(person: Tooltray, tool
     assert person("clients", "undo", first["id"], typed="n\n").code == 0
     assert person("clients", "undo", first["id"], "--yes", "--json").json[0]["action"] == "undo"
     assert cursor.read_text() == BEFORE
-    assert "There is nothing to undo" in person("clients", "undo").err
+    assert "Nothing to undo" in person("clients", "undo").err
 
 
 def test_where_nothing_was_changed_that_is_said(tooltray: Tooltray) -> None:
@@ -135,7 +135,7 @@ def test_a_client_that_cannot_be_connected_says_why(person: Tooltray, cursor: Pa
     cursor.write_text("{broken")
     result = person("clients", "connect", "cursor", "--yes")
     assert (result.code, "cannot be read" in result.out) == (1, True)
-    assert "no AI client 'nobody'" in person("clients", "connect", "nobody").err
+    assert "AI client 'nobody' not found" in person("clients", "connect", "nobody").err
     assert person("clients", "connect").code == 2
 
 
@@ -146,7 +146,7 @@ def test_a_connected_client_needs_nothing(person: Tooltray, cursor: Path) -> Non
 
 def test_files_under_version_control_change_only_by_name(person: Tooltray, home: Path, cursor: Path) -> None:
     (home / ".git").mkdir()
-    assert "is under version control; name the client" in person("clients", "connect", "--all", "--yes").out
+    assert "is under version control. Name the client to change it." in person("clients", "connect", "--all", "--yes").out
     assert person("clients", "connect", "--all", "--yes", "--json").json == []
     assert cursor.read_text() == BEFORE
     person("clients", "connect", "cursor", "--yes")

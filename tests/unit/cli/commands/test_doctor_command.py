@@ -89,12 +89,12 @@ def test_one_server_is_described_with_all_facts(tooltray: Tooltray, hub_home: Ho
     assert result.code == 0
     assert result.out.splitlines() == [
         "ok: files: running, 3 tools",
-        "  what was run:  npx -y pkg",
+        "  command:       npx -y pkg",
         "  found at:      /usr/bin/npx",
         "  PATH:          /usr/bin:/bin",
         "  folder:        /home/person",
-        "  confinement:   own files, only these hosts: a.org",
-        "                   was kept from b.org:443",
+        "  sandbox:       sandboxed, only these hosts: a.org",
+        "                   may not access b.org:443",
     ]
     assert hub.calls[0] == ("diagnose", {"server": "files", "wait_s": SETTLE_TIMEOUT_S})
 
@@ -105,13 +105,13 @@ def test_a_command_that_is_not_found_says_where_was_looked_and_what_to_do(tooltr
     assert result.code == 1
     assert result.out.splitlines() == [
         "PROBLEM: git: Command 'npx' not found",
-        "  what was run:  npx -y pkg",
+        "  command:       npx -y pkg",
         "  not found in:  /usr/bin",
         "                 /bin",
         "  PATH:          /usr/bin:/bin",
         "  folder:        /home/person",
         "  details:       Node.js is not on PATH",
-        "  what to do:    Install Node.js: https://nodejs.org",
+        "  how to fix it: Install Node.js: https://nodejs.org",
         "                 Store the secret git/KEY: tooltray secrets set git/KEY",
         "                 Set the command's full path",
         "                 Look in /opt/node/bin too: tooltray doctor git --fix 1",
@@ -153,7 +153,7 @@ def test_a_fix_says_as_json_what_was_done(tooltray: Tooltray, hub_home: Home) ->
 def test_a_fix_that_was_not_offered_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"diagnose": [NOT_FOUND]}):
         result = tooltray("doctor", "git", "--fix", "3")
-    assert (result.code, "There is no fix 3 for 'git'" in result.err) == (1, True)
+    assert (result.code, "Fix 3 not found for 'git'" in result.err) == (1, True)
 
 
 @pytest.mark.parametrize("words", [("--fix", "1"), ("git", "--fix", "0"), ("git", "--fix", "x")])
@@ -181,7 +181,7 @@ def test_the_way_to_a_server_elsewhere_is_shown(tooltray: Tooltray, hub_home: Ho
 
 def test_a_server_that_waits_for_its_first_use_is_described_in_words(tooltray: Tooltray, hub_home: Home) -> None:
     with well(hub_home, diagnosis("files", state="on_demand")):
-        assert "ok: files: on demand, 3 tools\n" in tooltray("doctor").out
+        assert "ok: files: when used, 3 tools\n" in tooltray("doctor").out
 
 
 def test_a_server_that_was_never_listed_is_not_said_to_have_no_tools(tooltray: Tooltray, hub_home: Home) -> None:
@@ -233,7 +233,7 @@ def test_a_server_that_crashed_shows_its_end_and_its_last_words(tooltray: Tooltr
         "  noise:         2 lines on its standard output that no MCP client can read",
         "  last stderr:   Traceback",
         "                 boom",
-        "  what to do:    Look at its log",
+        "  how to fix it: Look at its log",
     ]
 
 
@@ -243,7 +243,7 @@ def test_what_was_not_looked_for_is_not_called_missing(tooltray: Tooltray, hub_h
     )
     with FakeControlHub(hub_home, {"diagnose": [locked]}):
         lines = tooltray("doctor", "git").out.splitlines()
-    assert lines == ["PROBLEM: git: The secrets are locked", "  what was run:  npx -y pkg", "  folder:        /home/person"]
+    assert lines == ["PROBLEM: git: The secrets are locked", "  command:       npx -y pkg", "  folder:        /home/person"]
 
 
 def test_everything_is_looked_at_and_details_are_shown_where_something_is_wrong(tooltray: Tooltray, hub_home: Home) -> None:
@@ -260,7 +260,7 @@ def test_everything_is_looked_at_and_details_are_shown_where_something_is_wrong(
     ]
     assert lines[5].startswith("ok: bridge: /")
     assert lines[6:8] == ["ok: files: running, 3 tools", "PROBLEM: git: Command 'npx' not found"]
-    assert lines[8].startswith("  what was run:")
+    assert lines[8].startswith("  command:")
 
 
 def test_all_well_is_exit_code_0(tooltray: Tooltray, hub_home: Home) -> None:
@@ -293,8 +293,8 @@ def test_settings_and_secrets_in_trouble_are_told(tooltray: Tooltray, hub_home: 
     with well(hub_home, check_secrets=locked, get_snapshot=hub_snapshot(notices=notices)):
         result = tooltray("doctor")
     assert result.code == 1
-    assert "PROBLEM: settings: settings.json was set aside\n  details:       line 3\n  what to do:    Correct it\n" in result.out
-    assert "PROBLEM: secrets (keyring): The secrets are locked\n  what to do:    Unlock them\n" in result.out
+    assert "PROBLEM: settings: settings.json was set aside\n  details:       line 3\n  how to fix it: Correct it\n" in result.out
+    assert "PROBLEM: secrets (keyring): The secrets are locked\n  how to fix it: Unlock them\n" in result.out
 
 
 def test_a_hub_that_ends_meanwhile_leaves_what_was_found_so_far(tooltray: Tooltray, hub_home: Home) -> None:
@@ -354,7 +354,7 @@ def test_the_path_of_ai_clients_is_mended_and_that_is_said(tooltray: Tooltray, h
     installations = Installations(hub_home)
     installations.use(this_installation())
     installations.path.unlink()
-    mended = f"ok: bridge: {installations.path} ({this_installation().words})\n    it was not as it should be, and is written anew\n"
+    mended = f"ok: bridge: {installations.path} ({this_installation().words})\n    it was not as it should be, and has been rewritten\n"
     with well(hub_home):
         assert mended in tooltray("doctor").out
         assert "written anew" not in tooltray("doctor").out
@@ -377,7 +377,7 @@ def test_of_a_server_that_waits_for_a_project_is_said_what_for_and_for_which_it_
         hub_home, diagnosis("files", state="waiting", tool_count=0, detail="No AI client is connected", projects=["one (/p/one): error"])
     ):
         out = tooltray("doctor", "files").out
-    assert "ok: files: waits for a project, its tools are not known before it has run" in out
+    assert "ok: files: waits for a project, its tools are listed once it has run" in out
     assert "waits for a project. No AI client is connected" in out
     assert "one (/p/one): error" in out
     with well(hub_home, diagnosis("files", state="waiting", tool_count=3, remark="{nope} is handed over as it is written")):

@@ -49,7 +49,7 @@ def test_one_report_is_shown_whole_and_clean(tooltray: Tooltray, hub_home: Home)
     with FakeControlHub(hub_home, answers()):
         waiting, ended = tooltray("feedback", "show", "ab12").out, tooltray("feedback", "show", "cd34").out
         assert tooltray("feedback", "show", "cd34", "--json").json["text"] == "Yes\x1b[1m"
-        assert "There is no report 'x'" in tooltray("feedback", "show", "x").err
+        assert "Report 'x' not found" in tooltray("feedback", "show", "x").err
     assert "\n\nmore" in waiting
     assert "shop" in waiting
     assert "[answered] Yes\n[attached: a.png]\n" in ended
@@ -101,13 +101,13 @@ def test_what_cannot_be_sent_is_said_before_anything_is(tooltray: Tooltray, hub_
         words.write_bytes(b"just words")
         for option in ("--file", "--image"):
             for path, reason in (
-                (pipe, "no regular file"),
-                ("/dev/zero", "no regular file"),
+                (pipe, ": it is not a regular file"),
+                ("/dev/zero", ": it is not a regular file"),
                 (loop, "symbolic links"),
                 (tmp_path, "directory"),
             ):
                 assert reason in tooltray("feedback", "answer", "ab12", option, str(path)).err
-        assert "it is no PNG, JPEG, GIF or WebP" in tooltray("feedback", "answer", "ab12", "--image", str(words)).err
+        assert "it is not a PNG, JPEG, GIF or WebP" in tooltray("feedback", "answer", "ab12", "--image", str(words)).err
         assert "answer_feedback" not in hub.methods()
 
 
@@ -116,7 +116,7 @@ def test_a_report_is_put_away(tooltray: Tooltray, hub_home: Home) -> None:
         raise TooltrayError("This report has ended")
 
     with FakeControlHub(hub_home, answers()) as hub:
-        assert tooltray("feedback", "dismiss", "ab12").out.startswith("Put away")
+        assert tooltray("feedback", "dismiss", "ab12").out.startswith("Dismissed")
         assert hub.params_of("dismiss_feedback") == {"id": "ab12"}
         assert tooltray("feedback", "dismiss", "ab12", "--json").json == {"id": "ab12", "dismissed": True}
         hub.answers["dismiss_feedback"] = refuse
@@ -143,7 +143,7 @@ def test_without_a_hub_nothing_waits_and_the_history_is_read_from_its_files(tool
     for words in (("answer", "x", "Yes"), ("dismiss", "x")):
         refused = tooltray("feedback", *words)
         assert refused.code == 1
-        assert "No hub is running" in refused.err
+        assert "Tooltray is not running" in refused.err
     FeedbackHistory(hub_home.feedback).add(FeedbackEntry("e1", "", "", "c", "# Done", time.time(), "dismissed"))
     assert tooltray("feedback", "history").out.splitlines()[1].split()[0] == "e1"
     assert "[dismissed]" in tooltray("feedback", "show", "e1").out

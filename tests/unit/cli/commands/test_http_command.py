@@ -47,26 +47,26 @@ def test_off_says_so(tooltray: Tooltray, hub_home: Home) -> None:
 
 def test_a_port_that_another_program_has_is_an_error(tooltray: Tooltray, hub_home: Home) -> None:
     def fails(**params: Any) -> None:
-        raise TooltrayError("it is not open", "another program has port 7717", "Choose another")
+        raise TooltrayError("it is not open", "another program uses port 7717", "Choose another")
 
     with FakeControlHub(hub_home, {"set_http_enabled": fails}):
         printed = tooltray("http", "on")
     assert printed.code == 1
-    assert "another program has port 7717" in printed.err
+    assert "another program uses port 7717" in printed.err
 
 
 def test_status_says_why_it_is_not_open(tooltray: Tooltray, hub_home: Home) -> None:
-    closed = http_status(is_open=False, url="", problem=problem("it is not open", "another program has port 7717"))
+    closed = http_status(is_open=False, url="", problem=problem("it is not open", "another program uses port 7717"))
     with FakeControlHub(hub_home, {"get_http_status": closed}):
         printed = tooltray("http", "status").out
-        assert "another program has port 7717" in printed
+        assert "another program uses port 7717" in printed
         assert "TOKEN" not in printed  # there is nothing to put it into
         assert tooltray("http", "status", "--json").json["entry"] is None
 
 
 def test_without_a_hub_the_settings_are_changed(tooltray: Tooltray, hub_home: Home) -> None:
     assert "Switch it on with" in tooltray("http", "status").out
-    assert "opens when a hub runs" in tooltray("http", "on", "--port", "0").out
+    assert "opens when Tooltray runs" in tooltray("http", "on", "--port", "0").out
     assert json.loads(hub_home.settings.read_text())["publish"] == {"http": {"enabled": True, "port": 0}}
     assert tooltray("http", "status", "--json").json["is_enabled"] is True
     assert tooltray("http", "off").code == 0
@@ -121,7 +121,7 @@ def new_token(**changes: Any) -> dict[str, Any]:
 def test_a_trusted_token_needs_a_terminal(tooltray: Tooltray, person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     with FakeControlHub(hub_home) as hub:
         for printed in (tooltray("http", "api", *words), person("http", "api", *words, sees=False)):
-            assert (printed.code, "Making a trusted token needs a person at a terminal" in printed.err) == (1, True)
+            assert (printed.code, "Creating a trusted token needs a person at a terminal" in printed.err) == (1, True)
         assert hub.calls == []
 
 
@@ -147,15 +147,15 @@ def test_a_token_with_a_name_has_a_scope_and_an_end_and_stands_alone_on_standard
     with FakeControlHub(hub_home, {"create_api_token": made}) as hub:
         printed = tooltray("http", "api", "token", "ci", "--scope", "read", "--for", "30d")
         assert printed.out == f"{TOKEN}\n"
-        assert "shown this once" in printed.err
-        assert "It ends at 2033-05-1" in printed.err
+        assert "It is shown only once." in printed.err
+        assert "It expires at 2033-05-1" in printed.err
         assert hub.params_of("create_api_token") == {"name": "ci", "scope": "read", "expires_in_s": 30 * 86400.0, "trusted": False}
         assert tooltray("http", "api", "token", "ci", "--json").json == made
 
 
 def test_that_a_trusted_token_does_not_outlive_the_hub_is_said(person: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"create_api_token": new_token(is_lasting=False)}):
-        assert "until the hub ends" in person("http", "api", "token", "--trusted").err
+        assert "until Tooltray ends" in person("http", "api", "token", "--trusted").err
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_tokens_are_listed_and_ended_one_by_one(tooltray: Tooltray, hub_home: Ho
         assert "manage, trusted" in out
         assert "\x1b" not in out
         assert tooltray("http", "api", "tokens", "--json").json == rows
-        assert "opens nothing any more" in tooltray("http", "api", "revoke", "ci").out
+        assert "is revoked" in tooltray("http", "api", "revoke", "ci").out
         assert hub.params_of("revoke_api_token") == {"name": "ci"}
         assert tooltray("http", "api", "revoke", "ci", "--json").json == {"revoked": "ci"}
     with FakeControlHub(hub_home, {"list_api_tokens": []}):
@@ -196,7 +196,7 @@ def test_without_a_hub_tokens_are_made_listed_and_ended_in_the_files(tooltray: T
     assert tooltray("http", "api", "revoke", "ci").code == 0
     assert tooltray("http", "api", "revoke", "ci").code == 1
     refused = person("http", "api", "token", "ci", "--trusted")  # no keyring is here, and no hub for whose time it could be
-    assert (refused.code, "No token was made" in refused.err) == (1, True)
+    assert (refused.code, "No token was created" in refused.err) == (1, True)
     assert tooltray("http", "api", "tokens", "--json").json == []
 
 
@@ -219,7 +219,7 @@ def test_the_token_stands_alone_on_standard_output(tooltray: Tooltray, hub_home:
     ("status", "words"),
     [
         (api_status(is_enabled=False, is_open=False, api_url=""), "HTTP is not"),
-        (api_status(is_open=False, api_url="", problem=problem("it is not open", "another program has port 7717")), "port 7717"),
+        (api_status(is_open=False, api_url="", problem=problem("it is not open", "another program uses port 7717")), "port 7717"),
     ],
 )
 def test_why_it_is_not_open_is_said(tooltray: Tooltray, hub_home: Home, status: dict[str, Any], words: str) -> None:
@@ -230,7 +230,7 @@ def test_why_it_is_not_open_is_said(tooltray: Tooltray, hub_home: Home, status: 
 def test_without_a_hub_the_settings_and_the_token_are_written(tooltray: Tooltray, hub_home: Home) -> None:
     printed = tooltray("http", "api", "on")
     assert "HTTP was off and is on now too" in printed.out
-    assert "opens when a hub runs" in printed.out
+    assert "opens when Tooltray runs" in printed.out
     assert json.loads(hub_home.settings.read_text())["publish"] == {"http": {"api": {"enabled": True}, "enabled": True}}
     token = tooltray("http", "api", "token").out.strip()
     assert hub_home.http_token.read_text().strip() == token
@@ -278,7 +278,7 @@ def test_a_token_made_without_a_hub_opens_one_later(tooltray: Tooltray, hub_home
 def test_who_has_a_token_is_told_that_another_one_ends_it(tooltray: Tooltray, hub_home: Home) -> None:
     before = tooltray("clients", "token", "a").out.strip()
     again = tooltray("clients", "token", "a")
-    assert again.err.splitlines()[0] == "The token that a had before is not valid any more."
+    assert again.err.splitlines()[0] == "The previous token of a no longer works."
     assert ClientTokens(hub_home.clients).owner(before) is None
     assert ClientTokens(hub_home.clients).owner(again.out.strip()) == "a"
 

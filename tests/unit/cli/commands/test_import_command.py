@@ -42,11 +42,11 @@ def test_a_dry_run_says_what_there_is_and_imports_nothing(tooltray: Tooltray, hu
         assert tooltray("import", "--dry-run").out.splitlines() == [
             "+ git: npx git (from cursor)",
             "    it is a proxy",
-            "    goes among the secrets: TOKEN",
+            "    stored as secrets: TOKEN",
             "+ off: npx off (from cursor)",
-            "    not among all: off there",
+            "    not part of --all: off there",
             "    no headers",
-            "= wiki: npx wiki (is here already, as wiki) (from cursor)",
+            "= wiki: npx wiki (already added as wiki) (from cursor)",
             "! 'bad' cannot be imported (the text)",
             "! mcp.json cannot be read",
         ]
@@ -59,7 +59,7 @@ def test_all_are_imported_but_those_that_wait_for_a_yes_of_their_own(tooltray: T
         result = tooltray("import", "cursor", "kiro", "--yes")
         assert (result.code, result.out.splitlines()[-2:]) == (
             0,
-            ["git: works, with 2 tools; taken out of /f", "wiki: works, with 1 tool; /f is not changed"],
+            ["git: works, with 2 tools; removed from /f", "wiki: works, with 1 tool; /f is not changed"],
         )
         assert "tooltray clients undo" in result.err
     assert fake.params_of("import_servers") == {"choices": ["1", "3"], "values": {}, "tidy": True, "clients": ["cursor", "kiro"]}
@@ -76,7 +76,7 @@ def test_what_is_kept_in_the_clients_is_said_to_the_hub_and_json_is_one_document
     [
         (ImportedServer("1", "git", "failed", problem=Problem("it does not start")), "git: it does not start"),
         (ImportedServer("1", "git", "failed"), "git: could not be imported"),
-        (ImportedServer("1", "git", "added"), "git: is here, and waits for a yes, a sign-in or its first use"),
+        (ImportedServer("1", "git", "added"), "git: added; waits for approval, sign-in or first use"),
         (ImportedServer("1", "git", "cancelled"), "git: was not imported"),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_person_types_what_is_asked_for(hub_home: Home, monkeypatch: pytest.Mo
 def test_where_nothing_is_found_that_is_said(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, ImportPlan()):
         result = tooltray("import", "--yes")
-        assert result.out == "No AI client has a server that could be imported.\nThere is nothing to import.\n"
+        assert result.out == "No AI client has a server to import.\nNothing to import.\n"
 
 
 @pytest.mark.parametrize("words", [("cursor", "mcp.json"), ("cursor", "--replace"), ("--replace",)])
@@ -177,7 +177,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     file = tmp_path / "out.json"
     exported = tooltray("export", str(file))
     assert (exported.code, exported.out) == (0, f"The backup is in {file}.\n")
-    assert "To be given elsewhere: files/API_KEY" in exported.err
+    assert "Enter these again elsewhere: files/API_KEY" in exported.err
     assert "hunter2" not in file.read_text()
     assert has_mode(file, 0o600)
     other = str(tmp_path / "other")
@@ -221,7 +221,7 @@ def test_a_running_hub_is_asked(tooltray: Tooltray, hub_home: Home, setup_file: 
 def test_nobody_there_to_say_yes_changes_nothing(tooltray: Tooltray, hub_home: Home, setup_file: str) -> None:
     result = tooltray("import", setup_file)
     hint = "Give --yes with the command, or run it in a terminal"
-    assert (result.code, result.err) == (1, f"tooltray: Nobody is there to answer 'Take this over?'. {hint}\n")
+    assert (result.code, result.err) == (1, f"tooltray: 'Import this?' needs an answer in a terminal. {hint}\n")
     assert result.out.startswith("  + files: files (approved without asking: read)")
     assert not hub_home.settings.exists()
 
@@ -232,7 +232,7 @@ def test_a_person_is_asked_and_enter_means_no(
 ) -> None:
     monkeypatch.setattr("sys.stdin", Terminal(typed))
     code = run(("import", setup_file), open_desktop=lambda home, **_: 99)
-    assert "Take this over? [y/N] " in capsys.readouterr().out
+    assert "Import this? [y/N] " in capsys.readouterr().out
     assert (code, hub_home.settings.exists()) == ((0, True) if is_done else (1, False))
 
 
@@ -252,8 +252,8 @@ def test_what_changes_nothing_is_said_to(tooltray: Tooltray, setup_file: str) ->
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"{", "is no JSON"),
-        (b"[]", "is no JSON object"),
+        (b"{", "is not JSON"),
+        (b"[]", "it is not a JSON object"),
         (b"{}", "no `mcpServers`"),
         (b'{"mcpServers": 5}', "no `mcpServers`"),
         (b'{"mcpServers": {"x": {}}}', "nothing was changed"),

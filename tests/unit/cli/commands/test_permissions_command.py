@@ -12,7 +12,7 @@ from tooltray.foundation.home.home import Home
 
 
 def of_tool(tool: str, **more: Any) -> dict[str, Any]:
-    return {"tool": tool, "category": "write", "choice": "default", "is_free": False, "why": "It changes things, or may", **more}
+    return {"tool": tool, "category": "write", "choice": "default", "is_free": False, "why": "It may change things", **more}
 
 
 TOOLS = [
@@ -35,13 +35,13 @@ def test_tools_are_listed_with_whether_they_ask_and_why(tooltray: Tooltray, hub_
             ["files", "read_it", "yes"],
             ["files", "write", "no"],
             ["files", "granted", "allowed"],
-            ["files", "changed", "held"],
+            ["files", "changed", "blocked"],
             ["git", "push", "no"],
         ]
         assert [lines[0][3], lines[2][3]] == ["It only reads", "See it: tooltray grants list"]
         assert len(tooltray("permissions", "list", "git").out.splitlines()) == 2
         assert [each["server"] for each in tooltray("permissions", "list", "--json").json] == ["files", "git"]
-        assert "There is no server 'gone'" in tooltray("permissions", "list", "gone").err
+        assert "Server 'gone' not found" in tooltray("permissions", "list", "gone").err
 
 
 def of_client(client: str, **more: Any) -> dict[str, Any]:
@@ -54,17 +54,17 @@ def test_rules_on_arguments_of_servers_and_of_ai_clients_stand_below_the_tools(t
     clients = [of_client("zed", call_rules=[rule]), of_client("cursor", call_rules=[]), of_client("other")]
     with hub(hub_home, get_permissions=servers, get_client_modes=clients):
         *_, empty, title, of_files, of_zed, of_cursor = tooltray("permissions", "list").out.splitlines()
-        assert (empty, title) == ("", "Rules on arguments let through, too:")
+        assert (empty, title) == ("", "Rules on arguments also allow:")
         assert of_files.startswith("files: read_it, where path is in /p")
-        assert of_zed.startswith("Zed, in the place of the servers' rules: read_it, where")
-        assert of_cursor == "Cursor: none, and those of servers do not count"
+        assert of_zed.startswith("Zed, instead of the servers' rules: read_it, where")
+        assert of_cursor == "Cursor: none, and the servers' rules do not apply"
         assert "\x1b" not in of_files + of_zed
         assert "Zed" not in tooltray("permissions", "list", "files").out
 
 
 def test_where_no_tools_are_known_it_says_so(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_permissions=[]):
-        assert tooltray("permissions", "list").out == "No tools are known yet.\n"
+        assert tooltray("permissions", "list").out == "No tools listed yet.\n"
 
 
 @pytest.mark.parametrize(("tool", "choice"), [("write", "ask"), ("read_it", "always")])
@@ -75,7 +75,7 @@ def test_what_lets_nothing_more_through_needs_no_terminal(tooltray: Tooltray, hu
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"), [("always", "push of git runs without asking.\n"), ("default", "push of git is as its server.\n")]
+    ("choice", "said"), [("always", "push of git runs without asking.\n"), ("default", "push of git follows its server's rule.\n")]
 )
 def test_what_may_let_more_through_is_asked_about(person: Tooltray, hub_home: Home, choice: str, said: str) -> None:
     with hub(hub_home) as fake:
@@ -87,7 +87,7 @@ def test_what_may_let_more_through_is_asked_about(person: Tooltray, hub_home: Ho
 def test_without_a_terminal_nothing_more_is_let_through_and_what_nobody_knows_is_not_allowed(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         assert "needs a person at a terminal" in tooltray("permissions", "set", "git", "push", "always").err
-        assert "No tool 'gone' of 'git' is known" in tooltray("permissions", "set", "git", "gone", "always").err
+        assert "Tool 'gone' of 'git' not found" in tooltray("permissions", "set", "git", "gone", "always").err
         assert "set_tool_approval" not in fake.methods()
 
 
@@ -115,12 +115,12 @@ def test_without_a_hub_it_is_set_asked_for_and_removed(person: Tooltray, tooltra
     found = person("passphrase", "set")
     assert (found.code, found.out.splitlines()[0]) == (
         0,
-        "Set. Where no window of Tooltray runs, commands that allow something ask for it.",
+        "Set. When Tooltray runs without a window, commands that allow something ask for it.",
     )
     typed[:] = [RIGHT]
-    assert person("passphrase", "check").out == "This is the passphrase.\n"
+    assert person("passphrase", "check").out == "The passphrase is correct.\n"
     assert tooltray("passphrase", "check", "--json").json["is_set"]
-    assert "A passphrase is set: nobody is there" in tooltray("passphrase", "check").err
+    assert "A passphrase is set: it can only be typed in" in tooltray("passphrase", "check").err
     assert "needs a person at a terminal" in tooltray("passphrase", "remove").err
     typed[:] = ["a new one", "a new one", RIGHT]
     assert person("passphrase", "set").code == 0
@@ -148,4 +148,4 @@ def test_a_command_asks_for_it_and_then_does_its_work(person: Tooltray, hub_home
 def test_its_help_says_what_to_do_where_it_is_lost(tooltray: Tooltray, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         tooltray("passphrase", "--help")
-    assert "remove passphrase.json" in " ".join(capsys.readouterr().out.split())
+    assert "delete passphrase.json" in " ".join(capsys.readouterr().out.split())

@@ -40,11 +40,11 @@ def test_folders_are_allowed_and_disallowed_also_where_no_hub_runs(
     folder = tmp_path / "project"
     folder.mkdir()
     real = os.path.realpath(folder)
-    assert "the folder in which it was started and the folders that it declares (roots) are allowed." in tooltray("projects", "list").out
-    assert person("projects", "allow", str(folder)).out == f"{real}, and what is in it, may be a project now.\n"
+    assert "are allowed for that client." in tooltray("projects", "list").out
+    assert person("projects", "allow", str(folder)).out == f"{real} and everything in it is allowed as a project now.\n"
     assert settings(hub_home)["allowedFolders"] == [real]
     assert tooltray("projects", "list", "--json").json["allowed"] == [real]
-    assert "(roots) are allowed too." in tooltray("projects", "list").out
+    assert "(roots) are allowed for that client too." in tooltray("projects", "list").out
     document = settings(hub_home)
     hub_home.settings.write_text(json.dumps({**document, "allowedFolders": ["src", "/", "/home", real]}))
     assert tooltray("projects", "list", "--json").json["allowed"] == [real]

@@ -40,7 +40,7 @@ def test_status_says_what_servers_get_and_how_all_answered(tooltray: Tooltray, h
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"url": "", "origin": "npm"}, "from where npm itself is configured to"),
+        ({"url": "", "origin": "npm"}, "Servers get npm packages as configured in npm."),
         ({"origin": "custom", "custom_url": "https://m.example/"}, "(chosen by you)"),
         ({"custom_url": "https://m.example/"}, "tooltray registry clear"),
         ({"is_auto_detect": False}, "tooltray registry auto on"),
@@ -88,7 +88,7 @@ def test_servers_are_only_said_to_get_it_later_where_they_get_another(
     after = registry_status(**changes)
     verbs = {"set_custom_npm_registry": after, "set_auto_detect_npm_registry": after, "get_npm_registry_status": registry_status()}
     with FakeControlHub(hub_home, verbs):
-        assert ("when they start again" in tooltray("registry", *words).err) is bool(changes)
+        assert ("after a restart" in tooltray("registry", *words).err) is bool(changes)
 
 
 def test_without_a_hub_no_server_runs_that_would_get_it_later(tooltray: Tooltray, hub_home: Home) -> None:

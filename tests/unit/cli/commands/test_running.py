@@ -51,7 +51,7 @@ def test_servers_that_wait_for_a_project_say_so_and_lazy_ones_are_named(tooltray
     waiting = server_snapshot("serena", state="waiting", detail="No AI client is connected", is_lazy=True)
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(waiting, server_snapshot("files", is_lazy=True), server_snapshot("git"))}):
         lines = tooltray("status").out.splitlines()
-    assert lines[-2:] == ["serena: waits for a project. No AI client is connected", "Tools are loaded on demand: serena, files"]
+    assert lines[-2:] == ["serena: waits for a project. No AI client is connected", "Tools load when used: serena, files"]
 
 
 LISTING = {"client": "", "title": "", "mode": "", "shown_mode": "search", "reason": "", "summary": "AI clients search the tools."}
@@ -79,7 +79,7 @@ def test_servers_of_files_that_wait_for_a_yes_are_named_with_the_way_to_it(toolt
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(), "get_server_files": files}):
         line = tooltray("status").out.splitlines()[-1]
     assert line == (
-        "2 servers of /p/my shop/.mcp.json can run only after a yes of yours: files, web. Look with: tooltray trust '/p/my shop'"
+        "2 servers of /p/my shop/.mcp.json can run only after your approval: files, web. Look with: tooltray trust '/p/my shop'"
     )
 
 
@@ -140,14 +140,14 @@ def test_a_dry_run_says_what_would_be_done(tooltray: Tooltray, hub_home: Home) -
 
 def test_nothing_is_an_answer_too(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"reload": []}):
-        assert tooltray("reload").out == "Nothing has changed.\n"
+        assert tooltray("reload").out == "No changes.\n"
 
 
 def test_what_waits_for_a_yes_is_told_how_to_get_one(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"reload": [change("wait", name, file="/p/my shop/.mcp.json") for name in "ab"]}):
         result = tooltray("reload")
     assert result.code == 0
-    assert result.err == "Look at what waits, and say yes to it: tooltray trust '/p/my shop'\n"
+    assert result.err == "Review and allow what waits: tooltray trust '/p/my shop'\n"
 
 
 def test_a_file_that_is_not_understood_is_an_error_for_scripts(tooltray: Tooltray, hub_home: Home) -> None:

@@ -64,7 +64,7 @@ def test_a_hub_stores_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> N
         stored = tooltray("secrets", "set", "git/KEY", stdin="line 1\nline 2\n")
         assert stored.out.startswith("Stored. Settings refer to it as ${secret:git/KEY}")
         assert tooltray("secrets", "list").out.splitlines() == [
-            "Secrets are kept in memory, until the hub ends.",
+            "Secrets are kept in memory, until Tooltray ends.",
             "NAME       STORED                             USED BY",
             "a          yes                                git, wiki",
             "b          MISSING                            git",
@@ -74,7 +74,7 @@ def test_a_hub_stores_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> N
             "pass:k     from pass, k                       git",
             "pass:l     pass is not installed. Install it  -",
         ]
-        assert tooltray("secrets", "remove", "git/KEY").out == "Forgot git/KEY.\n"
+        assert tooltray("secrets", "remove", "git/KEY").out == "Deleted git/KEY.\n"
     assert hub.params_of("set_secret") == {"name": "git/KEY", "value": "line 1\nline 2"}
     assert hub.params_of("remove_secret") == {"name": "git/KEY"}
 
@@ -101,11 +101,11 @@ def test_every_answer_exists_in_json_and_none_holds_a_value(tooltray: Tooltray, 
 
 def test_the_passphrase_goes_to_the_running_hub(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"unlock_secrets": None}) as hub:
-        assert tooltray("secrets", "unlock", stdin=f"{PASSPHRASE}\n").out == "Unlocked until the hub ends.\n"
+        assert tooltray("secrets", "unlock", stdin=f"{PASSPHRASE}\n").out == "Unlocked until Tooltray ends.\n"
     assert hub.params_of("unlock_secrets") == {"passphrase": PASSPHRASE}
 
 
-@pytest.mark.parametrize(("kind", "place"), [("memory", "memory, until the hub ends"), ("keyring", "the system's keyring")])
+@pytest.mark.parametrize(("kind", "place"), [("memory", "memory, until Tooltray ends"), ("keyring", "the system's keyring")])
 def test_a_place_without_a_passphrase_is_not_unlocked(tooltray: Tooltray, hub_home: Home, kind: str, place: str) -> None:
     with FakeControlHub(hub_home, {"unlock_secrets": None}) as hub:
         hub_home.settings.write_text(json.dumps({"secrets": {"backend": kind}}))
@@ -129,7 +129,7 @@ def test_what_a_hub_refuses_is_told(tooltray: Tooltray, hub_home: Home) -> None:
 def test_without_a_hub_there_is_nothing_to_unlock(tooltray: Tooltray) -> None:
     result = tooltray("secrets", "unlock", stdin="p\n")
     assert result.code == 1
-    assert "No hub is running" in result.err
+    assert "Tooltray is not running" in result.err
 
 
 def test_an_empty_value_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
@@ -140,7 +140,7 @@ def test_an_empty_value_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
 
 
 def test_the_chosen_backend_is_shown(tooltray: Tooltray, hub_home: Home) -> None:
-    assert "nothing else is chosen" in tooltray("secrets", "backend").out
+    assert "the system's keyring" in tooltray("secrets", "backend").out
     assert tooltray("secrets", "backend", "--json").json == {"backend": None}
     assert tooltray("secrets", "backend", "file", stdin=f"{PASSPHRASE}\n").out == "Secrets are kept in an encrypted file.\n"
     assert tooltray("secrets", "backend").out == "Secrets are kept in an encrypted file.\n"
@@ -215,7 +215,7 @@ def test_memory_cannot_keep_a_secret_without_a_hub(tooltray: Tooltray) -> None:
     tooltray("secrets", "backend", "memory")
     result = tooltray("secrets", "set", "a", stdin="v")
     assert result.code == 1
-    assert "none is running" in result.err
+    assert "Secrets are kept in Tooltray's memory, and it is not running" in result.err
 
 
 def test_a_missing_keyring_is_told_with_what_to_do(tooltray: Tooltray) -> None:
@@ -293,7 +293,7 @@ def test_who_ends_the_input_in_place_of_a_secret_is_told_in_one_sentence(
     monkeypatch.setattr(getpass, "getpass", end_of_input)
     with FakeControlHub(hub_home):
         assert at_terminal("secrets", "set", "git/KEY") == 1
-    assert capsys.readouterr().err == "\ntooltray: No value for the secret git/KEY was given\n"
+    assert capsys.readouterr().err == "\ntooltray: No value for the secret git/KEY was entered\n"
 
 
 @pytest.mark.usefixtures("answers")
@@ -303,7 +303,7 @@ def test_who_ends_the_input_in_place_of_a_passphrase_is_told_in_one_sentence(
     monkeypatch.setattr(getpass, "getpass", end_of_input)
     with FakeControlHub(hub_home, {"unlock_secrets": None}) as hub:
         assert at_terminal("secrets", "unlock") == 1
-    assert capsys.readouterr().err == "\ntooltray: No passphrase was given\n"
+    assert capsys.readouterr().err == "\ntooltray: No passphrase was entered\n"
     assert "unlock_secrets" not in hub.methods()
 
 
@@ -341,9 +341,9 @@ def test_what_no_server_uses_is_shown_and_forgotten_after_a_yes(
         assert at_terminal("secrets", "remove", "--unused") == 0
         assert "remove_unused_secrets" not in hub.methods()
         assert at_terminal("secrets", "remove", "--unused") == 0
-    shown = ["No server that is known here uses:", "  a", "  b"]
-    assert capsys.readouterr().out.splitlines() == [*shown, "Nothing was changed.", *shown, "Forgot 1 secret."]
-    assert asked == ["Forget all 2? [y/N] "] * 2
+    shown = ["Not used by any known server:", "  a", "  b"]
+    assert capsys.readouterr().out.splitlines() == [*shown, "Nothing was changed.", *shown, "Deleted 1 secret."]
+    assert asked == ["Delete all 2? [y/N] "] * 2
     assert hub.params_of("remove_unused_secrets") == {"names": ["a\x1b[1m", "b"]}
 
 
@@ -351,7 +351,7 @@ def test_what_no_server_uses_goes_in_json_too_but_never_without_a_yes(tooltray: 
     with FakeControlHub(hub_home, {"get_unused_secrets": ["a"], "remove_unused_secrets": ["a"]}) as hub:
         refused = tooltray("secrets", "remove", "--unused")
         assert refused.code == 1
-        assert "Nobody is there to answer 'Forget it?'" in refused.err
+        assert "'Delete it?' needs an answer in a terminal" in refused.err
         assert "remove_unused_secrets" not in hub.methods()
         assert tooltray("secrets", "remove", "--unused", "--yes", "--json").json == {"removed": ["a"]}
 
@@ -423,7 +423,7 @@ def test_a_locked_file_is_opened_first_and_its_passphrase_is_asked_for_once(hub_
     place = SecretPlace(hub_home)
     assert place.ask(["a", "b"]) == {"a": "open sesame", "b": "open sesame"}
     place.run(lambda hub: hub.ask(hub.api.secrets.set_secret(name="a", value="1")))
-    assert asked == ["New passphrase for the encrypted file: ", "The same again: ", "a: ", "b: "]
+    assert asked == ["New passphrase for the encrypted file: ", "Repeat it: ", "a: ", "b: "]
 
 
 def test_a_passphrase_in_the_environment_is_good_for_the_whole_command(
@@ -439,7 +439,7 @@ def test_a_passphrase_in_the_environment_is_good_for_the_whole_command(
 
 def test_the_memory_of_no_hub_is_no_place(hub_home: Home, asked: list[str]) -> None:
     choose(hub_home, "memory")
-    with pytest.raises(TooltrayError, match="none is running"):
+    with pytest.raises(TooltrayError, match="Secrets are kept in Tooltray's memory, and it is not running"):
         SecretPlace(hub_home).ask(["a"])
     assert asked == []
 

@@ -48,7 +48,7 @@ def test_tools_are_listed_with_what_happens_to_their_calls(tooltray: Tooltray, h
 
 def test_no_tools_is_said(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_tools": [], "get_snapshot": hub_snapshot()}):
-        assert tooltray("tools", "list").out == "There are no tools.\n"
+        assert tooltray("tools", "list").out == "No tools found.\n"
         assert tooltray("tools", "list", "--server", "files").out == "files has no tools.\n"
 
 
@@ -178,7 +178,7 @@ def test_a_call_that_takes_too_long_is_given_up(tooltray: Tooltray, hub_home: Ho
 
 def test_names_are_forgotten(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"reset_tool_names": None}) as hub:
-        assert "given anew" in tooltray("tools", "names", "reset").out
+        assert "Tool names were reset" in tooltray("tools", "names", "reset").out
         assert tooltray("tools", "names", "reset", "--json").json == {"reset": True}
     assert hub.methods() == ["reset_tool_names", "reset_tool_names"]
 
@@ -263,7 +263,7 @@ def test_skills_are_listed_with_what_happens_to_them(tooltray: Tooltray, hub_hom
         lines = tooltray("skills", "list").out.splitlines()
         assert tooltray("skills", "list", "--server", "s", "--json").json == whole("get_skills", skills)
     assert lines == [
-        "NAME          SERVER  STATE    URI                            DESCRIPTION",
+        "NAME          SERVER  STATE                   URI                            DESCRIPTION",
         f"git-workflow  s       offered  {GIT}  One line red",
         "refunds       s       held     skill://refunds/SKILL.md       About refunds",
         "notes         s       off      skill://notes/SKILL.md         About notes",
@@ -273,7 +273,7 @@ def test_skills_are_listed_with_what_happens_to_them(tooltray: Tooltray, hub_hom
 
 def test_no_skills_is_said(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_skills": []}):
-        assert tooltray("skills", "list").out == "There are no skills.\n"
+        assert tooltray("skills", "list").out == "No skills found.\n"
 
 
 def test_the_text_of_a_skill_is_printed_plainly_and_harmless(tooltray: Tooltray, hub_home: Home) -> None:
@@ -317,5 +317,5 @@ def test_tasks_are_listed(tooltray: Tooltray, hub_home: Home) -> None:
 
 def test_one_is_cancelled(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"cancel_server_task": None}) as hub:
-        assert tooltray("tasks", "cancel", "s:abc").out == "The server has heard that nobody wants s:abc any more.\n"
+        assert tooltray("tasks", "cancel", "s:abc").out == "The server was notified that task s:abc is cancelled.\n"
         assert hub.calls[-1] == ("cancel_server_task", {"id": "s:abc"})

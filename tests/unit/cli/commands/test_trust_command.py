@@ -80,26 +80,26 @@ def test_each_entry_is_shown_whole_before_its_own_question(person: Tooltray, hub
         "one (line 3)",
         "  It would run: npx -y some-server ${secret:K}",
         "  in the folder: /p/shop",
-        "  which lies in: the project itself: whoever changes the project changes what runs (/p/shop)",
-        "  Secrets of yours that it would get: K",
-        "  Variables of yours that it would get: none by name; like every program that you start, it sees your environment",
+        "  which lies in: the project itself: anyone who changes the project changes what runs (/p/shop)",
+        "  Your secrets that it would get: K",
+        "  Your variables that it would get: none by name; like every program you start, it sees your environment",
         "  With the variable: PORT=1",
-        "  Calls that would go through unasked: read",
+        "  Calls that would run without asking: read",
     ]
-    assert "  Careful: odd" in first.splitlines()
-    assert "Trusted, as 'one-shop'. To take it back: tooltray trust remove /p/shop 'one'" in first
+    assert "  Warning: odd" in first.splitlines()
+    assert "Trusted as 'one-shop'. To revoke that: tooltray trust remove /p/shop 'one'" in first
     assert second.splitlines()[:7] == [
-        "two: changed since you said yes to it",
+        "two: changed since you approved it",
         "  It would connect to: https://a.example/mcp",
         "  at the host: a.example",
-        "  Secrets of yours that it would get: none",
-        "  Variables of yours that it would get: A (set now), B (not set: its default counts), C (not set: it cannot start without)",
+        "  Your secrets that it would get: none",
+        "  Your variables that it would get: A (set now), B (not set: its default is used), C (not set: required to start)",
         "  With the header: X-Team: shop",
-        "  It also says: timeout: 5",
+        "  Other fields: timeout: 5",
     ]
     assert {"    -old", "    +new"} <= set(second.splitlines())
     assert "It does not run." in second
-    assert last == "What you trust runs for AI clients that work in /p/shop; for all AI clients with: tooltray serve --project /p/shop\n"
+    assert last == "What you trust runs for AI clients that work in /p/shop. For all AI clients: tooltray serve --project /p/shop\n"
     assert "\x1b" not in found.out
 
 
@@ -108,13 +108,13 @@ def test_entries_can_be_named_and_all_that_is_asked_for_is_a_yes(person: Tooltra
         found = person("trust", "/p/shop", "two")
         assert (found.code, yes_given(fake)) == (0, [{"two": "d2"}])
         missing = person("trust", "/p/shop", "three")
-        assert (missing.code, "'three' does not wait for a yes: there wait: one, two" in missing.err) == (1, True)
+        assert (missing.code, "'three' is not waiting for approval: waiting: one, two" in missing.err) == (1, True)
         assert person("trust", "/p/shop", typed="").code == 1
     with hub(hub_home, get_trust_requests=[]):
-        assert person("trust", str(tmp_path)).out == f"There is no .mcp.json in {tmp_path}.\n"
+        assert person("trust", str(tmp_path)).out == f"No .mcp.json in {tmp_path}.\n"
         (tmp_path / ".mcp.json").write_text("{}")
-        assert person("trust", str(tmp_path)).out == f"Nothing waits for a yes in {tmp_path}.\n"
-        assert "nothing waits for a yes" in person("trust", "/p/shop", "two").err
+        assert person("trust", str(tmp_path)).out == f"Nothing is waiting for approval in {tmp_path}.\n"
+        assert "nothing is waiting for approval" in person("trust", "/p/shop", "two").err
 
 
 def test_an_entry_that_has_changed_since_it_was_shown_is_not_trusted(person: Tooltray, hub_home: Home) -> None:
@@ -139,7 +139,7 @@ def test_a_yes_needs_a_terminal_and_looking_does_not(tooltray: Tooltray, hub_hom
         assert tooltray("trust", "remove", "/p/shop").out == "Nothing of /p/shop is trusted.\n"
         assert tooltray("trust", "remove", "/p/shop", "--json").json == {"project": "/p/shop", "entry": "", "trusted": False}
     with hub(hub_home, get_trusted_entries=[]):
-        assert "No server of a project's own file is trusted." in tooltray("trust", "list").out
+        assert "No project's servers are trusted. Review a project's servers: tooltray trust DIR" in tooltray("trust", "list").out
 
 
 @pytest.mark.parametrize("words", [("refuse",), ("remove",), ("remove", "/p", "one", "two"), ("list", "/p"), ("",)])
@@ -154,7 +154,7 @@ def test_where_no_hub_runs_the_same_is_done_in_the_files(person: Tooltray, toolt
     entries = {"one": {"command": "run", "args": ["${secret:K}"]}, "two": {"command": "run"}}
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": entries}))
     found = person("trust", str(folder), typed="y\nn\n")
-    assert (found.code, "Trusted, as 'one'." in found.out, "It does not run." in found.out) == (1, True, True)
+    assert (found.code, "Trusted as 'one'." in found.out, "It does not run." in found.out) == (1, True, True)
     assert [(each["entry"], each["project"]) for each in tooltray("trust", "list", "--json").json] == [("one", real)]
     assert [each["entry"] for each in tooltray("trust", str(folder), "--json").json] == ["two"]
     assert tooltray("trust", "remove", str(folder), "one").code == 0
@@ -171,7 +171,7 @@ def test_what_cannot_be_used_is_said_too_since_nobody_can_be_asked_about_it(pers
     assert (said.code, "odd" in said.out, "line 2" in said.out, "Nothing waits" in said.out) == (1, True, True, True)
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {\n"odd": {"args": []}, "good": {"command": "run"}}}')
     said = person("trust", str(tmp_path), "good", typed="y\n")
-    assert (said.code, "odd" in said.out, "Trusted, as 'good'." in said.out) == (0, False, True)
+    assert (said.code, "odd" in said.out, "Trusted as 'good'." in said.out) == (0, False, True)
 
 
 # what programs have proposed
@@ -187,15 +187,15 @@ def test_without_a_folder_all_that_waits_is_asked_about_and_a_program_is_named(p
         assert fake.params_of("trust_entries") == {"project": "", "entries": {"new": "d3"}}
     assert said.code == 1
     assert "Asked for by the program: ci\n" in said.out
-    assert "To take it back: tooltray servers remove new" in said.out
-    assert "What runs goes on, and the change waits on. To refuse it for good: tooltray trust refuse old" in said.out
+    assert "To revoke that: tooltray servers remove new" in said.out
+    assert "It keeps running unchanged, and the change still waits. To decline it: tooltray trust refuse old" in said.out
     with hub(hub_home, get_trust_requests=[]):
-        assert person("trust").out == "Nothing waits for a yes.\n"
+        assert person("trust").out == "Nothing is waiting for approval.\n"
 
 
 def test_a_no_to_a_program_needs_no_terminal(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, distrust_entries=None) as fake:
-        assert "Refused" in tooltray("trust", "refuse", "new").out
+        assert "Declined" in tooltray("trust", "refuse", "new").out
         assert fake.params_of("distrust_entries") == {"project": "", "entry": "new"}
         assert tooltray("trust", "refuse", "new", "--json").json == {"name": "new", "refused": True}
 
@@ -214,7 +214,7 @@ def test_where_no_hub_runs_what_waits_is_listed_and_answered_in_the_files(person
     assert [(each["name"], each["waiting"]) for each in listed] == [("old", True), ("new", True), ("gone", True)]
     assert "needs a person at a terminal" in tooltray("trust").err
     said = person("trust", typed="y\nn\ny\n")
-    assert (said.code, "Trusted, as 'new'" in said.out, '+  "command": "other"' in said.out) == (1, True, True)
+    assert (said.code, "Trusted as 'new'" in said.out, '+  "command": "other"' in said.out) == (1, True, True)
     servers = json.loads(hub_home.settings.read_text())["mcpServers"]
     assert (servers["new"], servers["old"]) == ({"command": "run"}, {"command": "other"})
     assert tooltray("trust", "refuse", "gone").code == 0
@@ -236,7 +236,7 @@ def test_where_no_hub_runs_a_projects_server_is_written_after_the_yes(
     refused = person("trust")
     assert (refused.code, "not allowed as a project" in refused.err, (folder / ".mcp.json").exists()) == (1, True, False)
     person("projects", "allow", str(folder))
-    assert "Trusted, as 'db'" in person("trust").out
+    assert "Trusted as 'db'" in person("trust").out
     assert json.loads((folder / ".mcp.json").read_text())["mcpServers"] == {"db": {"command": "run"}}
     assert [each["entry"] for each in tooltray("trust", "list", "--json").json] == ["db"]
 

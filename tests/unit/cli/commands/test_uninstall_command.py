@@ -66,13 +66,13 @@ def test_a_home_with_nothing_else_in_it_goes_whole(tooltray: Tooltray, hub_home:
     tooltray("servers", "add", "files", "--", "files")
     said = tooltray("uninstall", "--yes", "--json").json
     to_do = how_to_remove(this_installation())
-    assert said == {"done": [f"{hub_home.root} is empty of Tooltray"], "left": [], "failed": [], "program": to_do}
+    assert said == {"done": [f"Tooltray's files in {hub_home.root} are deleted"], "left": [], "failed": [], "program": to_do}
     assert not hub_home.root.exists()
 
 
 def test_where_nothing_was_there_is_nothing_to_do(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("uninstall")
-    assert (result.code, result.out) == (0, f"The program itself is still there. Delete the folder {ROOT}\n")
+    assert (result.code, result.out) == (0, f"The program itself is still installed. Delete the folder {ROOT}\n")
     assert not hub_home.root.exists()
 
 
@@ -84,7 +84,7 @@ def test_each_thing_is_asked_for_and_what_is_declined_stays(
     hub_home.prepare()
     assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 0
     out = capsys.readouterr().out
-    assert f"Left as it is: Remove the entry 'tooltray' from Cursor ({cursor})" in out
+    assert f"Not removed: Remove the entry 'tooltray' from Cursor ({cursor})" in out
     assert cursor.read_text() == before
     assert not hub_home.root.exists()
 
@@ -93,7 +93,7 @@ def test_a_running_hub_is_stopped_first(tooltray: Tooltray, hub_home: Home) -> N
     sessions = [{"id": "1", "client": "Cursor"}, {"id": "2", "client": ""}, {"id": "3", "client": "Gone", "is_connected": False}]
     with FakeControlHub(hub_home, {"get_sessions": sessions}) as hub:
         result = tooltray("uninstall", "--yes")
-    assert result.out.splitlines()[:2] == ["Tooltray has stopped", "End these AI clients, which use Tooltray until then: Cursor"]
+    assert result.out.splitlines()[:2] == ["Tooltray has stopped", "Quit these AI clients, which still use Tooltray: Cursor"]
     assert ("hub/stop", {}) in hub.calls
 
 
@@ -139,8 +139,8 @@ def test_secrets_that_cannot_be_forgotten_keep_their_names(
     hub_home.secret_names.write_text('["files/KEY"]')
     result = tooltray("uninstall", "--yes", "--json")
     assert (result.code, len(result.json["failed"])) == (1, 1)
-    assert "There is no keyring" in result.json["failed"][0]
-    assert result.json["done"] == [f"{hub_home.root} is empty of Tooltray, but for secret-names.json"]
+    assert "No keyring found" in result.json["failed"][0]
+    assert result.json["done"] == [f"Tooltray's files in {hub_home.root} are deleted, except secret-names.json"]
     assert [path.name for path in hub_home.root.iterdir()] == ["secret-names.json"]
 
 
@@ -158,7 +158,7 @@ def test_a_config_that_makes_no_sense_is_named_for_the_person(tooltray: Tooltray
     file.parent.mkdir()
     file.write_text('[mcp_servers.tooltray\nargs = ["/x/tooltray_bridge/__main__.py"]\n')
     found: Any = tooltray("uninstall", "--yes", "--json").json
-    assert found["left"] == [f"Remove the entry of Tooltray from Codex ({file}) by hand; it is no file that could be changed safely"]
+    assert found["left"] == [f"Remove Tooltray's entry from Codex ({file}) by hand; this file cannot be changed safely"]
     assert "tooltray_bridge" in file.read_text()
 
 
@@ -168,7 +168,7 @@ def test_an_entry_that_cannot_be_taken_out_is_said_and_the_rest_goes(tooltray: T
     cursor.write_text(f'{{"mcpServers": {{"t": {entry}, "t": {entry}}}}}')
     result = tooltray("uninstall", "--yes")
     assert result.code == 1
-    assert "stands here a second time" in result.out
+    assert "occurs twice" in result.out
     assert not hub_home.root.exists()
 
 
@@ -176,7 +176,7 @@ def test_a_file_under_version_control_is_left_alone_unless_a_person_says_yes_to_
     (home / ".git").mkdir()
     before = cursor.read_text()
     found: Any = tooltray("uninstall", "--yes", "--json").json
-    assert found["left"] == [f"Left as it is: 'tooltray' in Cursor ({cursor}), which is under version control"]
+    assert found["left"] == [f"Not removed: 'tooltray' in Cursor ({cursor}), which is under version control"]
     assert cursor.read_text() == before
 
 
@@ -220,7 +220,7 @@ def test_declining_everything_leaves_everything(
     hub_home.secret_names.write_text('["files/KEY"]')
     monkeypatch.setattr("sys.stdin", Terminal("n\nn\nn\n"))
     assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 0
-    assert capsys.readouterr().out.count("Left as it is") == 3
+    assert capsys.readouterr().out.count("Not removed") == 3
     assert hub_home.secret_names.exists()
 
 
@@ -256,7 +256,7 @@ def test_the_file_with_secrets_is_asked_for_by_itself(
 
 def test_start_at_login_ends_with_the_rest(tooltray: Tooltray, home: Path) -> None:
     tooltray("autostart", "on")
-    assert "Tooltray does not start any more when you log in" in tooltray("uninstall", "--yes").out
+    assert "Tooltray no longer starts when you log in" in tooltray("uninstall", "--yes").out
     assert not list(home.glob(".config/autostart/*"))
 
 
@@ -328,7 +328,7 @@ def test_imported_servers_are_first_put_back_into_their_clients(person: Tooltray
     moved(hub_home, cursor)
     assert "other" not in json.loads(cursor.read_text())["mcpServers"]
     result = person("uninstall", "--yes")
-    assert "1 server put back" in result.out
+    assert "1 server restored" in result.out
     assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
 
 
@@ -336,5 +336,5 @@ def test_secrets_stay_where_servers_cannot_be_put_back(person: Tooltray, hub_hom
     moved(hub_home, cursor)
     cursor.write_text("{")
     result = person("uninstall", "--yes")
-    assert (result.code, "Left as they are: the secrets" in result.out) == (1, True)
+    assert (result.code, "Not deleted: the secrets, since not all servers could be restored" in result.out) == (1, True)
     assert hub_home.client_changes.is_dir()

@@ -62,14 +62,14 @@ def test_sessions_that_have_left_take_one_line(tooltray: Tooltray, hub_home: Hom
         hub.answers["get_sessions"] = left
         alone = tooltray("sessions")
     assert rows(result.out) == ["s1 acme 7 lazy - - - so it is"]
-    assert result.err.endswith("if they come back: acme (2), ?.\n")
+    assert result.err.endswith("if they reconnect: acme (2), ?.\n")
     assert in_json == [session(), *left]
-    assert (alone.out, alone.err) == ("No AI client has a session now.\n", result.err)
+    assert (alone.out, alone.err) == ("No AI client is connected.\n", result.err)
 
 
 def test_no_session_is_said(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_sessions": []}):
-        assert tooltray("sessions").out == "No AI client has a session now.\n"
+        assert tooltray("sessions").out == "No AI client is connected.\n"
 
 
 def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: Home) -> None:
@@ -119,7 +119,7 @@ def test_how_much_of_a_result_clients_get_at_once_is_chosen(
     [
         (["acme", "search"], [("set_client_mode", {"client": "acme", "mode": "search"})], "Acme sees: everything"),
         (["acme", "default"], [("set_client_mode", {"client": "acme", "mode": ""})], "profile: none."),
-        (["*", "lazy"], [("set_client_mode", {"client": "", "mode": "lazy"})], "Chosen for all AI clients that have no mode of their own."),
+        (["*", "lazy"], [("set_client_mode", {"client": "", "mode": "lazy"})], "Chosen for all AI clients without a mode of their own."),
         (["acme", "--profile", "work"], [("set_client_profile", {"client": "acme", "profile": "work"})], "Acme sees"),
         (
             ["gone", "lazy", "--no-profile"],
@@ -129,7 +129,7 @@ def test_how_much_of_a_result_clients_get_at_once_is_chosen(
         (
             ["gone", "default"],
             [("set_client_mode", {"client": "gone", "mode": ""})],
-            "Nothing is chosen for gone any more: it sees what every other AI client does.",
+            "gone uses the default of all AI clients again.",
         ),
     ],
 )
@@ -152,14 +152,14 @@ def test_a_mode_for_a_client_that_nobody_knows_says_which_there_are(tooltray: To
     with FakeControlHub(hub_home, {"set_client_mode": None, "get_client_modes": lambda: next(answers)}):
         misspelt, right = tooltray("clients", "mode", "acmee", "lazy"), tooltray("clients", "mode", "acme", "lazy")
     assert misspelt.code == 0
-    assert misspelt.err == "No AI client has called itself acmee yet. Those that are known: acme, other.\n"
+    assert misspelt.err == "No AI client named acmee has connected yet. Known clients: acme, other.\n"
     assert right.err == ""
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["acme"], 1, "There is nothing to choose"),
+        (["acme"], 1, "Nothing to choose"),
         (["*", "--profile", "work"], 1, "A profile is given to one AI client"),
         (["acme", "loud"], 2, "invalid choice"),
         (["", "lazy"], 2, "argument CLIENT: it is empty"),
@@ -177,9 +177,9 @@ def test_what_cannot_be_chosen_is_said(tooltray: Tooltray, hub_home: Home, words
     ("name", "switch", "params", "printed"),
     [
         ("files", "on", {"enabled": True, "server": "files"}, "files shows one small tool; using it loads the rest.\n"),
-        ("files", "off", {"enabled": False, "server": "files"}, "files shows its tools at once.\n"),
-        ("files", "default", {"enabled": None, "server": "files"}, "files does as is set for all servers.\n"),
-        ("*", "default", {"enabled": None, "server": None}, "Every server that does not say otherwise shows its tools at once.\n"),
+        ("files", "off", {"enabled": False, "server": "files"}, "files shows all its tools.\n"),
+        ("files", "default", {"enabled": None, "server": "files"}, "files uses the default of all servers.\n"),
+        ("*", "default", {"enabled": None, "server": None}, "Every server without its own setting shows all its tools.\n"),
     ],
 )
 def test_servers_are_made_lazy(tooltray: Tooltray, hub_home: Home, name: str, switch: str, params: Any, printed: str) -> None:
@@ -228,7 +228,7 @@ def test_a_tool_is_shown_otherwise_and_what_is_not_given_stays(
     ("tool_count", "tool", "out", "err"),
     [
         (1, "read", "read of files is shown as files_look.\n", "Another tool has the name look"),
-        (1, "lost", "lost of files is shown as look.\n", "Careful: 'files' has no tool 'lost'. It is kept"),
+        (1, "lost", "lost of files is shown as look.\n", "Warning: 'files' has no tool 'lost'. The choice is saved"),
         (0, "lost", "lost of files is shown as look.\n", ""),
     ],
 )
@@ -311,10 +311,10 @@ def test_a_profile_is_set_as_a_whole(tooltray: Tooltray, hub_home: Home, words: 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--server", "gone\x1b[31m"], "Careful: there is no server 'gone'. It is kept for when there is.\n"),
-        (["--tool", "a", "lost"], "Careful: 'a' has no tool 'lost'. It is kept for when there is.\n"),
-        (["--tool", "gone", "x"], "Careful: there is no server 'gone'. It is kept for when there is.\n"),
-        (["--server", "*", "--tool", "gone", "x"], "Careful: there is no server 'gone'. It is kept for when there is.\n"),
+        (["--server", "gone\x1b[31m"], "Warning: server 'gone' not found. The choice is saved for when it exists.\n"),
+        (["--tool", "a", "lost"], "Warning: 'a' has no tool 'lost'. The choice is saved for when it exists.\n"),
+        (["--tool", "gone", "x"], "Warning: server 'gone' not found. The choice is saved for when it exists.\n"),
+        (["--server", "*", "--tool", "gone", "x"], "Warning: server 'gone' not found. The choice is saved for when it exists.\n"),
         (["--tool", "b", "nobody knows yet"], ""),
     ],
 )
@@ -324,7 +324,7 @@ def test_what_a_profile_names_and_there_is_not_is_said_at_once(tooltray: Tooltra
     with FakeControlHub(hub_home, answers):
         result = tooltray("profiles", "set", "work", *words)
     assert (result.code, result.out) == (0, "The profile work has 0 tools now, of a, b and Tooltray itself.\n")
-    assert result.err.partition("An AI client gets it")[0] == said
+    assert result.err.partition("Give it to an AI client")[0] == said
 
 
 def test_sessions_that_asked_for_a_profile_that_is_removed_are_named(tooltray: Tooltray, hub_home: Home) -> None:
@@ -336,7 +336,7 @@ def test_sessions_that_asked_for_a_profile_that_is_removed_are_named(tooltray: T
         result = tooltray("profiles", "remove", "work")
         in_json = tooltray("profiles", "remove", "work", "--json").json
     assert (result.code, result.out) == (0, "The profile work is removed.\n")
-    assert "see no tools now: acme (s1). They do again" in result.err
+    assert "see no tools now: acme (s1)" in result.err
     assert in_json == {"profile": "work", "removed": True, "sessions": ["s1"]}
 
 
@@ -386,7 +386,7 @@ def test_hints_change_one_by_one_and_all_else_as_a_whole(
         result = tooltray("tools", "override", "files", "read", *words)
     params = {"server": "files", "tool": "read", "name": None, "description": None, **override}
     assert hub.calls[1] == ("set_tool_override", params)
-    assert result.out == "read of files is shown under its own name, in your words.\n"
+    assert result.out == "read of files is shown under its own name, with your changes.\n"
 
 
 @pytest.mark.parametrize("hint", ["readOnlyHint", "readOnlyHint=maybe", "title=yes"])
@@ -394,16 +394,16 @@ def test_what_is_no_hint_is_refused(tooltray: Tooltray, hub_home: Home, hint: st
     with FakeControlHub(hub_home, {}) as hub:
         result = tooltray("tools", "override", "files", "read", "--hint", hint)
     assert (result.code, hub.calls) == (1, [])
-    assert "Give one of readOnlyHint" in result.err
+    assert "Use one of readOnlyHint" in result.err
 
 
 CLIENT = {"client": "acme", "title": "Acme", "mode": "", "shown_mode": "everything", "reason": "so it is", "profile": "", "is_seen": True}
 NOTICE = {"title": "Somebody made a slip", "message": "work: must be an object", "hint": ""}
 COMMANDS = [
-    (["profiles", "set", "work"], "The profile work is in the settings, and does not count"),
-    (["clients", "mode", "acme", "lazy"], "What was chosen is in the settings, and does not count"),
-    (["clients", "mode", "acme", "--profile", "work"], "What was chosen is in the settings, and does not count"),
-    (["servers", "lazy", "files", "on"], "What was chosen is in the settings, and does not count"),
+    (["profiles", "set", "work"], "The profile work in the settings is ignored"),
+    (["clients", "mode", "acme", "lazy"], "What was chosen in the settings is ignored"),
+    (["clients", "mode", "acme", "--profile", "work"], "What was chosen in the settings is ignored"),
+    (["servers", "lazy", "files", "on"], "What was chosen in the settings is ignored"),
 ]
 
 
@@ -422,7 +422,7 @@ def test_what_was_written_and_does_not_count_is_no_success(tooltray: Tooltray, h
     assert (result.code, result.out) == (1, "")
     assert said in result.err
     assert "Somebody made a slip: work: must be an object" in " ".join(result.err.split())
-    assert "something else has changed the settings" in " ".join(unexplained.err.split())
+    assert "another program changed the settings at the same time" in " ".join(unexplained.err.split())
 
 
 @pytest.mark.parametrize("overrides", [["read"], {"read": "look"}, {"read": {"name": 3}}])

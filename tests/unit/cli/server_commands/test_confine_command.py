@@ -20,7 +20,7 @@ def test_without_options_it_is_shown(tooltray: Tooltray, hub_home: Home) -> None
     with FakeControlHub(hub_home, {"get_confinement": NOW}) as hub:
         lines = tooltray("servers", "confine", "s").out.splitlines()
         assert hub.methods() == ["get_confinement"]
-    assert lines == ["s: own files, only these hosts: a.org", "  may read /srv", "  may change /x", "  It does not get ~."]
+    assert lines == ["s: sandboxed, only these hosts: a.org", "  may read /srv", "  may change /x", "  It does not get ~."]
 
 
 def test_what_was_refused_is_shown_and_allowed(tooltray: Tooltray, hub_home: Home) -> None:
@@ -28,7 +28,7 @@ def test_what_was_refused_is_shown_and_allowed(tooltray: Tooltray, hub_home: Hom
     refused = [{"kind": kind, "name": name, "at": 1.0, "is_write": is_write} for kind, name, is_write in things]
     with FakeControlHub(hub_home, {"get_confinement": {**NOW, "refused": refused}, "allow_refused": NOW}) as hub:
         lines = tooltray("servers", "confine", "s").out.splitlines()
-        assert lines[-3:] == ["  was kept from b.org:443", "  was kept from changing /x", "  something was refused"]
+        assert lines[-3:] == ["  may not access b.org:443", "  may not change /x", "  something was refused"]
         for name, kind in (("b.org:443", "host"), ("/x", "path")):
             tooltray("servers", "confine", "s", "--allow", name)
             assert hub.params_of("allow_refused") == {"server": "s", "kind": kind, "name": name}
@@ -58,10 +58,10 @@ def test_what_was_named_before_is_kept_and_said_to_be(tooltray: Tooltray, hub_ho
     with FakeControlHub(hub_home, {"get_confinement": NOW, "set_confinement": opened}):
         lines = tooltray("servers", "confine", "s", "open", "--network", "open").out.splitlines()
     assert lines == [
-        "s: open: it can do all that you can",
-        "  for when its files are confined again: /srv",
-        "  for when its files are confined again: /x",
-        "  for when it is kept to hosts again: a.org",
+        "s: not sandboxed: can do anything you can",
+        "  when sandboxed again: /srv",
+        "  when sandboxed again: /x",
+        "  when limited to hosts again: a.org",
     ]
 
 
@@ -75,11 +75,11 @@ def test_it_is_written_where_no_hub_runs(tooltray: Tooltray, hub_home: Home) -> 
 @pytest.mark.parametrize(
     ("confinement", "words"),
     [
-        (ConfinementSnapshot(), "open: it can do all that you can"),
+        (ConfinementSnapshot(), "not sandboxed: can do anything you can"),
         (ConfinementSnapshot("read", "none"), "read only, no network"),
         (ConfinementSnapshot(network="none"), "all files, no network"),
-        (ConfinementSnapshot("own"), "own files, all of the network"),
-        (ConfinementSnapshot("own", is_in_vain=True), "not confined: this system cannot do it"),
+        (ConfinementSnapshot("own"), "sandboxed, full network"),
+        (ConfinementSnapshot("own", is_in_vain=True), "not sandboxed: not supported on this system"),
     ],
 )
 def test_it_is_said_in_a_line(confinement: ConfinementSnapshot, words: str) -> None:
@@ -111,13 +111,13 @@ def test_what_is_proposed_is_said_with_what_it_would_have_refused(tooltray: Tool
         used = tooltray("servers", "watch", "git", "--yes")
         in_json = tooltray("servers", "watch", "git", "--json")
     assert result.code == used.code == 0
-    assert "git runs unconfined now" in result.err
+    assert "git runs without a sandbox now" in result.err
     assert "It may change ~/notes." in result.out
     assert "The network stays open because it listened on 0.0.0.0:80." in result.out
-    assert "Of what was seen it would have refused 3:" in result.out
+    assert "It would have refused 3 of the observed accesses:" in result.out
     assert "private, so never proposed" in result.out
     assert "\x1b" not in result.out
-    assert "git is confined like this from now on." in used.err
+    assert "git is sandboxed like this from now on." in used.err
     assert json.loads(in_json.out)["proposal"]["files"] == "own"
     assert [verb for verb, _ in hub.calls].count("apply_proposal") == 1
 
@@ -125,7 +125,7 @@ def test_what_is_proposed_is_said_with_what_it_would_have_refused(tooltray: Tool
 def test_where_nothing_was_seen_that_is_said(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, hub_of("done", None)):
         result = tooltray("servers", "watch", "git")
-    assert (result.code, result.out) == (1, "Nothing was seen of git.\n")
+    assert (result.code, result.out) == (1, "git did nothing that was recorded.\n")
 
 
 def test_a_person_is_asked_and_may_end_it_earlier(person: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

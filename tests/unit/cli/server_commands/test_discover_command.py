@@ -96,13 +96,13 @@ def test_the_first_search_of_all_fetches_the_list(tooltray: Tooltray, hub_home: 
     with hub(hub_home, search_registry=plain(RegistrySearch((), 0, RegistryStatus())), refresh_registry=plain(STATUS)) as fake:
         result = tooltray("discover", "search")
     assert "for the first time" in result.err
-    assert result.out == "The registry was never fetched.\n"
+    assert result.out == "The registry is not downloaded yet.\n"
     assert len(asked(fake, "search_registry")) == 2
 
 
 def test_a_copy_without_the_server_says_so(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, search_registry=plain(RegistrySearch((), 0, STATUS))):
-        assert tooltray("discover", "search", "x").out == "The registry has no such server.\n"
+        assert tooltray("discover", "search", "x").out == "No matching server in the registry.\n"
 
 
 def test_what_keeps_the_list_from_coming_is_said(tooltray: Tooltray, hub_home: Home) -> None:
@@ -121,7 +121,7 @@ def test_refresh_says_how_many_servers_there_are(tooltray: Tooltray, hub_home: H
 def test_show_says_all_ways_and_what_they_ask_for(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home):
         lines = tooltray("discover", "show", NAME).out.splitlines()
-    assert lines[:4] == [f"{NAME} 1.2.0", "Notes", "Keeps notes", "Its publisher advises against it."]
+    assert lines[:4] == [f"{NAME} 1.2.0", "Notes", "Keeps notes", "Its publisher has deprecated it."]
     assert "--option cargo-1: cargo notes" in lines
     assert any("nobody starts it" in line for line in lines)
     assert "--option npm-2: npm notes@1.2.0, needs npx" in lines
@@ -138,7 +138,7 @@ def test_add_shows_what_runs_asks_for_secrets_and_adds_after_a_yes(
     with hub(hub_home) as fake:
         result = person("discover", "add", NAME, "--set", "folders=/a", "--set", "folders=/b", "--name", "mine")
     assert "Runs: npx -y notes@1.2.0 '; rm -rf ~'" in result.out
-    for line in ("Name: notes", f"From: {NAME} 1.2.0 (npm)", "Variables: KEY", "Headers: X", "Secrets: KEY", "Careful: Look: twice"):
+    for line in ("Name: notes", f"From: {NAME} 1.2.0 (npm)", "Variables: KEY", "Headers: X", "Secrets: KEY", "Warning: Look: twice"):
         assert line in result.out
     values = {"KEY": "dummy-key", "folders": ["/a", "/b"]}
     (added,) = asked(fake, "add_registry_server")
@@ -162,7 +162,7 @@ def test_a_script_gives_secrets_on_standard_input_and_says_yes_itself(tooltray: 
         refused = tooltray("discover", "add", NAME, "--set", "folders=/a", stdin="dummy-key\n")
     assert result.json == {"server": "notes", "started": True, "tools": 0, "snapshot": {}}
     assert dry.json["name"] == "notes"
-    assert "Nobody is there to answer" in refused.err
+    assert "' needs an answer in a terminal" in refused.err
     assert len(asked(fake, "add_registry_server")) == 1
 
 
@@ -183,10 +183,10 @@ def test_a_person_is_asked_for_other_values_that_are_missing(person: Tooltray, h
 
 def test_an_option_that_is_not_there_is_refused(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home):
-        assert "There are: cargo-1, npm-2, remote-3" in tooltray("discover", "add", NAME, "--option", "x", "--yes").err
+        assert "Available: cargo-1, npm-2, remote-3" in tooltray("discover", "add", NAME, "--option", "x", "--yes").err
     bare = RegistryServer("a/b", "", "", "1", ())
     with hub(hub_home, get_registry_server=plain(bare)):
-        assert "no way to have it" in tooltray("discover", "add", "a/b", "--yes").err
+        assert "The registry describes no way to install it" in tooltray("discover", "add", "a/b", "--yes").err
 
 
 def test_an_address_is_shown_in_the_place_of_a_command(tooltray: Tooltray, hub_home: Home) -> None:
@@ -202,7 +202,7 @@ def fails(**_: Any) -> Any:
 def test_a_server_that_does_not_start_is_added_and_said_to_be_so(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, start_server=fails):
         result = tooltray("discover", "add", NAME, "--option", "remote-3", "--yes")
-    assert (result.code, "which does not start" in result.out, "no such program" in result.err) == (1, True, True)
+    assert (result.code, "which failed to start" in result.out, "no such program" in result.err) == (1, True, True)
 
 
 def test_a_server_that_waits_for_a_sign_in_is_no_failure(tooltray: Tooltray, hub_home: Home) -> None:
@@ -219,7 +219,7 @@ def test_starters_are_listed_and_added_by_their_id(tooltray: Tooltray, hub_home:
         result = tooltray("discover", "start", "files", "--set", "folders=/a", "--yes", stdin="dummy-key\n")
         assert "Runs: npx -y files '<folders>'" in result.out
         assert "KEY: (secret)" in result.out
-        assert "no server 'none'" in tooltray("discover", "start", "none", "--yes").err
+        assert "'none' is not a well-known server" in tooltray("discover", "start", "none", "--yes").err
         assert tooltray("discover", "start", "time", stdin="").code == 1
     assert asked(fake, "add_starter_server") == [{"id": "files", "values": {"KEY": "dummy-key", "folders": ["/a"]}, "server": ""}]
 
@@ -249,7 +249,7 @@ def test_updates_are_listed_and_made_after_a_yes(tooltray: Tooltray, person: Too
         assert "1.0 becomes 1.1. new: add" in person("discover", "update", "notes").err
     assert asked(fake, "update_registry_server") == [{"server": "notes"}]
     with hub(hub_home, get_registry_updates=[]):
-        assert "newest version" in tooltray("discover", "updates").out
+        assert "up to date" in tooltray("discover", "updates").out
 
 
 @pytest.mark.parametrize("words", [("add", NAME, "--set", "=x"), ("add", NAME, "--set", "x"), ("search", "-n", "0"), ("start",)])
@@ -281,7 +281,7 @@ def answers(**more: Any) -> dict[str, Any]:
 def test_show_says_what_it_is_and_what_it_would_run(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
     fields = (KEY, FormField("level", "Level", default="low"))
     careful = (Problem("It runs words through a shell"),)
-    found = offer(fields=fields, warnings=careful, problems=(Problem("Not here"),), tools=("add",), here="notes", here_version="0.9")
+    found = offer(fields=fields, warnings=careful, problems=(Problem("Not installed"),), tools=("add",), here="notes", here_version="0.9")
     with FakeControlHub(hub_home, {"read_bundle": found | {"signature": "unverified"}}) as hub:
         printed = tooltray("bundle", "show", "a.mcpb").out
         assert hub.params_of("read_bundle") == {"source": str(Path.cwd() / "a.mcpb")}
@@ -350,7 +350,7 @@ def test_a_bundle_that_does_not_start_is_installed_and_the_command_says_so(toolt
 
     with FakeControlHub(hub_home, answers(start_server=fails)):
         done = tooltray("bundle", "install", "/a.mcpb", "--yes")
-    assert (done.code, "Installed Notes 1.0.0 as notes, which does not start." in done.out, "it does not start" in done.err) == (
+    assert (done.code, "Installed Notes 1.0.0 as notes, which failed to start." in done.out, "it does not start" in done.err) == (
         1,
         True,
         True,
@@ -368,7 +368,7 @@ def test_list_shows_what_is_installed(tooltray: Tooltray, hub_home: Home) -> Non
         row = tooltray("bundle", "list").out.splitlines()[1].split()
     assert (row[:4], row[-1]) == (["notes", "Notes", "1.0.0", "Somebody"], SHA[:16])
     with FakeControlHub(hub_home, {"get_bundles": []}):
-        assert "no bundles yet" in tooltray("bundle", "list").out
+        assert "No bundles yet" in tooltray("bundle", "list").out
 
 
 def test_remove_asks_before_it_takes_files_and_secrets_away(person: Tooltray, hub_home: Home) -> None:

@@ -61,7 +61,7 @@ def test_a_server_inside_is_added_after_the_sentence_and_a_yes(person: Tooltray,
     with hub(hub_home) as fake:
         done = person(*ADDING, typed="y\n")
     assert done.code == 0, done.err
-    assert "mine: notes --fast 'a b'\nCareful: it runs inside Tooltray and can read every secret." in done.out
+    assert "mine: notes --fast 'a b'\nWarning: it runs inside Tooltray and can read every secret." in done.out
     calls = [(method, params) for method, params in fake.calls if method in ("add_mcp_server", "trust_entries")]
     assert [method for method, _ in calls] == ["add_mcp_server", "trust_entries"]
     assert calls[0][1]["config"] == ENTRY
@@ -71,7 +71,7 @@ def test_a_server_inside_is_added_after_the_sentence_and_a_yes(person: Tooltray,
 def test_without_a_yes_nothing_is_added(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home) as fake:
         done = person(*ADDING, typed="\n")
-    assert (done.code, "you did not say yes" in done.err) == (1, True)
+    assert (done.code, "you declined" in done.err) == (1, True)
     assert [method for method, _ in fake.calls if method in ("add_mcp_server", "trust_entries")] == []
 
 
@@ -86,7 +86,7 @@ def test_without_a_hub_the_yes_is_kept_for_the_next(person: Tooltray, hub_home: 
     done = person(*ADDING, typed="y\n")
     assert done.code == 0, done.err
     assert "mine" in (hub_home.root / "inmemory-trust.json").read_text()
-    assert person("trust").out == "Nothing waits for a yes.\n"
+    assert person("trust").out == "Nothing is waiting for approval.\n"
     assert person("trust", "refuse", "mine").code == 0
     assert "it runs inside Tooltray and can read every secret" in person("trust", typed="n\n").out
     listed = person("servers", "list", "--json")
@@ -114,7 +114,7 @@ def test_a_command_that_only_this_terminal_finds_is_written_with_its_path(
     changed = [params["config"] for method, params in fake.calls if method == "update_mcp_server"]
     assert [(entry["command"], entry["args"]) for entry in changed] == ([(str(program), ["x"])] if has_it else [])
     assert done.code == (0 if has_it else 1), done.err
-    assert (f"with its full path: {program}" in done.err) is has_it
+    assert (f"so its full path is saved: {program}" in done.err) is has_it
 
 
 COMMAND = {"command": "npx", "args": ["-y", "a"], "env": {"A": "1", "B": "2"}, "autoApprove": ["read"], "label": "work"}
@@ -178,8 +178,8 @@ def test_a_key_that_is_typed_among_the_variables_is_stored_as_a_secret(tooltray:
 @pytest.mark.parametrize(
     ("entry", "words", "error"),
     [
-        (COMMAND, ("--url", "https://a.example/"), "s is started by a command"),
-        (REMOTE, ("--env", "A=1"), "s runs elsewhere"),
+        (COMMAND, ("--url", "https://a.example/"), "s is a local command"),
+        (REMOTE, ("--env", "A=1"), "s is a remote server"),
         (COMMAND, ("--unset", "NONE"), "s has no variable or header NONE"),
     ],
 )
@@ -200,5 +200,5 @@ def test_nothing_to_change_or_both_kinds_is_a_wrong_command_line(tooltray: Toolt
 
 def test_an_argument_that_looks_like_a_key_is_warned_of(tooltray: Tooltray, hub_home: Home) -> None:
     with setting_hub(hub_home, COMMAND):
-        assert "--password ***: what is *** here" in tooltray("servers", "set", "s", "--arg=--password", "--arg", "hunter2").err
+        assert "--password ***: *** looks" in tooltray("servers", "set", "s", "--arg=--password", "--arg", "hunter2").err
         assert tooltray("servers", "set", "s", "--arg=--password", "--arg", "hunter2", "--json").err == ""

@@ -69,7 +69,7 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
     assert result.out.splitlines() == [
         "NAME  STATE                TRANSPORT  TOOLS     STARTS          PROBLEM",
         "檔案  running              stdio      2         default",
-        "git   on demand            stdio      ?         on demand",
+        "git   when used            stdio      ?         when used",
         "old   stopped              stdio      1         disabled",
         "bad   error                stdio      ?         default         Not found. red line. Install it",
         "new   installing           stdio      0         default         downloading",
@@ -95,8 +95,8 @@ def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltr
     tooltray("servers", "add", "one", "--", "run", "it")
     tooltray("servers", "add", "two", "--on-demand", "--", "run")
     result = tooltray("servers", "list")
-    assert result.out.splitlines()[1:] == ["one   stopped    stdio      ?      default", "two   on demand  stdio      ?      on demand"]
-    assert result.err == "No hub is running; this is what the settings say.\n"
+    assert result.out.splitlines()[1:] == ["one   stopped    stdio      ?      default", "two   when used  stdio      ?      when used"]
+    assert result.err == "Tooltray is not running; this is from the settings.\n"
 
 
 @pytest.mark.parametrize("words", [("add", "s", "--replace", "--on-demand", "--", "other"), ("remove", "s")])
@@ -125,9 +125,9 @@ def test_without_a_hub_too_a_server_is_lazy_or_waits_for_a_project(tooltray: Too
 
 
 def test_a_problem_that_is_tried_again_says_when(tooltray: Tooltray, hub_home: Home) -> None:
-    far = server_snapshot("far", state="error", tool_count=0, transport="http", problem=problem("Gone", "", ""), detail="Next try in 60 s")
+    far = server_snapshot("far", state="error", tool_count=0, transport="http", problem=problem("Gone", "", ""), detail="Retrying in 60 s")
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(far)}):
-        assert tooltray("servers", "list").out.splitlines()[1].endswith("Gone. Next try in 60 s")
+        assert tooltray("servers", "list").out.splitlines()[1].endswith("Gone. Retrying in 60 s")
 
 
 # adding what is reached by a URL
@@ -182,9 +182,9 @@ def test_a_key_typed_as_a_plain_header_is_pointed_out_and_not_repeated(tooltray:
     ("words", "said"),
     [
         (["--url", "https://a.b", "--", "x"], "not both"),
-        (["--project", ".", "--on-demand", "--", "x"], "--on-demand does not go with --project"),
-        (["--project", ".", "--deferred", "--", "x"], "--deferred does not go with --project"),
-        (["--project", ".", "--replace", "--", "x"], "--replace does not go with --project"),
+        (["--project", ".", "--on-demand", "--", "x"], "--on-demand cannot be used with --project"),
+        (["--project", ".", "--deferred", "--", "x"], "--deferred cannot be used with --project"),
+        (["--project", ".", "--replace", "--", "x"], "--replace cannot be used with --project"),
         (["--sse", "--", "x"], "--sse goes with --url"),
         (["--header", "A: b", "--", "x"], "--header goes with --url"),
         (["--bearer-secret", "--", "x"], "--bearer-secret goes with --url"),
@@ -213,8 +213,8 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
     result = tooltray("servers", "add", "files", *options, "--", "npx", "-y", "pkg", "--json")
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
-        "Added files; it starts with the hub.",
-        "Tools that read may be called without asking; writes ask (autoApprove: read).",
+        "Added files; it starts with Tooltray.",
+        "Read-only tools run without asking; writes ask first (autoApprove: read).",
     ]
     settings = settings_of(hub_home)
     assert settings["mcpServers"]["files"] == {
@@ -232,10 +232,10 @@ def test_a_server_is_added_to_the_settings_with_everything_that_was_given(tooltr
 @pytest.mark.parametrize(
     ("options", "rules", "said"),
     [
-        ([], ["read"], "Tools that read may be called without asking; writes ask (autoApprove: read)."),
-        (["--ask"], ["read"], "Tools that read may be called without asking; writes ask (autoApprove: read)."),
-        (["--approve", "read", "--approve", "get_it"], ["read", "get_it"], "all else asks (autoApprove: read, get_it)."),
-        (["--approve", "all"], ["all"], "All its tools may be called without asking (autoApprove: all)."),
+        ([], ["read"], "Read-only tools run without asking; writes ask first (autoApprove: read)."),
+        (["--ask"], ["read"], "Read-only tools run without asking; writes ask first (autoApprove: read)."),
+        (["--approve", "read", "--approve", "get_it"], ["read", "get_it"], "all others ask first (autoApprove: read, get_it)."),
+        (["--approve", "all"], ["all"], "All its tools run without asking (autoApprove: all)."),
     ],
 )
 def test_what_goes_through_unasked_is_chosen_and_said_and_stays_when_the_server_is_replaced(
@@ -250,7 +250,7 @@ def test_what_goes_through_unasked_is_chosen_and_said_and_stays_when_the_server_
 def test_a_server_of_which_nothing_goes_through_stays_so_when_it_is_replaced(tooltray: Tooltray, hub_home: Home) -> None:
     tooltray("servers", "add", "files", "--", "npx")
     tooltray("servers", "approve", "files", "--nothing")
-    assert "Each call of its tools is asked about" in tooltray("servers", "add", "files", "--replace", "--", "npx").out
+    assert "Every call asks first" in tooltray("servers", "add", "files", "--replace", "--", "npx").out
     assert settings_of(hub_home)["mcpServers"]["files"]["autoApprove"] == []
 
 
@@ -279,10 +279,10 @@ def test_a_server_that_is_there_already_under_another_name_is_pointed_out(tooltr
     again = tooltray("servers", "add", "more", "--on-demand", "--", "files", "a")
     assert (again.code, again.err) == (
         0,
-        "files runs the same already, so these tools are offered twice. Take one away: tooltray servers remove more\n",
+        "files runs the same command, so these tools are offered twice. Remove one: tooltray servers remove more\n",
     )
     assert tooltray("servers", "add", "others", "--", "files", "b").err == ""
-    assert tooltray("servers", "add", "files", "--replace", "--", "files", "a").err.startswith("more runs the same already")
+    assert tooltray("servers", "add", "files", "--replace", "--", "files", "a").err.startswith("more runs the same command")
 
 
 def test_adding_in_json_says_what_was_stored(tooltray: Tooltray) -> None:
@@ -319,7 +319,7 @@ def test_a_name_that_is_taken_is_refused_and_nothing_is_changed(tooltray: Tooltr
     tooltray("servers", "add", "files", "--", "first")
     result = tooltray("servers", "add", "files", "--json", "--", "second")
     assert result.code == 1
-    assert result.error["title"] == "There is a server called files already"
+    assert result.error["title"] == "A server called files already exists"
     assert settings_of(hub_home)["mcpServers"]["files"]["command"] == "first"
 
 
@@ -361,7 +361,7 @@ def test_where_a_key_is_kept_is_said(tooltray: Tooltray, hub_home: Home) -> None
     with FakeControlHub(hub_home, {"get_mcp_servers": {}, "get_secret_names": [], "set_secret": None, "add_mcp_server": None}):
         result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--on-demand", "--", "run")
     assert result.err == (
-        "git/API_KEY: kept with your secrets, not in the settings (--plain writes them there). Your shell's history has them.\n"
+        "git/API_KEY: stored with your secrets, not in the settings (--plain writes them there). Your shell's history contains them.\n"
     )
 
 
@@ -373,7 +373,7 @@ def test_an_argument_that_looks_like_a_key_is_warned_of_with_what_to_type_instea
         added = tooltray("servers", "add", "git", "--on-demand", *option, "--", "run", "--api-key", "k-1234", "--mode", "fast")
         plain = tooltray("servers", "add", "time", "--on-demand", "--", "run", "--mode", "fast")
     assert added.code == 0
-    assert "run --api-key *** --mode fast: what is *** here looks like a password or a key" in added.err
+    assert "run --api-key *** --mode fast: *** looks like a password or key" in added.err
     assert "tooltray servers set git --secret VARIABLE --arg ..." in added.err
     assert "k-1234" not in added.err
     assert plain.err == ""
@@ -382,7 +382,7 @@ def test_an_argument_that_looks_like_a_key_is_warned_of_with_what_to_type_instea
 def test_where_secrets_cannot_be_kept_a_key_is_not_written_without_a_choice(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("servers", "add", "git", "--env", "API_KEY=hunter2", "--", "run")
     assert (result.code, hub_home.settings.exists()) == (1, False)
-    assert "--plain writes what looks like a secret into the settings" in result.err
+    assert "; --plain writes apparent secrets into the settings" in result.err
     assert "--plain" not in tooltray("servers", "add", "git", "--secret", "A", "--", "run", stdin="x\n").err
 
 
@@ -489,7 +489,7 @@ def test_a_server_that_is_added_and_does_not_start_is_an_error_that_says_both(to
         result = tooltray("servers", "add", "files", "--", "npx")
         in_json = tooltray("servers", "add", "files", "--json", "--", "npx")
     assert result.code == 1
-    assert result.out.startswith("Added files, which does not start.\n")
+    assert result.out.startswith("Added files, which failed to start.\n")
     assert result.err == "tooltray: It will not: because. Do this\n"
     assert (in_json.json["started"], in_json.json["tools"], in_json.error["hint"]) == (False, None, "Do this")
 
@@ -499,7 +499,7 @@ def test_a_key_that_a_well_known_server_usually_needs_is_asked_for(tooltray: Too
     with hub_that_adds(hub_home):
         without = tooltray("servers", "add", "gh", *command)
         with_one = tooltray("servers", "add", "gh2", "--env", "GITHUB_PERSONAL_ACCESS_TOKEN=${HUB_TOKEN}", *command)
-    note = "It usually needs GITHUB_PERSONAL_ACCESS_TOKEN. Give it one: tooltray servers set gh --secret GITHUB_PERSONAL_ACCESS_TOKEN\n"
+    note = "It usually needs GITHUB_PERSONAL_ACCESS_TOKEN. Add it: tooltray servers set gh --secret GITHUB_PERSONAL_ACCESS_TOKEN\n"
     assert (without.err, with_one.err) == (note, "")
 
 
@@ -508,7 +508,7 @@ def test_the_log_of_a_server_that_does_not_start_is_pointed_to_if_it_wrote_anyth
         written = tooltray("servers", "add", "my files", "--", "npx")
         hub.answers["get_server_log"] = []
         silent = tooltray("servers", "add", "other", "--", "npx")
-    assert written.err.endswith("Do this\nWhat it wrote: tooltray servers logs 'my files'\n")
+    assert written.err.endswith("Do this\nIts output: tooltray servers logs 'my files'\n")
     assert silent.err.endswith("Do this\n")
 
 
@@ -560,18 +560,18 @@ def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
     typed("secrets", "set", "team", stdin="v")
     assert typed("servers", "remove", "git") == [
         "Removed git.",
-        "Its secret git/KEY is removed, too.",
+        "Its secret git/KEY was deleted, too.",
         "Secret team stays: wiki still uses it.",
     ]
     assert json.loads("".join(typed("secrets", "list", "--json"))) == ["team"]
     assert typed("servers", "remove", "wiki", "--keep-secrets") == ["Removed wiki."]
-    assert typed("secrets", "remove", "--unused", "--yes") == ["No server that is known here uses:", "  team", "Forgot 1 secret."]
-    assert typed("secrets", "remove", "--unused") == ["Every secret is used, or may be."]
+    assert typed("secrets", "remove", "--unused", "--yes") == ["Not used by any known server:", "  team", "Deleted 1 secret."]
+    assert typed("secrets", "remove", "--unused") == ["No unused secrets found."]
     typed("secrets", "set", "project/KEY", stdin="v")
     hub_home.trust.write_text("{")  # nobody knows any more which projects there are
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     said = tooltray("secrets", "remove", "--unused", "--yes")
-    assert said.out == "Every secret is used, or may be.\n"
+    assert said.out == "No unused secrets found.\n"
     assert said.err.count("none of it counts") == 1
     assert json.loads("".join(typed("secrets", "list", "--json"))) == ["project/KEY"]
     assert settings_of(hub_home)["mcpServers"] == {}
@@ -607,7 +607,8 @@ def test_what_could_not_be_removed_among_the_secrets_is_told(tooltray: Tooltray,
         assert tooltray("servers", "remove", "git").out.splitlines() == [
             "Removed git.",
             "Its secret git/KEY may still be stored",
-            "Its secrets could not be removed (The secrets are locked: no passphrase); later: tooltray secrets remove --unused",
+            "Its secrets could not be deleted (The secrets are locked: no passphrase). To delete them later: "
+            "tooltray secrets remove --unused",
         ]
         found = tooltray("servers", "remove", "git", "--json").json
     assert (found["secrets"], found["problem"]) == ([], {**locked, "code": ""})
@@ -637,8 +638,8 @@ def test_at_a_terminal_a_person_is_asked_before_secrets_go(
     with hub_that_removes(hub_home, removal("git/KEY", sign_in="oauth/git", shared=SHARED)) as hub:
         assert run(["servers", "remove", "git"], open_desktop=lambda home, **_: 99) == 0
     assert asked == [
-        "Remove git? Its secret git/KEY is removed, too. Its sign-in ends. Secret team stays: wiki still uses it. "
-        "Secret door stays: a, b still use it. [y/N] "
+        "Remove git? Its secret git/KEY was deleted, too. Its sign-in ends. Secret team stays: wiki still "
+        "uses it. Secret door stays: a, b still use it. [y/N] "
     ]
     assert ("remove_mcp_server" in hub.methods()) is removes
     assert capsys.readouterr().out.startswith("Removed git." if removes else "Nothing was changed.")
@@ -682,7 +683,7 @@ def test_a_server_is_started_and_stopped(tooltray: Tooltray, hub_home: Home, com
 def test_a_server_is_stopped_without_a_hub_and_none_is_started(tooltray: Tooltray, hub_home: Home) -> None:
     tooltray("servers", "add", "s", "--", "command")
     result = tooltray("servers", "stop", "s")
-    assert (result.code, result.out) == (0, "No hub is running; s will not start until you start it.\n")
+    assert (result.code, result.out) == (0, "Tooltray is not running; s will not start until you start it.\n")
     assert StoppedServers(hub_home.stopped).of_settings() == ["s"]
     assert tooltray("servers", "stop", "s", "--json").json["state"] == "stopped"
     assert tooltray("status", "--json").json["running"] is False
@@ -806,19 +807,19 @@ def test_a_server_on_demand_can_be_stopped_again_when_it_is_idle(tooltray: Toolt
     assert result.out.splitlines()[0] == "Added lazy; it starts when it is first used and stops after 300 s without a call."
     assert settings_of(hub_home)["mcpServers"]["lazy"]["idleStop"] == 300
     listed = tooltray("servers", "list")
-    assert listed.out.splitlines()[1] == "lazy  on demand  stdio      ?      on demand, up to 300 s idle"
+    assert listed.out.splitlines()[1] == "lazy  when used  stdio      ?      when used, up to 300 s idle"
     assert tooltray("servers", "list", "--json").json[0]["idle_stop_s"] == 300
 
 
 def test_what_starts_with_the_hub_is_not_stopped_and_that_is_said(tooltray: Tooltray, hub_home: Home) -> None:
     refused = tooltray("servers", "add", "s", "--idle-stop", "300", "--", "run")
     assert refused.code == 2
-    assert "--idle-stop goes with --on-demand: what starts with the hub stays up" in refused.err
+    assert "--idle-stop needs --on-demand: a server that starts with Tooltray keeps running" in refused.err
     servers = [server_snapshot("up", idle_stop_s=300.0), server_snapshot("lazy", idle_stop_s=0.5, is_default=False)]
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
         listed = tooltray("servers", "list")
-    assert [line.split("      ")[-1] for line in listed.out.splitlines()[1:]] == ["default", "on demand, up to 0.5 s idle"]
-    assert listed.err == "up starts with the hub, so it stays up: its idleStop is of no effect.\n"
+    assert [line.split("      ")[-1] for line in listed.out.splitlines()[1:]] == ["default", "when used, up to 0.5 s idle"]
+    assert listed.err == "up starts with Tooltray and keeps running, so its idleStop has no effect.\n"
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "nan"])
@@ -857,10 +858,10 @@ def test_each_step_of_the_start_is_shown_once(hub_home: Home, capsys: Any, monke
         changed("s", "installing", "Downloading numpy"),
         changed("other", "installing", "Downloading that"),
         b'{"jsonrpc":"2.0","method":"event","params":{"type":"ClientListUpdated","data":{}}}\n',
-        changed("s", "restarting", "Starts again in 1 s", {"title": "'s' ended", "message": "", "hint": ""}),
+        changed("s", "restarting", "Restarting in 1 s", {"title": "'s' ended", "message": "", "hint": ""}),
         changed("s", "running", ""),
     )
-    assert capsys.readouterr().err.splitlines() == ["s: Downloading numpy", "s: 's' ended. Starts again in 1 s"]
+    assert capsys.readouterr().err.splitlines() == ["s: Downloading numpy", "s: 's' ended. Restarting in 1 s"]
 
 
 def test_nothing_is_shown_where_nobody_watches(hub_home: Home, capsys: Any) -> None:
@@ -896,14 +897,14 @@ def test_servers_of_packages_are_listed(tooltray: Tooltray, hub_home: Home) -> N
         assert tooltray("servers", "inmemory", "--json").json[0]["package"] == "notes-server"
     assert [line.split()[0] for line in listed.out.splitlines()] == ["ENTRY", "notes", "two"]
     assert "more than one package" in listed.out
-    assert "No installed package brings a server" in tooltray("servers", "inmemory").out
+    assert "No installed package has a server that can run inside Tooltray." in tooltray("servers", "inmemory").out
 
 
 def test_links_for_ai_clients_are_printed(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_client_links": {"Cursor": "cursor://x"}}) as fake:
         found = tooltray("servers", "links")
     assert found.out.splitlines()[0] == "Cursor: cursor://x"
-    assert "No value of a secret" in found.out
+    assert "The links contain no secrets: the client asks for them, or reads variables of their names." in found.out
     assert fake.calls[-1] == ("get_client_links", {"server": ""})
     tooltray("servers", "add", "files", "--", "npx", "x")
     assert "vscode:mcp/install?" in tooltray("servers", "links", "files", "--json").json["VS Code"]
@@ -977,11 +978,11 @@ def test_the_page_opens_and_its_address_is_printed_all_the_same(tooltray: Tooltr
 
 
 def test_a_sign_in_that_ends_with_tooltray_is_said_to(tooltray: Tooltray, hub_home: Home, opened: list[str]) -> None:
-    lost = problem("the sign-in to 'far' will not outlive Tooltray", "There is no keyring", "Use an encrypted file")
+    lost = problem("the sign-in to 'far' will not outlive Tooltray", "No keyring found", "Use an encrypted file")
     with signing_in(hub_home, notices=(problem("the sign-in to 'farther' will not outlive Tooltray"), lost)):
         result = tooltray("servers", "sign-in", "far")
     assert (result.code, result.out.splitlines()[-1]) == (0, "Signed in to far; it is running and has 3 tools.")
-    assert result.err == "the sign-in to 'far' will not outlive Tooltray. There is no keyring. Use an encrypted file\n"
+    assert result.err == "the sign-in to 'far' will not outlive Tooltray. No keyring found. Use an encrypted file\n"
 
 
 def test_without_a_browser_the_address_is_enough_and_the_way_back_is_said(tooltray: Tooltray, hub_home: Home, opened: list[str]) -> None:
@@ -1059,7 +1060,7 @@ def test_a_pasted_address_ends_a_sign_in_that_has_begun(tooltray: Tooltray, hub_
 def test_a_person_at_a_terminal_is_asked_for_the_address(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tooltray.cli.server_commands.servers_command.is_person_there", lambda: True)
     with signing_in(hub_home):
-        assert "The address at which the browser ended: " in tooltray("servers", "sign-in", "far", "--paste", stdin="http://a\n").err
+        assert "Address shown by the browser: " in tooltray("servers", "sign-in", "far", "--paste", stdin="http://a\n").err
 
 
 def test_who_interrupts_gives_it_up(tooltray: Tooltray, hub_home: Home, opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,7 @@ def test_of_two_entries_with_one_name_the_last_counts_with_a_remark(tmp_path: Pa
     assert [(entry.config.command, entry.line) for entry in found.entries] == [("b", 3)]
     (problem,) = found.problems
     assert (problem.line, problem.entry) == (3, "")
-    assert problem.problem.message == "line 3: 'fs' stands here a second time; the last one counts"
+    assert problem.problem.message == "line 3: 'fs' occurs twice; the last one counts"
 
 
 def test_of_endless_slips_and_servers_only_so_many_are_reported_and_used(tmp_path: Path) -> None:

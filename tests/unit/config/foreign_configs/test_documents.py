@@ -133,7 +133,7 @@ def test_a_socket_and_a_pipe_are_no_files_and_do_not_block(tmp_path: Path) -> No
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "socket"))
-        assert {refusal(tmp_path / name).reason for name in ("pipe", "socket")} == {"it is no file, but a pipe or a device"}
+        assert {refusal(tmp_path / name).reason for name in ("pipe", "socket")} == {"it is not a file, but a pipe or a device"}
 
 
 @pytest.mark.posix
@@ -157,7 +157,7 @@ def test_a_link_leads_to_a_file_of_one_s_own_and_not_to_one_of_others(tmp_path: 
     monkeypatch.setattr("os.getuid", lambda: real.stat().st_uid + 1)
     if real.stat().st_uid == 0:
         os.chown(real, 4711, -1)
-    assert refusal(tmp_path / "link").reason == "it is a link to a file of another person"
+    assert refusal(tmp_path / "link").reason == "it is a link to another user's file"
     assert read_document(real, "json").exists
 
 

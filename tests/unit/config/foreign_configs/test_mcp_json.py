@@ -104,7 +104,7 @@ def test_the_tools_that_an_entry_names_are_the_only_ones(tmp_path: Path) -> None
         ({"args": ["x"]}, "it has neither a command nor a URL"),
         ({"command": ""}, "it has neither a command nor a URL"),
         ({"command": []}, "it has neither a command nor a URL"),
-        ({"command": "a", "url": "http://a"}, 'it has a command and a URL; say which counts with "type"'),
+        ({"command": "a", "url": "http://a"}, 'it has a command and a URL; choose one with "type"'),
         ({"command": "a", "type": "http"}, "its type is http, but it has no URL"),
         ({"url": "ftp://a"}, "the URL must begin with http:// or https://"),
         ({"url": "http://a", "type": "ws"}, "its type must be stdio, http or sse"),

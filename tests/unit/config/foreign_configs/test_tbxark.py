@@ -153,7 +153,7 @@ def test_the_mode_of_a_filter_may_be_written_in_capitals(tmp_path: Path) -> None
         ({"command": "a", "options": {"disabled": 1}}, "'disabled' must be true or false"),
         ({"command": "a", "options": {"authTokens": "x"}}, "'authTokens' must be a list of texts"),
         ({"command": "a", "options": {"authTokens": [1]}}, "'authTokens' must be a list of texts"),
-        ({"command": "a", "options": {"authTokens": ["$NONE", ""]}}, "all of its authTokens are empty, so that nobody could use it"),
+        ({"command": "a", "options": {"authTokens": ["$NONE", ""]}}, "all its authTokens are empty, so no one could use it"),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_told(tmp_path: Path, written: dict[str, Any], why: str) -> None:
@@ -203,7 +203,7 @@ def test_where_it_is_served(tmp_path: Path, proxy: dict[str, Any], endpoint: End
         ({"addr": "::1:9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": 9090}, "'addr' must be text"),
         ({"addr": ":1", "type": "stdio"}, "mcpProxy.type must be sse or streamable-http; nothing is served there"),
-        ({"addr": ":1", "baseURL": "http://[h"}, "'baseURL' is no URL"),
+        ({"addr": ":1", "baseURL": "http://[h"}, "'baseURL' is not a URL"),
     ],
 )
 def test_what_cannot_be_served_is_told_and_the_servers_are_there_nevertheless(tmp_path: Path, proxy: dict[str, Any], why: str) -> None:

@@ -100,7 +100,7 @@ def test_a_wrong_passphrase_is_told_each_time_and_changes_nothing(filled: Path) 
 
 
 def test_an_empty_passphrase_opens_nothing(path: Path) -> None:
-    with pytest.raises(SecretsLocked, match="an empty passphrase"):
+    with pytest.raises(SecretsLocked, match="the passphrase is empty"):
         FileVault(path).unlock("")
 
 

@@ -154,7 +154,7 @@ def test_absent_locked_and_denied_are_told_apart(
             keyring.errors.KeyringLocked("Failed to unlock the collection!"),
             "The keyring is locked: it was not unlocked. Unlock the keyring of your desktop session and try again",
         ),
-        (keyring.errors.InitError("none"), "There is no keyring: no keyring service runs in this session"),
+        (keyring.errors.InitError("none"), "No keyring found: no keyring service runs in this session"),
         (ValueError("something new"), "The keyring failed: something new. Allow Tooltray to use the keyring"),
     ],
 )
@@ -198,7 +198,7 @@ def test_the_list_names_backends_that_the_library_has() -> None:
 @pytest.mark.parametrize("platform", ["linux", "darwin", "win32", "plan9"])
 def test_without_a_service_there_is_no_keyring_and_the_error_offers_a_choice(monkeypatch: pytest.MonkeyPatch, platform: str) -> None:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
-    with pytest.raises(SecretsAbsent, match="There is no keyring") as caught:
+    with pytest.raises(SecretsAbsent, match="No keyring found") as caught:
         open_system_keyring(platform)
     assert "tooltray secrets backend file (or memory)" in caught.value.problem.hint
     assert "Error" not in str(caught.value)

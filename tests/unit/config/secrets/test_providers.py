@@ -100,12 +100,12 @@ async def test_a_secret_of_tooltrays_own_is_found_as_before(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (Printed(2, VALUE.encode()), "it ended with code 2. Try the same in a terminal"),
+        (Printed(2, VALUE.encode()), "it ended with code 2. Try it in a terminal"),
         (Printed(0, b""), "it is empty"),
         (Printed(0, b"\nsecond"), "it is empty"),
         (Printed(0, f"{VALUE}\0".encode()), "zero character"),
         (Printed(0, b"\xff" + VALUE.encode()), "not text"),
-        (Printed(0, VALUE.encode() * MAX_VALUE_BYTES), "more than a secret has"),
+        (Printed(0, VALUE.encode() * MAX_VALUE_BYTES), "it printed too much for a secret"),
         (TimeoutError(), "took more than 30 s and was ended"),
         (OSError(2, "No such file or directory"), "cannot be run: No such file"),
     ],
@@ -120,17 +120,17 @@ async def test_what_gives_no_value_is_said_without_a_word_that_it_printed(tmp_pa
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("pass:--help", "no entry is called so"),
+        ("pass:--help", "no entry has this name"),
         ("command:op", "secretCommands does not have it"),
         ("command:lines", "it printed several lines"),
-        ("keyring:me", "is no entry of the keyring that can be used"),
-        ("keyring:/me", "is no entry of the keyring that can be used"),
-        ("keyring:service/", "is no entry of the keyring that can be used"),
-        ("keyring:Tooltray/github/KEY", "there is no such entry"),
-        ("keyring:tooltray/KEY", "is no entry of the keyring that can be used"),
-        ("keyring:Tooltray/KEY", "is no entry of the keyring that can be used"),
-        ("keyring:KEY@tooltray/KEY", "is no entry of the keyring that can be used"),
-        ("keyring:service/me", "there is no such entry"),
+        ("keyring:me", "' is not a usable keyring entry"),
+        ("keyring:/me", "' is not a usable keyring entry"),
+        ("keyring:service/", "' is not a usable keyring entry"),
+        ("keyring:Tooltray/github/KEY", "no such entry"),
+        ("keyring:tooltray/KEY", "' is not a usable keyring entry"),
+        ("keyring:Tooltray/KEY", "' is not a usable keyring entry"),
+        ("keyring:KEY@tooltray/KEY", "' is not a usable keyring entry"),
+        ("keyring:service/me", "no such entry"),
     ],
 )
 async def test_a_reference_that_leads_nowhere_is_said_to(tmp_path: Path, name: str, why: str) -> None:
@@ -176,8 +176,8 @@ async def test_what_is_missing_is_known_without_asking_for_a_value(tmp_path: Pat
     assert problems == [
         "pass is not installed",
         "'op' is not installed",
-        "There is no command 'gone'",
-        "'x' is no entry of the keyring that can be used",
+        "Command 'gone' not found",
+        "'x' is not a usable keyring entry",
     ]
     for program in ("pass", "here"):
         install(tmp_path, program)

@@ -41,7 +41,7 @@ def test_a_missing_secret_says_who_needs_it_and_how_to_store_it() -> None:
     error = missing("my files/KEY", "server 'files' needs it in env.KEY")
     assert isinstance(error, SecretMissing)
     assert error.problem == Problem(
-        "There is no secret 'my files/KEY'",
+        "Secret 'my files/KEY' not found",
         "server 'files' needs it in env.KEY",
         "Store it: tooltray secrets set 'my files/KEY'",
         "secret_missing",
@@ -90,7 +90,7 @@ async def test_every_backend_keeps_lists_and_forgets(store: SecretStore, kind: K
     await store.remove("plain")
     assert await store.names() == ["files/KEY"]
     for call in (store.get("plain"), store.remove("plain")):
-        with pytest.raises(SecretMissing, match="There is no secret 'plain'") as caught:
+        with pytest.raises(SecretMissing, match="Secret 'plain' not found") as caught:
             await call
         assert caught.value.problem.hint == "Store it: tooltray secrets set plain"
 
@@ -117,7 +117,7 @@ async def test_no_value_shows_in_a_file_an_error_a_log_or_a_repr(
 
 async def test_nobody_chose_means_the_keyring_and_never_something_else(home: Home) -> None:
     def no_keyring() -> FakeKeyring:
-        raise SecretsAbsent("There is no keyring")
+        raise SecretsAbsent("No keyring found")
 
     store = SecretStore(home, passphrase=PASSPHRASE, open_keyring=no_keyring)
     assert store.kind == "keyring"
@@ -279,7 +279,7 @@ async def test_whether_the_place_answers_is_known_once_it_was_asked(store: Secre
         await store.check()
     await store.names()
     assert not store.is_proven
-    assert store.problem == Problem("There is no keyring", NO_SERVICE[sys.platform], CHOOSE)
+    assert store.problem == Problem("No keyring found", NO_SERVICE[sys.platform], CHOOSE)
     fake_keyring.error = None
     await store.check()
     assert (store.is_proven, store.problem) == (True, None)

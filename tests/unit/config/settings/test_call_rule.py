@@ -212,10 +212,10 @@ def test_a_rule_is_written_as_it_was_read() -> None:
         ({"a": {"equals": 1, "more": "any"}}, "arguments.a: more and args belong to a command"),
         ({"a": {"equal": 1}}, "arguments.a.equal: is not known here"),
         ({"a b": {"equals": 1}}, "must be named as path, options.cwd or items[*].path"),
-        ({"a": {"equals": 1}, "a.b": {"equals": 1}}, "two paths speak of the same argument"),
-        ({"a": {"command": ["x"], "args": "a"}}, "two paths speak of the same argument"),
+        ({"a": {"equals": 1}, "a.b": {"equals": 1}}, "two paths name the same argument"),
+        ({"a": {"command": ["x"], "args": "a"}}, "two paths name the same argument"),
         ({"a": {"command": ["x"], "args": "b c"}}, "must be named as path, options.cwd or items[*].path"),
-        ({"a[*]": {"command": ["x"], "args": "b"}}, "a command with args stands in no list"),
+        ({"a[*]": {"command": ["x"], "args": "b"}}, "a command with args cannot be in a list"),
     ],
 )
 def test_what_nobody_can_satisfy_or_nobody_knows_cannot_be_used(arguments: dict[str, Any], why: str) -> None:
@@ -226,7 +226,7 @@ def test_what_nobody_can_satisfy_or_nobody_knows_cannot_be_used(arguments: dict[
 
 @pytest.mark.parametrize("words", [["git", "a b"], ["git;"], ["A=b", "git"], ["-x"], ["git", ""], ["git", "$HOME"]])
 def test_words_of_a_command_are_plain_and_begin_with_a_program(words: list[str]) -> None:
-    with pytest.raises(TooltrayError, match="a list of plain words is wanted"):
+    with pytest.raises(TooltrayError, match="command: must be a list of plain words, without spaces or shell characters"):
         read_rule({"tool": "t", "arguments": {"a": {"command": words}}})
 
 
@@ -263,4 +263,4 @@ def test_rules_of_a_client_widen_unless_it_has_fewer() -> None:
 
 def test_a_rule_on_arguments_that_stands_in_auto_approve_is_sent_where_it_belongs() -> None:
     [slip] = read_settings({"mcpServers": {"s": {"command": "x", "autoApprove": ["read", RULE]}}}).slips
-    assert "autoApprove: a rule on arguments does not stand here; write it as callRules" in str(slip)
+    assert "autoApprove: rules on arguments do not belong here; write them as callRules" in str(slip)

@@ -152,7 +152,7 @@ async def test_without_a_name_the_error_speaks_of_the_server(secrets: SecretStor
 async def test_a_missing_secret_is_named_with_the_field_and_the_remedy(secrets: SecretStore) -> None:
     error = await refusal(MCPServerConfig(command="x", env={"KEY": "${secret:files/NOPE}"}), secrets)
     assert isinstance(error, SecretMissing)
-    assert error.problem.title == "There is no secret 'files/NOPE'"
+    assert error.problem.title == "Secret 'files/NOPE' not found"
     assert error.problem.message == "server 'files' needs it in env.KEY"
     assert error.problem.hint == "Store it: tooltray secrets set files/NOPE"
 

@@ -132,7 +132,7 @@ def test_what_is_only_shown_never_costs_a_server() -> None:
     [
         ({}, "it has neither a command nor a URL"),
         ({"command": " "}, "it has neither a command nor a URL"),
-        ({"command": "x", "url": "https://h"}, 'it has a command and a URL; say which counts with "type"'),
+        ({"command": "x", "url": "https://h"}, 'it has a command and a URL; choose one with "type"'),
         ({"type": "stdio", "url": "https://h"}, "its type is stdio, but it has no command"),
         ({"type": "sse", "command": "x"}, "its type is sse, but it has no URL"),
         ({"type": "http", "transport": "sse", "url": "https://h"}, "type / transport differ; keep one of them"),

@@ -81,7 +81,7 @@ def test_of_a_server_that_is_not_there_nothing_is_changed_or_shown() -> None:
         lambda: server_edits.fields("gone", {"disable": True})(document()),
         lambda: server_edits.written_entry(document(), "gone"),
     ):
-        with pytest.raises(NotFound, match="There is no server 'gone'"):
+        with pytest.raises(NotFound, match="Server 'gone' not found"):
             look()
     assert server_edits.written_entry(document(), "a") == ENTRY
 

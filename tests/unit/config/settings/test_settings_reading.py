@@ -259,7 +259,7 @@ def test_a_registry_of_servers_is_chosen_or_switched_off(registry: object) -> No
 
 def test_a_language_that_there_is_not_is_said_and_the_rest_counts() -> None:
     reading = read_settings({"language": "xx", "window": {"theme": "dark"}, "notifications": {"failed": False}})
-    assert [str(problem.message) for problem in reading.problems] == ["language: there is no language 'xx'"]
+    assert [str(problem.message) for problem in reading.problems] == ["language: language 'xx' not found"]
     assert (reading.settings.language, reading.settings.window.theme, reading.settings.notifications) == (None, "dark", {"failed": False})
     assert read_settings({"language": "zh_TW"}).settings.language == "zh_TW"
     assert read_settings({"language": 7}).settings.language is None
@@ -445,10 +445,10 @@ def test_a_text_that_is_too_much_to_look_through_is_told_without_lines(monkeypat
     monkeypatch.setattr(settings_reading, "MAX_VALUES", 1000)
     text = json.dumps({"mcpEnabled": 1, "more": list(range(1000))})
     assert [(each.line, each.problem.message) for each in located(text)] == [(0, "mcpEnabled: must be true or false")]
-    assert "'a' stands here" in SettingsPlaces(text.encode()).repeated("a")
+    assert "'a' occurs twice" in SettingsPlaces(text.encode()).repeated("a")
 
 
 def test_a_key_that_stands_twice_has_the_line_of_the_second() -> None:
     places = SettingsPlaces(b'{"mcpServers": {\n "a": {},\n "a": {}}}')
-    assert places.repeated("a") == "line 3: 'a' stands here a second time; the last one counts"
-    assert places.repeated("b") == "'b' stands here a second time; the last one counts"
+    assert places.repeated("a") == "line 3: 'a' occurs twice; the last one counts"
+    assert places.repeated("b") == "'b' occurs twice; the last one counts"

@@ -62,7 +62,7 @@ async def test_another_layout_of_the_same_is_no_news(conf: McpConfHelper, path: 
     ("content", "reason", "line"),
     [
         ('{"mcpServers": {\n  "a": {"command": "x"', "line 2, column 23", 2),
-        ("", "there is nothing in it", 0),
+        ("", "it is empty", 0),
         ("[]", "the file must be an object", 0),
         ('{"mcpServers": {}}\0', "line 1", 1),
     ],

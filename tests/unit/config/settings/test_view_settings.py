@@ -53,7 +53,7 @@ def test_what_else_is_said_of_a_client_stays() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: view_settings.client_mode("codex", "loud"), "There is no mode 'loud'"),
+        (lambda: view_settings.client_mode("codex", "loud"), "Mode 'loud' not found"),
         (lambda: view_settings.client_field("", "mode", "lazy"), "name of an AI client"),
         (lambda: view_settings.client_field("x" * 101, "mode", "lazy"), "1 to 100 characters"),
         (lambda: view_settings.client_field("a\nb", "mode", "lazy"), "'a\\nb'"),
@@ -94,7 +94,7 @@ def test_a_profile_that_a_client_gets_is_not_removed() -> None:
 def test_a_client_gets_no_profile_that_cannot_be_used() -> None:
     document: Document = {"profiles": {"work": {"servers": "files"}}}
 
-    with pytest.raises(TooltrayError, match=r"The profile 'work' cannot be used: servers: must be a list. Set it anew"):
+    with pytest.raises(TooltrayError, match=r"The profile 'work' cannot be used: servers: must be a list. Set it again"):
         edited(view_settings.client_profile("codex", "work"), document)
     edited(view_settings.profile("work", {}), document)
     edited(view_settings.client_profile("codex", "work"), document)
@@ -121,7 +121,7 @@ def test_of_an_entry_that_cannot_be_used_nothing_is_said_to_be_changed() -> None
 def test_a_client_gets_a_profile_that_there_is_and_none_again() -> None:
     document: Document = {"profiles": {"work": {}}}
 
-    with pytest.raises(TooltrayError, match="There is no profile 'wok'"):
+    with pytest.raises(TooltrayError, match="Profile 'wok' not found"):
         edited(view_settings.client_profile("codex", "wok"), document)
     edited(view_settings.client_profile("codex", "work"), document)
     assert document["publish"]["clients"] == {"codex": {"profile": "work"}}
@@ -162,5 +162,5 @@ def test_a_tool_is_shown_in_another_way_and_in_its_own_again() -> None:
 
 @pytest.mark.parametrize("edit", [view_settings.lazy_load(True, "gone"), view_settings.tool_override("gone", "t", {"name": "n"})])
 def test_of_a_server_that_there_is_not_nothing_is_changed(edit: Edit) -> None:
-    with pytest.raises(TooltrayError, match="There is no server 'gone'"):
+    with pytest.raises(TooltrayError, match="Server 'gone' not found"):
         edit({"mcpServers": {}})

@@ -26,7 +26,7 @@ async def test_a_tool_that_changes_while_the_person_looks_is_asked_about_again(h
     assert second.id != first.id
     assert first.id in here.ended
     assert {"-description: Writes it", "+description: Sends it"} <= set(second.definition_diff)
-    with pytest.raises(TooltrayError, match="waits no longer"):
+    with pytest.raises(TooltrayError, match="no longer waits"):
         await here.parts.presenter.answer_approval(first.id, "once")
     assert here.calls == 0
     await here.parts.presenter.answer_approval(second.id, "once")
@@ -157,7 +157,7 @@ async def test_the_time_that_passes_while_the_disk_works_does_not_refuse_a_call(
     question = await here.asked()
     answering = here.parts.keeper.spawn(with_current_asker(here.parts.presenter.answer_approval(question.id, "always")), name="answer")
     await asyncio.sleep(0)
-    with pytest.raises(TooltrayError, match="waits no longer"):
+    with pytest.raises(TooltrayError, match="no longer waits"):
         await here.parts.presenter.answer_approval(question.id, "refuse")
     here.parts.wheel.expire(WAIT_S)
     await answering
@@ -174,7 +174,7 @@ async def test_a_disk_that_fails_after_the_time_is_over_refuses_the_call(here: D
         here.parts.wheel.expire(WAIT_S)
         [error] = await answering
     assert isinstance(error, TooltrayError)
-    assert "nobody answered" in (await call)["error"]["message"]
+    assert "no answer" in (await call)["error"]["message"]
 
 
 # while a person is asked
@@ -220,7 +220,7 @@ async def test_a_no_in_a_form_refuses_the_call(alone: Desk, a_person_answers_at_
 async def test_a_client_that_says_no_at_once_has_asked_nobody_and_the_call_can_still_be_allowed(alone: Desk) -> None:
     client = alone.session("Own", capabilities=FORM, answer={"action": "decline"})
     refusal = await alone.refusal(client=client)
-    assert "Its AI client was asked, and nobody answered there. Ask the user to look at it in Tooltray" in refusal
+    assert "Its AI client was asked, and no answer there. Ask the user to look at it in Tooltray" in refusal
     [waiting] = await alone.parts.presenter.get_approvals()
     assert f"waits as {waiting.id}." in refusal
     await alone.parts.presenter.answer_approval(waiting.id, "once")

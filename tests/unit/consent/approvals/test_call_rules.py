@@ -173,7 +173,7 @@ async def test_a_rule_whose_path_leads_elsewhere_is_not_made(tmp_path: Path) -> 
             {"inside": [str(folder.parent)]},
         ]
         for wider in ("rule-2", "rule-3"):
-            with pytest.raises(Conflict, match="would not mean what it says"):
+            with pytest.raises(Conflict, match="This rule would not mean what it seems to"):
                 await here.parts.presenter.answer_approval(question.id, wider)
         assert await here.parts.presenter.get_grants() == []
         await here.parts.presenter.answer_approval(question.id, "refuse")
@@ -201,9 +201,9 @@ async def test_folders_that_are_not_there_are_told_of(tmp_path: Path) -> None:
     async with at_work(tmp_path, rule, gone, settings={"publish": {"clients": {"c": {"callRules": [rule]}}}}) as here:
         rules = here.parts.call_rules
         first = [each.message.partition(" (")[0] for each in rules.problems()]
-        assert first == ["there is no such tool"]  # the disk is looked at meanwhile
+        assert first == ["no such tool"]  # the disk is looked at meanwhile
         await rules.check_folders()
         told = [(each.title, each.message.partition(" (")[0]) for each in rules.problems()]
-        title = "A rule on arguments of '{}' lets no call through"
-        missing = "there is no folder /not/there"
-        assert told == [(title.format("s"), missing), (title.format("s"), "there is no such tool"), (title.format("c"), missing)]
+        title = "A rule on arguments of '{}' matches no calls"
+        missing = "folder /not/there not found"
+        assert told == [(title.format("s"), missing), (title.format("s"), "no such tool"), (title.format("c"), missing)]

@@ -33,7 +33,7 @@ async def test_what_cannot_be_granted_is_refused_with_the_reason(tmp_path: Path)
         for arguments, reason in (
             (("nobody", "tool", "write_it"), "nobody"),
             (("s", "tool", "gone\u202e"), r"offers no tool 'gone\\u202e'"),
-            (("s", "writes", ""), "no kind of grant"),
+            (("s", "writes", ""), "' is not a kind of grant"),
             (("s", "reads", ""), "has no tools that read"),
         ):
             with pytest.raises(TooltrayError, match=reason):
@@ -96,7 +96,7 @@ async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(here: De
     ]
     assert entries[0].about["definitions"].startswith("write_it ")
     assert entries[1].about["grant"] == grant.id
-    assert entries[0].about["until"] == "taken back"
+    assert entries[0].about["until"] == "revoked"
     assert (reads.kind, entries[2].about["definitions"][:8]) == ("reads", "read_it ")
 
 
@@ -154,9 +154,9 @@ async def test_what_makes_a_rule_useless_or_wide_is_told(tmp_path: Path) -> None
     async with desk(tmp_path / "home", has_window=False) as here:
         folders = {"inside": [str(tmp_path / "gone"), "/", str(tmp_path / "link")]}
         found = await previewed(here, {"tool": "write_it", "arguments": {"p": folders}})
-        assert found.problems == (f"there is no folder {tmp_path}/gone",)
+        assert found.problems == (f"folder {tmp_path}/gone not found",)
         assert found.cautions == ("almost everything of yours is in /", f"{tmp_path}/link leads to /usr")
-        assert (await previewed(here, {"tool": "gone"})).problems == ("there is no such tool",)
+        assert (await previewed(here, {"tool": "gone"})).problems == ("no such tool",)
         assert (await previewed(here, {"tool": "gone"})).calls == ()
 
 
@@ -165,10 +165,13 @@ async def test_what_makes_a_rule_useless_or_wide_is_told(tmp_path: Path) -> None
     [
         ({"tool": "write_it", "arguments": {"a": {"number": {"min": 2, "max": 1}}}}, "min is more than max"),
         ({"tool": "write_it", "arguments": {"a": {"hosts": []}}}, "must not be empty"),
-        ({"tool": "write_it", "arguments": {"a": {"inside": ["/not/there"]}}}, "there is no folder /not/there"),
-        ({"tool": "write_it", "arguments": {"a": {"command": ["git;"]}}}, "no call can have a word with blanks or signs of a shell"),
-        ({"tool": "gone"}, "offers no tool that this rule speaks of"),
-        ({"tool": "write_it", "server": "other"}, "This rule speaks of another server"),
+        ({"tool": "write_it", "arguments": {"a": {"inside": ["/not/there"]}}}, "folder /not/there not found"),
+        (
+            {"tool": "write_it", "arguments": {"a": {"command": ["git;"]}}},
+            "command: must be a list of plain words, without spaces or shell characters",
+        ),
+        ({"tool": "gone"}, "' has no tool that this rule names"),
+        ({"tool": "write_it", "server": "other"}, "This rule is for another server"),
         ({"tool": "write_it", "arguments": {"a": {"equals": "hunter2"}}}, "There is a secret in this rule"),
     ],
 )

@@ -195,7 +195,7 @@ async def test_the_same_call_that_is_refused_again_is_remembered_once(alone: Des
     first = await refused_id(alone)
     second = await refused_id(alone)
     assert first != second
-    with pytest.raises(TooltrayError, match="waits no longer"):
+    with pytest.raises(TooltrayError, match="no longer waits"):
         await alone.parts.presenter.answer_approval(first, "once")
 
 

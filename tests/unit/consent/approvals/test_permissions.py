@@ -29,9 +29,9 @@ async def test_each_tool_says_whether_it_runs_without_asking_and_why(tmp_path: P
         assert said.single == ("named", "ask:never")
         assert (said.rules, said.is_changeable, said.is_listed) == (tuple(rules), True, True)
         assert {each.tool: (each.is_free, each.choice, each.why) for each in said.tools} == {
-            "write_it": (False, "default", "It changes things, or may"),
+            "write_it": (False, "default", "It may change things"),
             "read_it": (True, "default", "It only reads"),
-            "kind": (True, "default", "Its server says that a second call changes nothing more"),
+            "kind": (True, "default", "The server declares that repeated calls change nothing more"),
             "make": (True, "default", "Its name is like ma*"),
             "named": (True, "always", "You chose that it runs without asking"),
             "never": (False, "ask", "You chose that it asks first"),

@@ -43,7 +43,7 @@ def test_good_definitions_are_not_pointed_out(description: str) -> None:
 )
 def test_characters_that_nobody_sees_are_named(hidden: str, named: str) -> None:
     [warning] = about(f"Adds{hidden} numbers")
-    assert warning.startswith("its description has characters that nobody sees")
+    assert warning.startswith("its description has invisible characters")
     assert named in warning
 
 

@@ -40,7 +40,7 @@ async def test_what_cannot_be_opened_is_an_error_and_a_notice(parts: HubParts) -
 
 
 async def test_a_port_that_there_is_not_changes_nothing(parts: HubParts) -> None:
-    with pytest.raises(TooltrayError, match="no port 70000"):
+    with pytest.raises(TooltrayError, match="Port 70000 does not exist"):
         await parts.presenter.set_http_enabled(True, 70000)
     assert parts.door.calls == []
 
@@ -147,8 +147,10 @@ async def test_tokens_are_made_listed_and_revoked_and_what_they_opened_ends(part
 
 async def test_a_trusted_token_is_a_persons_and_takes_the_old_setting_out(parts: HubParts) -> None:
     await parts.conf.edit(lambda document: document.update(publish={"http": {"api": {"enabled": True, "trusted": True}}}))
-    assert any("a file says so" in notice.title for notice in parts.presenter.snapshot().notices)
-    with asked_by(UNATTENDED), pytest.raises(Denied, match="Making a trusted token needs a person"):
+    assert any(
+        "Programs can no longer approve in your place because of a setting" in notice.title for notice in parts.presenter.snapshot().notices
+    )
+    with asked_by(UNATTENDED), pytest.raises(Denied, match="Creating a trusted token needs a person"):
         await parts.presenter.create_api_token("boss", trusted=True)
     with pytest.raises(TooltrayError, match="has the scope manage"):
         await parts.presenter.create_api_token("boss", "read", trusted=True)
@@ -156,7 +158,9 @@ async def test_a_trusted_token_is_a_persons_and_takes_the_old_setting_out(parts:
     made = await parts.presenter.create_api_token("boss", trusted=True)
     assert (made.is_trusted, made.is_lasting) == (True, False)  # secrets are in memory here
     assert json.loads(parts.home.settings.read_bytes())["publish"]["http"]["api"] == {"enabled": True}
-    assert not any("a file says so" in notice.title for notice in parts.presenter.snapshot().notices)
+    assert not any(
+        "Programs can no longer approve in your place because of a setting" in notice.title for notice in parts.presenter.snapshot().notices
+    )
     assert await parts.trusted.has(parts.api_tokens.digest("boss"))
 
 

@@ -14,7 +14,7 @@ from tooltray.foundation.home.home import Home
 
 
 def without_keyring() -> SystemKeyring:
-    raise SecretsAbsent("there is no keyring here")
+    raise SecretsAbsent("no keyring found here")
 
 
 def store(home: Home, *, has_keyring: bool = True) -> SecretStore:

@@ -87,7 +87,7 @@ def test_links_in_a_circle_are_told(tmp_path: Path) -> None:
 
 
 def test_a_name_that_no_file_can_have_is_told() -> None:
-    assert reason_of(Path("/a\0b")).reason == "there can be no file of this name"
+    assert reason_of(Path("/a\0b")).reason == "a file cannot have this name"
 
 
 def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -> None:

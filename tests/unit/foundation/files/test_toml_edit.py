@@ -35,7 +35,7 @@ def test_a_table_below_a_list_of_tables_is_one_of_many() -> None:
 
 @pytest.mark.parametrize(("text", "at"), [("a = 1\nb = \n", 10), ("\ufeffa = 1\nb = \n", 11), ("a = [", 5)])
 def test_the_place_of_an_error_is_an_index_of_the_text(text: str, at: int) -> None:
-    with pytest.raises(CannotRead, match="it is no TOML") as raised:
+    with pytest.raises(CannotRead, match="it is not TOML:") as raised:
         read_toml(text)
     assert raised.value.at == at
 

@@ -215,7 +215,7 @@ def test_pipes_in_the_place_of_further_files_are_set_aside(name: str, tmp_path: 
     path.parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(path)
     [said] = home.prepare()
-    assert f"{path}: it is no file, but a pipe or a device" in said.message
+    assert f"{path}: it is not a file, but a pipe or a device" in said.message
     assert not path.exists()
 
 

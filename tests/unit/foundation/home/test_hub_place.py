@@ -215,7 +215,7 @@ def test_the_folder_of_a_socket_that_stands_elsewhere_goes_too(tmp_path: Path) -
 
 def test_a_lock_that_cannot_be_opened_is_told(home: Home) -> None:
     home.lock.mkdir()
-    with pytest.raises(TooltrayError, match="the hub's lock cannot be taken"):
+    with pytest.raises(TooltrayError, match="Tooltray's lock cannot be taken"):
         HubPlace(home).take()
 
 

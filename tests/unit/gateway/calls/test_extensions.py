@@ -97,7 +97,7 @@ async def test_a_method_that_is_named_after_nothing_is_for_the_only_server_with_
         await start(parts)
         assert (await answered(parts, "foo/bar"))["result"]["by"] == "a"
         await parts.servers.stop("a")
-        assert "a person stopped it" in (await answered(parts, "foo/bar"))["error"]["message"]
+        assert "you stopped it" in (await answered(parts, "foo/bar"))["error"]["message"]
 
 
 async def test_where_several_may_know_a_method_that_none_is_named_after_it_is_not_found_and_the_words_help(tmp_path: Path) -> None:

@@ -73,14 +73,14 @@ async def test_what_another_session_follows_is_not_told_here(parts: OfferParts, 
 @pytest.mark.parametrize("said", [error(-32601, "no such method"), error(-1, "")])
 async def test_what_cannot_be_followed_says_why(parts: OfferParts, program: OfferingServer, said: Any) -> None:
     program.handlers["resources/subscribe"] = lambda copy, params: said
-    assert (await refusal(parts.parts.presenter.subscribe_resource("x://1"))).startswith("'a' does not tell when this resource changes")
+    assert (await refusal(parts.parts.presenter.subscribe_resource("x://1"))).startswith("'a' does not report changes of this resource")
     await parts.parts.presenter.unsubscribe_resource("x://1")
 
 
 async def test_where_no_server_has_resources_there_is_nothing_to_follow(tmp_path: Path) -> None:
     async with offer_parts(tmp_path, {"a": OfferingServer(prompts=[])}) as parts:
         await parts.start("a")
-        assert await refusal(parts.parts.presenter.subscribe_resource("gone://1")) == "There is no resource 'gone://1'"
+        assert await refusal(parts.parts.presenter.subscribe_resource("gone://1")) == "Resource 'gone://1' not found"
 
 
 async def test_arguments_of_prompts_and_variables_of_templates_are_completed(parts: OfferParts, program: OfferingServer) -> None:

@@ -97,7 +97,7 @@ async def test_one_server_alone_is_reached_by_any_method(tmp_path: Path) -> None
     async with ready_parts(tmp_path, **one_server(server_with())) as parts:
         assert (await answered(parts, "later/method", server="s", x=1))["result"] == {"later": {"x": 1}}
         assert (await answered(parts, "tools/list", server="s"))["result"] == {"tools": [tool("t")]}
-        assert (await answered(parts, "later/method", server="gone"))["error"]["message"] == "there is no server 'gone'"
+        assert (await answered(parts, "later/method", server="gone"))["error"]["message"] == "server 'gone' not found"
 
 
 @pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe", "resources/unsubscribe"])
@@ -138,7 +138,7 @@ async def test_pages_of_a_server_alone_are_joined_up_to_a_limit(tmp_path: Path) 
         before = program.count("prompts/list")
         refused = await answered(parts, "prompts/list", server="s")
         assert refused["error"]["message"] == (
-            "server 's' lists too much: it answers prompts/list with more than is taken: more than 5,000 entries"
+            "server 's' lists too much: its answer to prompts/list is too large: more than 5,000 entries"
         )
         assert program.count("prompts/list") - before == 3
 
@@ -238,8 +238,8 @@ async def test_settings_that_change_count_at_once_for_what_an_own_copy_has_liste
         await answered(parts, "tools/list", client, server="s")
         await parts.conf.change_server("s", disabled_tools=["t"], auto_approve=["read"])
         off, unsafe = [await answered(parts, "tools/call", client, server="s", name=name) for name in ("t", "drop_own")]
-        assert off["error"]["message"] == "the tool 't' is switched off in Tooltray"
-        assert "needs a person's yes" in unsafe["error"]["message"]
+        assert off["error"]["message"] == "the tool 't' is disabled in Tooltray"
+        assert ", so it needs the user's approval" in unsafe["error"]["message"]
         await parts.conf.change_server("s", disabled_tools=[], auto_approve=["all"])
         for name in ("t", "drop_own"):
             assert (await answered(parts, "tools/call", client, server="s", name=name))["result"] == text("done")

@@ -54,7 +54,7 @@ async def test_the_status_of_another_projects_server_is_that_of_none() -> None:
     arguments = {"name": "db"}
     assert (await said("server_status", in_project(SHOP), arguments=arguments))["result"]["structuredContent"]["state"] == "running"
     refused = (await said("server_status", SessionState("s1"), arguments=arguments))["result"]
-    assert (refused["isError"], "there is no server 'db'" in refused["content"][0]["text"]) == (True, True)
+    assert (refused["isError"], "server 'db' not found" in refused["content"][0]["text"]) == (True, True)
 
 
 @pytest.mark.parametrize("arguments", [None, [], "db", 7])

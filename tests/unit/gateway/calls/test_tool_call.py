@@ -108,10 +108,10 @@ async def test_a_call_has_ten_minutes_without_progress_or_what_its_server_says(
 
 
 CHANGES: dict[str, Callable[[HubParts], Awaitable[object]]] = {
-    "that needs a person's yes": lambda parts: parts.conf.change_server("s", auto_approve=[]),
+    ", so it needs the user's approval": lambda parts: parts.conf.change_server("s", auto_approve=[]),
     "Tooltray is paused": lambda parts: parts.conf.set_enabled(False),
-    "the tool 't' is switched off in Tooltray": lambda parts: parts.conf.change_server("s", disabled_tools=["t"]),
-    "server 's' is switched off. Ask the user to look at it in Tooltray": lambda parts: parts.conf.change_server("s", disable=True),
+    "the tool 't' is disabled in Tooltray": lambda parts: parts.conf.change_server("s", disabled_tools=["t"]),
+    "server 's' is disabled. Ask the user to look at it in Tooltray": lambda parts: parts.conf.change_server("s", disable=True),
     "Unknown tool: t": lambda parts: parts.conf.remove_server("s"),
 }
 
@@ -164,7 +164,7 @@ async def test_the_tool_of_a_stopped_server_says_how_to_get_it_back(tmp_path: Pa
         assert await parts.listed() == ["t"]
         await parts.servers.stop("s")
         assert await parts.listed() == []
-        assert await refusal_of(parts, "t") == ("server 's' is stopped: a person stopped it. Ask the user to look at it in Tooltray")
+        assert await refusal_of(parts, "t") == ("server 's' is stopped: you stopped it. Ask the user to look at it in Tooltray")
         await started(parts)
         assert await parts.listed() == ["t"]
 
@@ -244,7 +244,7 @@ async def test_a_tool_that_its_server_does_not_list_is_called_all_the_same(tmp_p
 async def test_an_unlisted_tool_that_is_switched_off_is_not_called(tmp_path: Path, fields: dict[str, Any]) -> None:
     program = ScriptedServer(tool("t"))
     async with started_parts(tmp_path, **one_server(program, **fields)) as parts:
-        assert await refusal_of(parts, "hidden", server="s") == "the tool 'hidden' is switched off in Tooltray"
+        assert await refusal_of(parts, "hidden", server="s") == "the tool 'hidden' is disabled in Tooltray"
         assert program.count("tools/call") == 0
 
 

@@ -70,7 +70,7 @@ async def test_a_user_s_own_try_in_the_window_needs_no_approval_and_no_other_way
                 assert (await parts.presenter.try_tool("t1", "change_it", {})).outcome == "refused"
                 assert (await parts.presenter.run_tool_call(MCPToolCall("c", "change_it", {}))).outcome == "refused"
         with asked_by(_Window()):  # an AI client whose call is carried out while the window acts is not the user
-            assert "needs a person's yes" in (await parts.call("change_it"))["error"]["message"]
+            assert ", so it needs the user's approval" in (await parts.call("change_it"))["error"]["message"]
 
 
 async def test_what_goes_nowhere_is_a_response_that_says_so(parts: HubParts) -> None:

@@ -47,7 +47,7 @@ async def reported(parts: HubParts, path: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("{tmp}/project/../secret", "nobody has allowed it"),
+        ("{tmp}/project/../secret", "it is not allowed"),
         ("../project", "it does not begin at the root"),
         ("{tmp}/$(touch {tmp}/made)`touch {tmp}/made`; touch {tmp}/made &", "there is no such folder"),
         ("{tmp}/project\x1b[2J\n", "there are characters in it that cannot be seen"),

@@ -217,7 +217,7 @@ async def test_a_newer_report_of_a_session_takes_the_place_of_the_one_before_und
 
 async def test_an_id_that_never_was_is_said_to_be_unknown(desk: Desk) -> None:
     for wish in (desk.feedbacks.answer("zz\x1b99", "Yes", ()), desk.feedbacks.dismiss("zz\x1b99")):
-        with pytest.raises(TooltrayError, match="There is no report 'zz99'"):
+        with pytest.raises(TooltrayError, match="Report 'zz99' not found"):
             await wish
 
 

@@ -89,12 +89,8 @@ def test_a_question_stands_in_a_result_as_the_server_wrote_it() -> None:
 
 
 def test_hints_are_for_the_user_and_no_model_reads_them() -> None:
-    error = TooltrayError("'s' is stopped", "a person stopped it", "Start it: tooltray servers start s")
-    assert OwnCaller().state.words(error) == "'s' is stopped: a person stopped it. Start it: tooltray servers start s"
+    error = TooltrayError("'s' is stopped", "you stopped it", "Start it: tooltray servers start s")
+    assert OwnCaller().state.words(error) == "'s' is stopped: you stopped it. Start it: tooltray servers start s"
     for state in (OwnCaller().for_model().state, SessionState("client")):
-        assert (
-            state.words(error)
-            == state.words(error.problem)
-            == "'s' is stopped: a person stopped it. Ask the user to look at it in Tooltray"
-        )
+        assert state.words(error) == state.words(error.problem) == "'s' is stopped: you stopped it. Ask the user to look at it in Tooltray"
         assert state.words(TooltrayError("it is so", "why")) == "it is so: why"

@@ -90,7 +90,7 @@ async def test_a_person_empties_it_and_brings_it_back(tmp_path: Path) -> None:
     async with api_of(tmp_path) as (api, here):
         with asked_by(UNATTENDED), pytest.raises(Denied):
             await api.clear_activity()
-        with pytest.raises(NotFound, match="nothing to bring back"):
+        with pytest.raises(NotFound, match="Nothing to restore"):
             await api.undo_clear_activity()
         with asked_by(PERSON):
             await api.clear_activity()

@@ -66,7 +66,7 @@ async def test_what_is_gathered_is_written_together_and_the_end_waits_for_it(pat
     assert ids(here.reader.rows(ActivityFilter(), 0, 100, collapsed=False)) == list(range(40, 0, -1))
     here.happened(call())  # after the end nothing is taken
     assert here.journal.lost == 1
-    with pytest.raises(TooltrayError, match="No hub is running"):
+    with pytest.raises(TooltrayError, match="Tooltray is not running"):
         await here.journal.flush()
     here.journal.look_for_damage()
     await here.journal.close()
@@ -84,7 +84,7 @@ async def test_a_journal_that_was_read_leaves_one_file(path: Path) -> None:
 async def test_a_journal_that_was_never_started_can_be_closed(path: Path) -> None:
     here = RunningJournal(path)
     await here.journal.close()
-    with pytest.raises(TooltrayError, match="No hub is running"):
+    with pytest.raises(TooltrayError, match="Tooltray is not running"):
         await here.journal.flush()
     assert not path.exists()
 

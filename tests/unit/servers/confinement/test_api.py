@@ -120,12 +120,12 @@ async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_
     ("server", "given", "support", "error", "why"),
     [
         ("gone", {}, ALL, NotFound, "no server 'gone'"),
-        ("far", {}, ALL, TooltrayError, "no process of its own"),
+        ("far", {}, ALL, TooltrayError, "it does not run as its own process on this computer"),
         ("s", {"read": ["x"]}, ALL, TooltrayError, "'x' is no whole path of a folder"),
         ("s", {"hosts": ["https://x"], "network": "hosts"}, ALL, TooltrayError, "'https://x' is no name of a host"),
         ("s", {"read": ["/a"] * 201}, ALL, TooltrayError, "read: there are more than 200"),
-        ("s", {"files": "own", "write": ["/"]}, ALL, TooltrayError, "'s' cannot be given /. / is all that you have"),
-        ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "cannot be kept to some hosts on this computer"),
+        ("s", {"files": "own", "write": ["/"]}, ALL, TooltrayError, "'s' cannot be given /. / contains all your files"),
+        ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "' cannot be limited to some hosts on this computer"),
     ],
 )
 async def test_what_cannot_be_is_refused_and_nothing_is_written(
@@ -208,7 +208,7 @@ async def test_what_was_refused_is_allowed_to_this_server_and_shown_no_longer(
     ("confinement", "thing", "error", "why"),
     [
         (HOSTS, path("/y"), NotFound, "was not refused"),
-        ({"files": "own", "network": "none"}, HOST, TooltrayError, "not kept to some hosts any more"),
+        ({"files": "own", "network": "none"}, HOST, TooltrayError, "' is no longer limited to some hosts"),
         ({"files": "read"}, path("/w", is_write=True), TooltrayError, "it may only read"),
         ({"files": "open", "network": "none"}, path("/x"), TooltrayError, "not kept from '/x' by Tooltray"),
     ],

@@ -128,7 +128,7 @@ async def test_its_program_is_run_with_its_policy_and_what_it_does_not_get_stand
     config = MCPServerConfig.model_validate({"command": "p", "confinement": {"read": ["~"]}})
     shown = world.confinements.of("s", config)
     assert shown
-    assert shown.missing[-1] == "It does not get ~: ~ is all that you have"
+    assert shown.missing[-1] == "It does not get ~: ~ contains all your files"
 
 
 async def test_a_package_is_installed_once_by_what_lies_beside_its_launcher_with_the_network_and_outside_what_the_server_writes(

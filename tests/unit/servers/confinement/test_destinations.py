@@ -83,7 +83,7 @@ def test_what_an_entry_covers(listed: str, asked: str, is_allowed: bool) -> None
 
 @pytest.mark.parametrize("entry", ["*", "a b", "http://a", "*.1.2.3.4", "a:b:c:d"])
 def test_an_entry_that_is_none_is_said_to_be_none(entry: str) -> None:
-    with pytest.raises(TooltrayError, match="is no host"):
+    with pytest.raises(TooltrayError, match="' is not a host"):
         read_pattern(entry)
 
 

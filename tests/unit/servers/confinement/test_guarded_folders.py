@@ -19,10 +19,10 @@ def guarded_in(tmp_path: Path) -> GuardedFolders:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("/", "all that you have"),
-        ("~", "all that you have"),
-        ("{home}/..", "all that you have"),
-        ("{home}/notes/..", "all that you have"),
+        ("/", "contains all your files"),
+        ("~", "contains all your files"),
+        ("{home}/..", "contains all your files"),
+        ("{home}/notes/..", "contains all your files"),
         ("~/.ssh", "keys and passwords"),
         ("~/.ssh/known_hosts", "keys and passwords"),
         ("~/.aws/credentials", "keys and passwords"),

@@ -271,7 +271,7 @@ async def test_what_was_shown_is_applied_and_ends_the_watching(verbs: Verbs) -> 
 
 async def test_a_confined_server_runs_unconfined_and_gets_more_only_by_a_persons_yes(verbs: Verbs) -> None:
     await verbs.api.set_confinement("s", "read", "none")
-    with asked_by(UNATTENDED), pytest.raises(Denied, match="Running a server unconfined"):
+    with asked_by(UNATTENDED), pytest.raises(Denied, match="Running a server without its sandbox"):
         await verbs.api.watch_server("s", 60.0)
     with asked_by(PERSON):
         await verbs.api.watch_server("s", 60.0)
@@ -284,5 +284,5 @@ async def test_a_confined_server_runs_unconfined_and_gets_more_only_by_a_persons
 
 
 async def test_without_a_hub_nothing_is_watched(verbs: Verbs) -> None:
-    with pytest.raises(TooltrayError, match="No hub is running"):
+    with pytest.raises(TooltrayError, match="Tooltray is not running"):
         await verbs.make(None).get_watch("s")

@@ -213,7 +213,7 @@ def test_a_name_whose_file_on_the_path_is_not_executable_is_told_where_that_is(t
 
 def test_a_folder_is_no_program(tmp_path: Path) -> None:
     error = not_found(look_up(f"{tmp_path}/", env={}, cwd="/"))
-    assert error.problem == Problem(f"'{tmp_path}/' is a folder, no program", "", "Name the program in it.")
+    assert error.problem == Problem(f"'{tmp_path}/' is a folder, not a program", "", "Name the program in it.")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,11 @@ def test_a_folder_is_no_program(tmp_path: Path) -> None:
         (b"#!/bin/sh\r\necho", "its first line names '/bin/sh', which is not there", "correct the file's first line"),
         (b"#!\n", "its first line names '', which is not there", "Install that"),
         (b"\x7fELF\x02\x01", "it is a program for another system (why)", "Get the one for this computer"),
-        (b"print('hello')\n", "it is a text without a first line that says what runs it (why)", "Put that in front as the command"),
+        (
+            b"print('hello')\n",
+            "it is a text file whose first line does not name a program to run it (why)",
+            "Put that in front as the command",
+        ),
         (b"#!/bin/sh\necho", "why", "Check that the command is a program"),
         (b"\x00\x01", "why", "Check that the command is a program"),
     ],

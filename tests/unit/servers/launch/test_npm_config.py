@@ -64,7 +64,7 @@ NO_REGISTRIES = [
 
 @pytest.mark.parametrize("given", [*NO_HOSTS, *NO_REGISTRIES])
 def test_what_is_no_address_of_a_registry_is_refused(given: str) -> None:
-    with pytest.raises(TooltrayError, match="no address of an npm registry"):
+    with pytest.raises(TooltrayError, match="this is not the address of an npm registry"):
         normalised(given)
 
 
@@ -84,9 +84,9 @@ def test_nobody_sees_a_password() -> None:
 
 def test_mirrors_are_read_as_they_stand_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
-    mirror = {"name": "M", "url": "https://m.example", "region": "Here", "pypi": "https://p.example/simple/"}
+    mirror = {"name": "M", "url": "https://m.example", "region": "Installed", "pypi": "https://p.example/simple/"}
     path.write_text(json.dumps({"registries": [mirror]}))
-    assert read_mirrors(path) == (Registry("https://m.example/", "M", MIRROR, "Here", "https://p.example/simple/"),)
+    assert read_mirrors(path) == (Registry("https://m.example/", "M", MIRROR, "Installed", "https://p.example/simple/"),)
 
 
 def test_the_mirrors_that_come_with_tooltray_are_encrypted_named_and_all_different() -> None:

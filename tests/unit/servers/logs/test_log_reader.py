@@ -146,6 +146,6 @@ def test_a_line_counts_once_its_end_is_there(tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_none_is_refused() -> None:
-    with pytest.raises(TooltrayError, match="This place is none in a log"):
+    with pytest.raises(TooltrayError, match="Invalid position in the log"):
         checked_place("x" * 500)
     assert cannot_read(OSError()).message == "OSError"

@@ -84,7 +84,7 @@ async def test_the_time_runs_until_the_whole_answer_is_there_and_not_to_its_head
         (answers_bytes(b'{"name": "\xff", "versions": {}}'), "no JSON"),
         (answers_bytes(b'{"x": ' + b"[" * 100_000), "no JSON"),
         (cut_off(says_length=True), "the connection broke"),
-        (cut_off(says_length=False), "no JSON, or has been cut off"),
+        (cut_off(says_length=False), "its answer is not JSON, or was cut off"),
         (redirects(lambda name: "http://elsewhere.example/x"), "redirects to elsewhere.example"),
         (redirects(lambda name: f"/{name}"), "in a circle"),
         (redirects(lambda name: "http://[half"), "HTTP 302"),

@@ -175,8 +175,8 @@ async def test_the_hubs_end_ends_what_waits_for_a_browser(tmp_path: Path) -> Non
         ({"url": "http://far.example/mcp"}, "not encrypted"),
         ({"url": "http://[::1/mcp"}, "not encrypted"),
         ({"oauth": False}, "`oauth` is false"),
-        ({"url": None, "command": "far"}, "does not run elsewhere"),
-        ({"oauth": {"grant": "client_credentials", "clientId": "c", "clientSecret": "dummy"}}, "signs in by itself"),
+        ({"url": None, "command": "far"}, "not running elsewhere"),
+        ({"oauth": {"grant": "client_credentials", "clientId": "c", "clientSecret": "dummy"}}, "signs in automatically"),
     ],
 )
 async def test_where_nobody_can_sign_in_that_is_said(tmp_path: Path, fields: dict[str, Any], said: str) -> None:
@@ -191,7 +191,7 @@ async def test_verbs_about_no_server_say_so(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={}) as parts:
         presenter = parts.presenter
         for verb in (presenter.begin_sign_in, presenter.finish_sign_in, presenter.cancel_sign_in, presenter.sign_out):
-            with pytest.raises(TooltrayError, match="there is no server 'none'"):
+            with pytest.raises(TooltrayError, match="server 'none' not found"):
                 await verb("none")
 
 

@@ -18,7 +18,7 @@ async def test_signing_out_forgets_the_tokens_here_and_there_and_stops_the_serve
         assert len(server.at("/revoke")) == 2
         assert (server.access, server.refresh) == ({}, {})
         assert await parts.presenter.get_secret_names() == []
-        with pytest.raises(TooltrayError, match="nobody is signed in"):
+        with pytest.raises(TooltrayError, match="you are not signed in to '"):
             await parts.presenter.sign_out("far")
 
 

@@ -61,27 +61,27 @@ def why(stderr: str, *, code: int | None = 1, env: dict[str, str] | None = None,
         (
             "  × No solution found when resolving tool dependencies:\n"
             "  ╰─▶ Because no-such was not found in the package registry and you require no-such, ...",
-            "there is no Python package 'no-such'",
+            "Python package 'no-such' not found",
             True,
         ),
         (
             "  ╰─▶ Because no-such was not found in the package\n      registry and you require",
-            "there is no Python package 'no-such'",
+            "Python package 'no-such' not found",
             True,
         ),
         ("An executable named `a` is not provided by package `b`.", "the package has no program 'a'", True),
-        ("python3: can't open file '/no.py': [Errno 2] No such file or directory", "there is no file /no.py", True),
-        ("Error: Cannot find module '/no.js'\n    at x", "there is no file /no.js", True),
+        ("python3: can't open file '/no.py': [Errno 2] No such file or directory", "file /no not found.py", True),
+        ("Error: Cannot find module '/no.js'\n    at x", "file /no not found.js", True),
         ("Error: Cannot find module 'zod'\nRequire stack:", "the Node.js package 'zod' is not installed", True),
         ("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /a.js", "the Node.js package 'zod' is not installed", True),
         ("ModuleNotFoundError: No module named 'a.b'", "the Python module 'a.b' is not installed", True),
         ("/usr/bin/python3: No module named a", "the Python module 'a' is not installed", True),
         (DOCKER, "Docker is not running", False),
-        ("docker: Error response from daemon: pull access denied for a/b, ...", "there is no image 'a/b' that Docker may download", True),
+        ("docker: Error response from daemon: pull access denied for a/b, ...", "Docker image 'a/b' not found", True),
         ("Error: listen EADDRINUSE: address already in use :::3000", "a port that it needs is taken by another program", False),
         ("usage: s [-h]\ns: error: unrecognized arguments: --x", "it does not know the arguments --x", True),
         ("usage: s [-h]\ns: error: the following arguments are required: --key", "it needs the arguments --key", True),
-        ("tooltray: cannot be confined: /p: Permission denied", "it cannot be confined: /p: Permission denied", True),
+        ("tooltray: cannot be confined: /p: Permission denied", "it cannot be sandboxed: /p: Permission denied", True),
         ("Error: no such database", "'s' did not start: Error: no such database", False),
     ],
 )
@@ -136,7 +136,7 @@ def test_other_words_in_capitals_are_no_missing_variables(stderr: str) -> None:
 )
 def test_a_program_that_ends_without_a_word_is_told_by_how_it_ended(code: int | None, message: str, is_lasting: bool) -> None:
     found = why("", code=code)
-    assert found.problem == Problem("'s' ended at once", message, "It may be no MCP server, or need other arguments.")
+    assert found.problem == Problem("'s' ended at once", message, "It may not be an MCP server, or may need other arguments.")
     assert found.is_lasting is is_lasting
 
 
@@ -193,7 +193,7 @@ def test_an_exception_whose_message_is_in_quotation_marks_is_the_reason(words: s
 def test_a_server_for_an_older_mcp_sdk_is_told_which_release_it_needs() -> None:
     problem = why("    @server.list_resources()\nAttributeError: 'Server' object has no attribute 'list_resources'").problem
     assert problem.title == "its package was written for an older release of the MCP SDK"
-    assert problem.message == "It says: AttributeError: 'Server' object has no attribute 'list_resources'"
+    assert problem.message == "Its output: AttributeError: 'Server' object has no attribute 'list_resources'"
 
 
 def test_a_server_that_asks_for_an_argument_is_not_only_tried_again() -> None:
@@ -206,7 +206,7 @@ def test_a_failed_install_script_is_told_as_a_failed_installation() -> None:
     stderr = "npm error code 1\nnpm error path /a\nnpm error command failed\nnpm error command sh -c node i.js\nnpm error Error: no disk"
     problem = why(stderr).problem
     assert problem.title == "its installation failed at the package's own script: node i.js"
-    assert problem.message == "It says: npm: Error: no disk"
+    assert problem.message == "Its output: npm: Error: no disk"
 
 
 @pytest.mark.parametrize(

@@ -350,7 +350,7 @@ async def test_what_was_chosen_for_a_folder_that_is_given_up_counts_no_more(tmp_
 async def test_servers_that_are_not_deferred_are_not_found_among_those(tmp_path: Path) -> None:
     async with project_hub(tmp_path, others={"plain": entry("program")}) as hub:
         assert hub.parts.servers.deferred() == [hub.by_project]
-        with pytest.raises(TooltrayError, match="no server that starts for a project"):
+        with pytest.raises(TooltrayError, match="' does not start for projects"):
             hub.parts.servers.find_deferred("plain")
         client = await hub.session()
         connection = await hub.parts.servers.get("plain").running(Era.LEGACY, timeout_s=10, session=client)

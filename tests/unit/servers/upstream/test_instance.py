@@ -217,7 +217,7 @@ async def test_waiting_is_bounded_and_says_what_it_does(live: Callable[..., Life
 async def test_a_server_that_does_not_greet_in_its_time_is_tried_again_and_given_up(live: Callable[..., Life]) -> None:
     life = live(patience=replace(QUICK, start_limit_s=0.01))
     life.server.handlers["server/discover"] = never
-    with pytest.raises(TooltrayError, match=r"'s' did not answer. No answer within 0.01 s. It may be no MCP server"):
+    with pytest.raises(TooltrayError, match=r"'s' did not answer. No answer within 0.01 s. It may not be an MCP server"):
         await life.instance.running(timeout_s=10)
     assert life.states.all == [STARTING, RESTARTING] * 3 + [STARTING, ERROR]
     assert len(life.server.copies.all) == 4
@@ -344,7 +344,7 @@ async def test_after_three_restarts_in_a_row_it_is_given_up(live: Callable[..., 
     life.server.copy.die("out of cheese")
     await life.state(ERROR)
     assert life.states.all == [STARTING, RUNNING, RESTARTING] + [STARTING, RUNNING, RESTARTING] * 2 + [STARTING, RUNNING, ERROR]
-    assert [detail for detail in life.details if detail] == [f"Starts again in 0.00{number} s" for number in (1, 2, 3)]
+    assert [detail for detail in life.details if detail] == [f"Restarting in 0.00{number} s" for number in (1, 2, 3)]
     with pytest.raises(TooltrayError, match="out of cheese"):
         await life.instance.running(timeout_s=10)
 
@@ -717,7 +717,7 @@ def fails_with(life: Life, failure: ConnectionFailure) -> None:
 
 async def test_a_failure_that_would_come_again_is_given_up_at_once_with_its_reason(live: Callable[..., Life]) -> None:
     life = live()
-    failure = ConnectionFailure(Problem("there is no file /x.py", "It says so", "Correct it."), is_lasting=True)
+    failure = ConnectionFailure(Problem("file /x not found.py", "It says so", "Correct it."), is_lasting=True)
     fails_with(life, failure)
     with pytest.raises(TooltrayError, match=r"server 's' is not running: there is no file /x\.py"):
         await life.run()
@@ -920,7 +920,7 @@ async def test_a_server_elsewhere_that_was_never_reached_is_told_at_once_and_tri
     life.server.fails_to_open = None
     await life.state(RUNNING)
     assert life.states.all == [STARTING, ERROR] * (len(life.states.all) // 2 - 1) + [STARTING, RUNNING]
-    assert "Next try in 0.001 s" in life.details
+    assert "Retrying in 0.001 s" in life.details
 
 
 async def test_a_server_elsewhere_that_cannot_be_reached_this_way_is_not_tried_again(live: Callable[..., Life]) -> None:

@@ -170,7 +170,7 @@ async def test_a_confined_server_gets_its_own_environment_and_folder_and_others_
     ("fields", "said"),
     [
         ({"env": {"KEY": "${NOT_SET}"}}, "Variable NOT_SET is not set"),
-        ({"env": {"KEY": "${secret:s/KEY}"}}, "There is no secret 's/KEY'"),
+        ({"env": {"KEY": "${secret:s/KEY}"}}, "Secret 's/KEY' not found"),
         ({"env": {"KEY": "${secret:command:gone}"}}, "your command 'gone' gave no value"),
     ],
 )
@@ -197,7 +197,7 @@ async def test_a_server_with_a_url_is_reached_with_its_headers_and_variables_fil
 
 async def test_a_server_in_memory_waits_for_a_yes(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"s": {"type": "inmemory", "command": "thing"}}) as parts:
-        with pytest.raises(TooltrayError, match="'s' waits for your yes"):
+        with pytest.raises(TooltrayError, match="'s' waits for your approval"):
             await started(parts)
 
 

@@ -634,7 +634,7 @@ async def test_what_only_some_servers_are(tmp_path: Path) -> None:
         state = parts.client().state
         assert (parts.servers.sees(state, "s"), parts.servers.is_for_all("s")) == (True, True)
         assert [config.command for config in parts.servers.configs if config.command] == ["program"]
-        with pytest.raises(TooltrayError, match="'s' is no server that starts for a project"):
+        with pytest.raises(TooltrayError, match="'s' does not start for projects"):
             parts.servers.find_deferred("s")
         await started(parts)
         parts.servers.require_sign_in("gone", Problem("unknown"))

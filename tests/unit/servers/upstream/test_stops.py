@@ -17,7 +17,7 @@ from tooltray.servers.upstream import stops
 from tooltray.servers.upstream.stops import LARGEST_BYTES, MOST_KEPT, StoppedServers
 
 SERVERS = {"s": entry("program")}
-BY_A_PERSON = "server 's' is stopped: a person stopped it. Ask the user to look at it in Tooltray"
+BY_A_PERSON = "server 's' is stopped: you stopped it. Ask the user to look at it in Tooltray"
 
 
 def test_what_was_stopped_is_known_again_after_a_restart_and_to_nobody_else(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ async def test_a_stop_during_a_restart_is_the_last_word(tmp_path: Path) -> None:
         await settled()
         program.may_end.set()
         await stopping
-        with pytest.raises(TooltrayError, match="somebody stopped it while it was being restarted"):
+        with pytest.raises(TooltrayError, match="it was stopped during the restart"):
             await restarting
         assert ((await shown(parts)).state, len(parts.launches), on_disk(tmp_path)) == (ServerState.STOPPED, 1, ["s"])
 

@@ -188,7 +188,9 @@ async def test_a_download_that_tells_its_progress_on_stdout_goes_on() -> None:
 async def test_a_program_that_downloads_nothing_and_says_nothing_is_given_up() -> None:
     watched = Watched()
     assert await watched.given_up_after() == pytest.approx(SILENT_LIMIT_S, abs=STEPS_S)
-    assert watched.verdict == Problem("'s' does not answer", "No answer for 60 s", "It may be no MCP server, or need other arguments.")
+    assert watched.verdict == Problem(
+        "'s' does not answer", "No answer for 60 s", "It may not be an MCP server, or may need other arguments."
+    )
 
 
 @in_fake_time
@@ -244,7 +246,7 @@ def test_a_launcher_that_prints_nothing_of_its_download_is_told_by_its_own_log(l
         watched = Watched(downloads=True)
         watched.opening.output.log, watched.opening.output.last_line = "/home/me/.npm/_logs/x.log", line
         await watched.given_up_after(most_s=20)
-        assert watched.progress == ["It prints nothing; its own log: /home/me/.npm/_logs/x.log"]
+        assert watched.progress == ["No output yet. Its own log: /home/me/.npm/_logs/x.log"]
 
     told()
 

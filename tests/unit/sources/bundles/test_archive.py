@@ -196,7 +196,7 @@ def test_without_a_manifest_or_with_a_huge_one_it_is_no_bundle(tmp_path: Path, m
 def test_what_is_no_zip_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "a.mcpb"
     path.write_bytes(data)
-    assert "no ZIP file" in refusal(path)
+    assert "not a ZIP file" in refusal(path)
 
 
 def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
@@ -380,5 +380,5 @@ async def test_what_is_too_large_or_does_not_fit_leaves_nothing(tmp_path: Path, 
 
 
 async def test_the_http_library_is_imported_for_an_address_alone() -> None:
-    with pytest.raises(TooltrayError, match="over http anybody"):
+    with pytest.raises(TooltrayError, match="over http, anyone in between could replace it"):
         await download("http://example.com/a", lambda data: None, environ={}, most_bytes=1)

@@ -142,10 +142,10 @@ def test_each_odd_thing_is_said_with_the_whole_command() -> None:
     assert "through a shell" in warned("binary", "tool", "/bin/bash", "-c", "x")
     assert "not in the bundle" in warned("binary", "tool", "rm", "-rf", "/home")
     assert "rm -rf /home" in warned("binary", "tool", "rm", "-rf", "/home")
-    assert "stands in its arguments" in warned("node", "a.js", "node", "-e", "process.exit()")
-    assert "stands in its arguments" in warned("python", "a.py", "python", "-c", "import os", "a.py")
+    assert "It runs code from its arguments" in warned("node", "a.js", "node", "-e", "process.exit()")
+    assert "It runs code from its arguments" in warned("python", "a.py", "python", "-c", "import os", "a.py")
     assert "downloads what it runs" in warned("node", "a.js", "npx", "-y", "package")
-    assert "does not run what it says" in warned("node", "a.js", "node", "b.js")
+    assert "not running what it says" in warned("node", "a.js", "node", "b.js")
     assert "it sets LD_PRELOAD" in warned("binary", "tool", "tool", env={"LD_PRELOAD": "x.so", "A": "b"})
 
 

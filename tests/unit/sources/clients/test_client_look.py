@@ -47,7 +47,7 @@ def test_a_file_in_a_bad_state_is_a_problem_and_others_are_read(tmp_path: Path) 
     assert file.problem
     assert (file.problem.title, file.problem.message, file.line) == (
         "mcp.json cannot be read",
-        "line 2: this word is no JSON; texts stand in quotes",
+        "line 2: this word is not JSON; texts need quotes",
         2,
     )
     assert file.problem.hint == f"Correct it in {bad}; Tooltray does not touch it"
@@ -77,7 +77,7 @@ def test_keys_that_are_there_twice_on_the_way_to_a_server_keep_a_file_from_being
     assert file.line == line
     assert bool(file.problem) == bool(line)
     if file.problem:
-        assert "a second time; the last one counts" in file.problem.message
+        assert "twice; the last one counts" in file.problem.message
 
 
 def test_a_file_with_too_many_servers_is_named_and_nothing_of_it_stays_in_memory(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_one_that_is_gone_needs_nothing_and_another_of_its_name_stays(home: Clie
     home.write(CURSOR, text := '{"mcpServers": {"b": {"command": "other"}}}')
     (edit,) = removing(found)
     assert edit.problem
-    assert (edit.text, edit.problem.message) == (text, "'b' is another server by now")
+    assert (edit.text, edit.problem.message) == (text, "'b' has changed meanwhile")
     (home.root / CURSOR).unlink()
     (home.root / CURSOR).mkdir()
     (edit,) = removing(found)
@@ -153,7 +153,7 @@ def test_without_names_those_are_connected_that_are_installed_and_all_are_discon
 
 def test_a_client_that_is_named_twice_counts_once_and_an_unknown_one_is_an_error(home: ClientHome) -> None:
     assert [kind.id for kind in chosen_kinds("connect", ["kiro", "cursor", "kiro"], home.look_now())] == ["kiro", "cursor"]
-    with pytest.raises(NotFound, match="no AI client 'nobody'"):
+    with pytest.raises(NotFound, match="AI client 'nobody' not found"):
         chosen_kinds("disconnect", ["cursor", "nobody"], home.look_now())
 
 
@@ -188,7 +188,11 @@ def test_an_edit_that_is_not_to_be_made_is_not_found(home: ClientHome, name: str
 
 @pytest.mark.parametrize(
     ("client", "said"),
-    [("jetbrains-ai", "paste the entry"), ("cherry-studio", "no file can be written"), ("warp", "before it has made it")],
+    [
+        ("jetbrains-ai", "paste the entry"),
+        ("cherry-studio", "no file can be written"),
+        ("warp", "its file cannot be located until it exists"),
+    ],
 )
 def test_why_a_client_cannot_be_connected_is_reported(home: ClientHome, client: str, said: str) -> None:
     problem = why_unable(KINDS[client], home.look_now())

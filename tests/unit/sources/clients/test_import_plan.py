@@ -174,7 +174,7 @@ async def test_servers_of_projects_and_those_that_are_off_or_wait_are_not_among_
             "off": "it is switched off in its client",
             "of-project": "it is in the file of a project: /p",
             "both": "",
-            "w": "it waits for a yes in its client",
+            "w": "it waits for approval in its client",
             "boxed": "its client runs it in a sandbox; here it would run without one",
             "odd": "this is not carried over: newThing",
         }

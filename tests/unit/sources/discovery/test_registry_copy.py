@@ -188,7 +188,7 @@ async def test_the_settings_choose_another_registry_whose_servers_alone_are_foun
         assert await names(copy) == set()
         assert await copy.get_all(["a/one"]) == {}
         assert made.make(True).address == NOWHERE
-        assert "no address" in str((await made.make("ftp://x.example").refresh()).problem)
+        assert "is not an address" in str((await made.make("ftp://x.example").refresh()).problem)
 
 
 async def test_a_failure_is_said_and_what_was_there_stays(tmp_path: Path) -> None:

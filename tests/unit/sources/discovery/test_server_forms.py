@@ -100,10 +100,10 @@ def test_options_say_what_they_are_and_what_they_need() -> None:
 
 def test_an_option_that_is_not_there_or_cannot_be_had_is_refused_with_the_reason() -> None:
     server = described({"registryType": "cargo", "identifier": "c"})
-    for option, why in (("npm-1", "There are: cargo-1"), ("cargo-1", "cannot be started"), ("", "cannot be started")):
+    for option, why in (("npm-1", "Available: cargo-1"), ("cargo-1", "cannot be started"), ("", "cannot be started")):
         with pytest.raises(TooltrayError, match=why):
             find_choice(server, option)
-    with pytest.raises(TooltrayError, match="no way to have it"):
+    with pytest.raises(TooltrayError, match="The registry describes no way to install it"):
         find_choice(described(), "")
 
 
@@ -235,7 +235,7 @@ def test_a_server_elsewhere_gets_its_url_and_headers() -> None:
 def test_a_url_that_begins_with_a_value_takes_it_as_it_is() -> None:
     item = choice(remotes=[{"type": "sse", "url": "{base}/sse"}])
     assert made(item, base="https://my.example/a").entry == {"type": "sse", "url": "https://my.example/a/sse"}
-    with pytest.raises(TooltrayError, match="no address"):
+    with pytest.raises(TooltrayError, match="is not an address"):
         made(item, base="file:///etc/passwd")
 
 
@@ -243,10 +243,10 @@ def test_a_url_that_begins_with_a_value_takes_it_as_it_is() -> None:
     ("remote", "why"),
     [
         ({"type": "ws", "url": "https://x.example"}, "transport 'ws' is unknown"),
-        ({"url": "http://x.example"}, "no address"),
-        ({"url": "https://user:pw@x.example"}, "no address"),
+        ({"url": "http://x.example"}, "is not an address"),
+        ({"url": "https://user:pw@x.example"}, "is not an address"),
         ({"url": "https://x.example/${secret:other/KEY}"}, "placeholder"),
-        ({"url": "https://x.example", "headers": [{"name": "A B"}]}, "no name of a header"),
+        ({"url": "https://x.example", "headers": [{"name": "A B"}]}, "' is not a header name"),
         ({"url": "https://x.example", "headers": [{"name": "A", "value": "${secret:other/KEY}"}]}, "placeholder"),
         ({"url": "https://x.example", "headers": [{"name": "A", "value": "a\r\nB: c"}]}, "cannot be seen"),
     ],
@@ -306,10 +306,10 @@ def test_other_texts_are_no_addresses(url: str) -> None:
         (npm("notes", environmentVariables=[{"name": "A", "default": "${secret:other/KEY}"}]), "placeholder"),
         (npm("notes", environmentVariables=[{"name": "A", "value": "{x}", "variables": {"x": {"choices": ["${HOME}"]}}}]), "placeholder"),
         (npm("notes", **arguments({"type": "positional", "value": "a\x00b"})), "cannot be seen"),
-        (npm("notes", **arguments({"type": "named", "name": "--a b", "value": "c"})), "no option"),
-        (npm("notes", environmentVariables=[{"name": "A B"}]), "no name of a variable"),
+        (npm("notes", **arguments({"type": "named", "name": "--a b", "value": "c"})), "is not an option"),
+        (npm("notes", environmentVariables=[{"name": "A B"}]), "not a variable name"),
         (npm("notes", runtimeArguments=[{"type": "named", "name": "-c", "value": "rm -rf ~"}]), "something else than its package"),
-        (npm("notes && rm -rf ~"), "no name of a package"),
+        (npm("notes && rm -rf ~"), "' is not a package name"),
     ],
 )
 def test_manifests_that_lie_are_refused(package: Any, why: str) -> None:

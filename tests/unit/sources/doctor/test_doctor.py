@@ -122,7 +122,7 @@ async def test_a_command_that_was_not_found_and_is_there_now_is_told_so_once(
 @pytest.mark.parametrize(
     ("fields", "title"),
     [
-        ({"args": ["${secret:s/KEY}"]}, "There is no secret 's/KEY'"),
+        ({"args": ["${secret:s/KEY}"]}, "Secret 's/KEY' not found"),
         ({"env": {"A": "${NOT_SET}"}}, "Variable NOT_SET is not set"),
         ({"command": "tooltray"}, "'s' leads back to Tooltray itself"),
     ],
@@ -143,7 +143,7 @@ async def test_no_secret_is_in_what_is_found(sick: Any) -> None:
 async def test_a_server_that_is_switched_off_is_told_to_be(sick: Any) -> None:
     async with sick(disable=True, cwd="/somewhere") as parts:
         found = await examine(parts)
-        assert (found.is_ok, found.problem.title, found.cwd) == (False, "'s' is switched off", "/somewhere")
+        assert (found.is_ok, found.problem.title, found.cwd) == (False, "'s' is disabled", "/somewhere")
 
 
 async def test_a_server_over_http_has_no_command(sick: Any, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ async def test_a_server_elsewhere_that_was_never_reached_says_why_it_would_not_b
 
 
 @pytest.mark.parametrize(
-    ("fields", "title"), [({"url": "http://${NOT_SET}/"}, "Variable NOT_SET is not set"), ({"disable": True}, "'s' is switched off")]
+    ("fields", "title"), [({"url": "http://${NOT_SET}/"}, "Variable NOT_SET is not set"), ({"disable": True}, "'s' is disabled")]
 )
 async def test_no_way_is_gone_where_the_settings_do_not_say_which_or_forbid_it(sick: Any, fields: dict[str, Any], title: str) -> None:
     async with sick(None, **{"url": "http://127.0.0.1:1/mcp", **fields}) as parts:
@@ -235,8 +235,8 @@ async def test_the_doctor_waits_for_servers_on_their_way_to_running_as_long_as_i
 
 async def test_a_server_that_is_tried_again_says_when(sick: Any) -> None:
     async with sick() as parts:
-        parts.servers.get("s").first.status = Status(ServerState.STOPPED, detail="Starts again in 2 s")
-        assert (await examine(parts)).detail == "Starts again in 2 s"
+        parts.servers.get("s").first.status = Status(ServerState.STOPPED, detail="Restarting in 2 s")
+        assert (await examine(parts)).detail == "Restarting in 2 s"
 
 
 async def test_processes_that_a_direct_start_has_spared_are_counted(sick: Any) -> None:

@@ -208,12 +208,12 @@ async def test_who_has_to_sign_in_is_told_how(tmp_path: Path) -> None:
         ("use_absolute_path", "/bin/sh", "'/bin/sh' is not the program 'npx'"),
         ("use_absolute_path", "npx", "'npx' is not the program 'npx'"),
         ("use_absolute_path", "/nowhere/npx", "'/nowhere/npx' is not the program 'npx'"),
-        ("add_to_path", "bin", "'bin' is no folder that is there"),
-        ("add_to_path", "/nowhere", "'/nowhere' is no folder that is there"),
-        ("switch_registry", "https://evil.example/", "is no registry that was measured"),
-        ("switch_registry", BROKEN.url, "is no registry that was measured"),
-        ("sign_in", "", "'sign_in' is nothing that Tooltray can do by itself"),
-        ("install_runtime", "https://nodejs.org/en/download", "can do by itself"),
+        ("add_to_path", "bin", "folder 'bin' not found"),
+        ("add_to_path", "/nowhere", "folder '/nowhere' not found"),
+        ("switch_registry", "https://evil.example/", "is not a measured registry"),
+        ("switch_registry", BROKEN.url, "is not a measured registry"),
+        ("sign_in", "", "Tooltray cannot do 'sign_in' automatically"),
+        ("install_runtime", "https://nodejs.org/en/download", "Tooltray cannot do '"),
     ],
 )
 async def test_what_was_not_offered_is_refused_and_changes_nothing(tmp_path: Path, kind: str, value: str, said: str) -> None:

@@ -68,7 +68,7 @@ async def test_what_cannot_start_says_why_and_what_to_do(tmp_path: Path) -> None
     async with parts_with(tmp_path, ScriptedServer()) as parts:
         found = await tried(parts, {"command": "p", "env": {"TOKEN": "${secret:s/TOKEN}"}})
         assert found.problem is not None
-        assert found.problem.title == "There is no secret 's/TOKEN'"
+        assert found.problem.title == "Secret 's/TOKEN' not found"
         assert [step.kind for step in found.remedies] == ["store_secret"]
 
 

@@ -16,7 +16,7 @@ from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ServerStarted
 from tooltray.foundation.snapshots.servers import ServerState
 
-NO_SERVER = "there is no server 'gone'"
+NO_SERVER = "server 'gone' not found"
 
 
 async def test_the_entries_are_given_as_they_are_in_the_file(parts: HubParts) -> None:

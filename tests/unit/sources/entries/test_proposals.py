@@ -41,7 +41,7 @@ async def test_a_server_that_a_program_adds_runs_only_after_a_persons_yes(tmp_pa
         answer = await hub.ask("POST", "/servers", SHELL)
         assert (answer.status, answer.headers["Location"]) == (201, "/api/mcp/servers/new")
         shown = answer.json
-        assert (shown["status"], shown["waiting"], shown["reason"]) == ("disconnected", True, "it waits for your yes")
+        assert (shown["status"], shown["waiting"], shown["reason"]) == ("disconnected", True, "it waits for your approval")
         assert on_disk(hub)["mcpServers"] == {}
         assert (await hub.ask("POST", "/api/servers/start_server", {"name": "new"})).status == 403
         assert (await hub.ask("POST", "/servers/new/restart")).status == 403
@@ -227,14 +227,14 @@ async def test_too_much_is_not_kept_and_too_long_not_either(tmp_path: Path) -> N
         for number in range(50):
             assert (await hub.ask("POST", "/servers", {"name": f"s{number}", "command": "p"})).status == 201
         answer = await hub.ask("POST", "/servers", {"name": "more", "command": "p"})
-        assert (answer.status, "wait for a yes already" in answer.json["title"]) == (422, True)
+        assert (answer.status, "servers already wait for approval" in answer.json["title"]) == (422, True)
 
 
 async def test_what_cannot_be_kept_leaves_no_secret(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
         hub.parts.home.proposals.mkdir()
         answer = await hub.ask("POST", "/servers", {"name": "new", "command": "p", "env": {"API_KEY": KEY}})
-        assert (answer.status, answer.json["title"]) == (422, "what waits for your yes cannot be saved")
+        assert (answer.status, answer.json["title"]) == (422, "servers that wait for your approval cannot be saved")
         assert (await hub.ask("GET", "/api/secrets/get_secret_names")).json == []
         assert (await hub.ask("GET", "/servers")).json == []
 

@@ -63,7 +63,7 @@ async def test_secrets_are_listed_with_their_users_also_those_that_are_missing(t
 async def test_what_is_kept_elsewhere_is_listed_with_where_it_comes_from_and_what_is_missing(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"git": uses("keyring:a/b", "command:gone")}) as parts:
         command, keyring = (await parts.presenter.get_secrets()).secrets
-        assert (command.origin, command.problem and command.problem.title) == ("your command 'gone'", "There is no command 'gone'")
+        assert (command.origin, command.problem and command.problem.title) == ("your command 'gone'", "Command 'gone' not found")
         assert keyring == SecretSnapshot("keyring:a/b", None, ("git",), kind="provided", origin="the keyring, a/b")
         assert (await parts.presenter.preview_removal("git")).secrets == ()
         assert await parts.presenter.get_unused_secrets() == []

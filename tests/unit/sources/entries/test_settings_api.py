@@ -45,7 +45,7 @@ async def test_settings_are_what_the_file_says_besides_the_servers(parts: HubPar
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"customNpmRegistry": "ftp://npm.test"}, "no address of an npm registry"),
+        ({"customNpmRegistry": "ftp://npm.test"}, "this is not the address of an npm registry"),
         ({"customNpmRegistry": "https://me:hunter2@npm.test/"}, "user name or password"),
         ({"npmRegistries": [{"url": "https://me:hunter2@npm.test/"}]}, "user name or password"),
         ({"npmRegistries": ["https://npm.test/"]}, "must be an object"),
@@ -111,7 +111,7 @@ async def test_secrets_are_stored_named_and_removed(parts: HubParts) -> None:
     assert await p.get_secret_names() == ["a", "s/KEY"]
     await p.remove_secret("a")
     assert await p.get_secret_names() == ["s/KEY"]
-    assert "There is no secret 'a'" in await refusal(p.remove_secret("a"))
+    assert "Secret 'a' not found" in await refusal(p.remove_secret("a"))
     await p.set_secret("a", "value")
     await p.remove_secret("a")
     await p.restore_secret("a")
@@ -176,7 +176,7 @@ async def test_who_has_chosen_a_place_that_does_not_open_goes_back_without_a_que
 
 
 async def test_a_keyring_that_is_not_there_is_left_without_a_question(parts: HubParts) -> None:
-    async with with_keyring(parts, SecretsAbsent("there is no keyring here")) as api:
+    async with with_keyring(parts, SecretsAbsent("no keyring found here")) as api:
         await api.set_secret_backend("keyring")
         with asked_by(UNATTENDED):
             await api.set_secret_backend("file")
@@ -185,7 +185,7 @@ async def test_a_keyring_that_is_not_there_is_left_without_a_question(parts: Hub
 
 async def test_secrets_are_kept_nowhere_else(parts: HubParts) -> None:
     said = await refusal(parts.presenter.set_secret_backend("plain"))
-    assert said == "'plain' is no place for secrets. Choose one of keyring, file, memory"
+    assert said == "'plain' is not a place for secrets. Choose one of keyring, file, memory"
     assert "secrets" not in parts.settings_on_disk
 
 

@@ -53,7 +53,7 @@ async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubPar
     async with hub_parts(tmp_path / "other", servers={}, programs={"program": ScriptedServer(tool("get_it"))}) as other:
         changes = await other.presenter.import_setup(exported)
         assert SetupChange("add", "server", "own", "program (approved without asking: all)") in changes
-        assert SetupChange("add", "default", "own", "starts with the hub") in changes
+        assert SetupChange("add", "default", "own", "starts with Tooltray") in changes
         assert SetupChange("add", "setting", "npmRegistries") in changes
         assert changes[-1] == SetupChange("add", "secret", "own/API_KEY", "its value is not in the backup")
         assert (await other.presenter.export_setup())["mcpServers"] == exported["mcpServers"]
@@ -87,7 +87,7 @@ async def test_a_server_that_runs_already_under_another_name_is_recognised(parts
     others = {"d": {**again, "args": ["d"]}, "e": {**again, "env": {}}, "f": {"command": "program"}}
     setup = {"mcpServers": {"again": again, **others}, "defaultServers": ["again"]}
     done = await parts.presenter.import_setup(setup)
-    assert done[0] == SetupChange("keep", "server", "again", "the same is there already, as 'files'")
+    assert done[0] == SetupChange("keep", "server", "again", "the same already exists, as 'files'")
     assert {change.name for change in done if change.kind == "add"} == set(others)  # what is switched off here (`memory`) offers nothing
     assert "again" not in parts.settings_on_disk["mcpServers"]
     assert await parts.presenter.preview_import(setup, replace=True) == [
@@ -102,7 +102,7 @@ async def test_with_another_key_it_is_another_server(parts: HubParts) -> None:
 
     await parts.presenter.import_setup({"mcpServers": {"work": keyed("sk-12345678")}})
     done = await parts.presenter.import_setup({"mcpServers": {"again": keyed("sk-12345678"), "home": keyed("sk-87654321")}})
-    assert done[0] == SetupChange("keep", "server", "again", "the same is there already, as 'work'")
+    assert done[0] == SetupChange("keep", "server", "again", "the same already exists, as 'work'")
     assert (done[1].kind, done[1].name) == ("add", "home")
     assert await parts.presenter.get_secret_names() == ["home/API_KEY", "work/API_KEY"]
     named = {"mcpServers": {"third": keyed("${secret:third/API_KEY}"), "fourth": keyed("${secret:work/API_KEY}")}}
@@ -172,7 +172,7 @@ async def test_a_reset_shows_what_it_will_do_does_it_and_keeps_a_person_s_own_se
     assert preview == [
         SetupChange("replace", "server", "memory", "changes disable"),
         SetupChange("add", "server", "time", "program utc (approved without asking: read)"),
-        SetupChange("add", "default", "time", "starts with the hub"),
+        SetupChange("add", "default", "time", "starts with Tooltray"),
         SetupChange("keep", "server", "own", "your own"),
     ]
     assert await parts.presenter.reset_to_default_servers() == preview
@@ -192,7 +192,7 @@ async def test_a_reset_puts_back_what_starts_with_the_hub(parts: HubParts) -> No
     changes = [change for change in await parts.presenter.reset_to_default_servers() if change.kind != "keep"]
     assert changes == [
         SetupChange("remove", "default", "memory", "starts when it is first used"),
-        SetupChange("add", "default", "time", "starts with the hub"),
+        SetupChange("add", "default", "time", "starts with Tooltray"),
     ]
     assert parts.settings_on_disk["defaultServers"] == ["own", "time"]
 
@@ -240,7 +240,7 @@ async def test_replacing_takes_over_what_starts_with_the_hub_where_the_file_says
     setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "defaultServers": ["memory"]}
     await parts.presenter.import_setup(setup)
     assert parts.settings_on_disk["defaultServers"] == ["own"]
-    assert SetupChange("add", "default", "memory", "starts with the hub") in await parts.presenter.import_setup(setup, replace=True)
+    assert SetupChange("add", "default", "memory", "starts with Tooltray") in await parts.presenter.import_setup(setup, replace=True)
     assert parts.settings_on_disk["defaultServers"] == ["memory"]
 
 

@@ -192,9 +192,9 @@ def test_an_entry_of_the_settings_goes_before_one_of_a_file_of_the_same_name() -
 
 
 def test_what_waits_and_what_is_kept_says_why() -> None:
-    assert "nobody has allowed it" in waiting("a", THERE, is_change=False).detail
-    assert "the old version goes on" in waiting("a", THERE, is_change=True).detail
-    assert kept("", THERE, Problem("no JSON", "line 3", "Correct it")) == ReloadChange("keep", "", THERE, "no JSON: line 3")
+    assert "it is not allowed" in waiting("a", THERE, is_change=False).detail
+    assert "it has changed; the old version keeps running until the new one is allowed" in waiting("a", THERE, is_change=True).detail
+    assert kept("", THERE, Problem("is not JSON", "line 3", "Correct it")) == ReloadChange("keep", "", THERE, "no JSON: line 3")
     assert kept("", THERE, Problem("it is gone")).detail == "it is gone"
 
 
@@ -204,7 +204,7 @@ def test_what_it_says_can_be_said_in_another_language() -> None:
     changed = [*plan(servers(a={"command": "x"}), many), *plan(known(), settings), *plan(settings, known())]
     changes = [*changed, waiting("a", THERE, is_change=True), waiting("a", THERE, is_change=False)]
     assert [type(change.detail) for change in changes] == [Phrase] * len(changes)
-    broken = kept("", THERE, Problem(Phrase("no JSON"), Phrase("line {line}", line=3))).detail
+    broken = kept("", THERE, Problem(Phrase("is not JSON"), Phrase("line {line}", line=3))).detail
     assert isinstance(broken, Phrase)
     assert [type(value) for value in broken.fields.values()] == [Phrase, Phrase]
 

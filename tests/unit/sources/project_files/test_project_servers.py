@@ -211,7 +211,7 @@ async def test_the_server_itself_does_not_start_with_another_file(tmp_path: Path
         await hub.parts.presenter.stop_server("one")
         file.write_text("second\n")
         launches = len(hub.parts.launches)
-        with pytest.raises(TooltrayError, match="waits for your yes"):
+        with pytest.raises(TooltrayError, match="waiting for your approval"):
             await hub.parts.presenter.restart_server("one")
         assert len(hub.parts.launches) == launches
 

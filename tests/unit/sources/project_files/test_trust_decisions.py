@@ -121,7 +121,7 @@ async def test_a_yes_to_what_is_another_one_by_now_or_gone_changes_nothing(desk:
     desk.write(one=ONE, two=TWO)
     asked = {each.entry: each.digest for each in await desk.requests()}
     desk.write(one=ONE, two=ONE)
-    with pytest.raises(Conflict, match="'two' is another one by now"):
+    with pytest.raises(Conflict, match="'two' has changed meanwhile"):
         await desk.decisions.trust(desk.folder, asked)
     desk.write(one=ONE)
     with pytest.raises(NotFound, match="there is no 'two'"):
@@ -316,10 +316,10 @@ async def test_without_an_app_there_is_no_such_folder(tmp_path: Path) -> None:
 
 async def test_nothing_runs_before_the_yes_and_the_card_says_so(tmp_path: Path) -> None:
     async with hub_with(tmp_path, s=ENTRY) as parts:
-        assert "'s' waits for your yes" in await refusal(parts.presenter.start_server("s"))
+        assert "'s' waits for your approval" in await refusal(parts.presenter.start_server("s"))
         assert not [name for name in sys.modules if name.startswith("sdk_package_")]
         server = parts.snapshots.of(parts.servers.get("s"))
-        assert (server.waiting, str(server.problem and server.problem.title)) == (True, "'s' waits for your yes")
+        assert (server.waiting, str(server.problem and server.problem.title)) == (True, "'s' waits for your approval")
 
 
 async def test_the_request_says_what_runs_and_the_sentence(tmp_path: Path) -> None:
@@ -363,20 +363,20 @@ async def test_the_yes_lasts_and_is_for_this_content_alone(tmp_path: Path) -> No
     async with hub_with(tmp_path, s={**ENTRY, "args": ["--other"]}) as parts:
         (request,) = await parts.presenter.get_trust_requests()
         assert request.is_change
-        assert "waits for your yes" in await refusal(parts.presenter.start_server("s"))
+        assert "waiting for your approval" in await refusal(parts.presenter.start_server("s"))
 
 
 async def test_a_yes_to_what_is_another_thing_by_now_is_none(tmp_path: Path) -> None:
     async with hub_with(tmp_path, s=ENTRY) as parts:
         assert "is another one by now" in await refusal(parts.presenter.trust_entries("", {"s": "0" * 64}))
-        assert "does not wait for a yes" in await refusal(parts.presenter.trust_entries("", {"gone": "0"}))
+        assert "is not waiting for approval" in await refusal(parts.presenter.trust_entries("", {"gone": "0"}))
         assert len(await parts.presenter.get_trust_requests()) == 1
 
 
 async def test_a_yes_to_what_runs_elsewhere_or_is_gone_is_none(tmp_path: Path) -> None:
     async with hub_with(tmp_path, s=ENTRY, other={"command": "program", "disable": True}) as parts:
         for name in ("gone", "other"):
-            assert f"'{name}' does not wait for a yes" in await refusal(parts.inmemory_trust.trust({name: "0"}))
+            assert f"'{name}' is not waiting for approval" in await refusal(parts.inmemory_trust.trust({name: "0"}))
 
 
 async def test_a_yes_is_taken_back_and_it_stops(tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ async def test_a_yes_is_taken_back_and_it_stops(tmp_path: Path) -> None:
         await parts.presenter.start_server("s")
         await parts.presenter.distrust_entries("", "s")
         assert parts.servers.get("s").state is ServerState.STOPPED
-        assert "waits for your yes" in await refusal(parts.presenter.start_server("s"))
+        assert "waiting for your approval" in await refusal(parts.presenter.start_server("s"))
         await yes(parts)
         await parts.heard.state("s", ServerState.RUNNING, count=2)
 

@@ -92,7 +92,7 @@ def test_what_nobody_sees_is_shown_and_pointed_out(tmp_path: Path) -> None:
     found = request(tmp_path, {"command": "run\u202e", "callTimeout": 5, "args": ["\u200b"], "descriptions": "\ue000\ufeff\u2066"})
     assert "\u202e" not in found.target + found.command
     assert "\\u202e" in found.command
-    assert "it has characters that nobody sees (U+200B, U+202E, U+2066, ...)" in found.warnings
+    assert "it has invisible characters (U+200B, U+202E, U+2066, ...)" in found.warnings
     assert "nobody sees (U+200B)" in said(request(tmp_path, {"command": "run", "args": ["\u200b"]}))
 
 
@@ -173,7 +173,9 @@ def test_a_name_of_several_alphabets_is_pointed_out(tmp_path: Path) -> None:
 
 def test_what_nobody_reads_to_its_end_is_pointed_out(tmp_path: Path) -> None:
     assert "2,003 characters: read it to its end" in said(request(tmp_path, {"command": "x", "args": ["-", "y" * 1999]}))
-    assert "a long row of blanks" in said(request(tmp_path, {"command": "x", "args": ["harmless" + " " * 300 + "; evil"]}))
+    assert "it has a long run of spaces, which may hide something" in said(
+        request(tmp_path, {"command": "x", "args": ["harmless" + " " * 300 + "; evil"]})
+    )
     assert said(request(tmp_path, {"command": "x", "args": ["a  b"]})) == ""
 
 

@@ -346,7 +346,7 @@ async def test_who_declares_no_roots_or_asks_for_a_list_is_not_asked(tmp_path: P
         assert "tools" in (await ask(hub.parts, client, "", method="tools/list"))["result"]
         odd = {**MODERN_META, "io.modelcontextprotocol/clientCapabilities": {"experimental": {"roots": {}}}}
         reply = await ask(hub.parts, client, "work", _meta=odd)
-        assert "this AI client has not said which folder it works on" in reply["error"]["message"]
+        assert "this AI client has not reported which folder it works on" in reply["error"]["message"]
 
 
 async def test_an_answer_counts_for_a_while_on_a_connection_that_lasts(tmp_path: Path) -> None:
@@ -388,7 +388,7 @@ async def test_a_client_without_a_usable_answer_is_asked_once_for_each_call(tmp_
             client = await over_http(hub)
             state = state_of(await ask(hub.parts, client, "work"))
             reply = await ask(hub.parts, client, "work", requestState=state, inputResponses=answer)
-            assert "this AI client has not said which folder it works on" in reply["error"]["message"]
+            assert "this AI client has not reported which folder it works on" in reply["error"]["message"]
 
 
 async def test_what_a_call_brings_for_its_server_is_there_again_when_the_roots_are_known(tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ async def test_a_person_says_what_a_session_works_on_where_its_client_does_not(t
         await hub.parts.presenter.set_session_project(client.state.id, hub.folder("two"))
         assert client.state.project == SessionProject(hub.folder("two"), "two", "person")
         assert hub.parts.heard.of(SessionListChanged)
-        with pytest.raises(TooltrayError, match="there is no session 'x'"):
+        with pytest.raises(TooltrayError, match="session 'x' not found"):
             await hub.parts.presenter.set_session_project("x", hub.folder("one"))
         with pytest.raises(TooltrayError, match="no such folder"):
             await hub.parts.presenter.set_session_project(client.state.id, absolute("no", "such", "folder"))
@@ -356,7 +356,7 @@ async def test_a_card_shows_each_copy_with_its_project_filled_in_and_no_secret(t
 @pytest.mark.expected_warnings(WAITS)
 async def test_who_has_no_project_reads_why_and_what_to_do(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
-        assert "has not said which folder" in str(hub.parts.projects.missing("s", await hub.session()))
+        assert "this AI client has not reported which folder it works on" in str(hub.parts.projects.missing("s", await hub.session()))
         assert "the root of everything" in str(hub.parts.projects.missing("s", await hub.session(absolute())))
         await hub.parts.conf.edit(lambda document: document.update(publish={"feedback": False}))
         assert "collect_feedback" not in (said := str(hub.parts.projects.missing("s", await hub.session())))
@@ -379,7 +379,7 @@ async def test_a_tool_of_a_server_that_waits_says_so_when_it_is_called_and_works
 async def test_a_person_calls_a_tool_for_an_allowed_folder_which_is_the_project_of_that_call_alone(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         folder = hub.folder("one")
-        with pytest.raises(TooltrayError, match="nobody has allowed it"):
+        with pytest.raises(TooltrayError, match="it is not allowed"):
             await hub.parts.presenter.call_tool("work", {}, folder)
         await hub.parts.folders.allow(folder)
         assert "content" in await hub.parts.presenter.call_tool("work", {}, folder)

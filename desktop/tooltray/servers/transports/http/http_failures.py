@@ -159,7 +159,7 @@ def status_failure(status: int, url: URL) -> ConnectionFailure | None:
             hint = Phrase("Try again in a moment.")
         case _ if status >= INTERNAL_FAULT:
             title = Phrase("{host} has an internal error (HTTP {status})", host=host, status=status)
-            hint = Phrase("Try again later, or ask whoever runs it.")
+            hint = Phrase("Try again later, or ask the server's operator.")
         case _:
             return None
     return ConnectionFailure(Problem(title, hint=hint))
@@ -180,7 +180,7 @@ def _certificate_words(error: Exception, url: URL) -> str:
     reason = error.verify_message.rstrip(".") if isinstance(error, ssl.SSLCertVerificationError) else type(error).__name__
     code = error.verify_code if isinstance(error, ssl.SSLCertVerificationError) else 0
     if code == _EXPIRED:
-        remedy = Phrase("whoever runs the server has to renew it; check this computer's clock too")
+        remedy = Phrase("its operator has to renew it; check this computer's clock too")
     elif code in (_OTHER_HOST, _OTHER_ADDRESS):
         remedy = Phrase("check the host in the URL")
     else:

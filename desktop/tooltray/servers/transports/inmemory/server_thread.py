@@ -252,7 +252,7 @@ def end_of(error: BaseException | None, *, is_start: bool = False) -> End:
     leaf = _innermost(error)
     match leaf:
         case None:
-            return End(Phrase("It ended by itself"))
+            return End(Phrase("It exited"))
         case SystemExit():
             code = "" if leaf.code is None else str(leaf.code)[:MOST_WORDS]
             return End(Phrase("It called sys.exit({code})", code=code), is_start=is_start)
