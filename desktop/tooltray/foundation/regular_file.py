@@ -31,12 +31,12 @@ def open_regular(path: StrPath, flags: int = os.O_RDONLY, mode: int = 0o600) -> 
         OSError: it cannot be opened.
     """
     try:
-        _check(os.stat(path).st_mode, path)  # before it is opened, since the opening itself starts some devices
+        check_regular(os.stat(path).st_mode, path)  # before it is opened, since the opening itself starts some devices
     except FileNotFoundError:  # `flags` decides whether it is made
         pass
     descriptor = os.open(path, flags | _NO_WAITING | _PLAIN, mode)
     try:
-        _check(os.fstat(descriptor).st_mode, path)
+        check_regular(os.fstat(descriptor).st_mode, path)
     except NotRegular:
         os.close(descriptor)
         raise
@@ -54,7 +54,12 @@ def read_regular(path: StrPath) -> bytes:
         return file.read()
 
 
-def _check(mode: int, path: StrPath) -> None:
+def check_regular(mode: int, path: StrPath) -> None:
+    """Checks the mode of a path, as `os.stat` returns it.
+
+    Raises:
+        NotRegular: it is something else than a file.
+    """
     if not stat.S_ISREG(mode):
         if stat.S_ISDIR(mode):
             raise NotRegular(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
 
-from tooltray.foundation.regular_file import open_regular
+from tooltray.foundation.regular_file import check_regular, open_regular
 
 StrPath = str | os.PathLike[str]
 logger = logging.getLogger(__name__)
@@ -181,11 +181,14 @@ if sys.platform == "win32":
 else:
 
     def replace(temporary: StrPath, target: StrPath) -> None:
-        """Renames a file over another one.
+        """Renames a file over another one. Devices and pipes stay: if root wrote to /dev/null, it would be gone for all programs.
 
         Raises:
+            NotRegular: the target is a folder, a device, a pipe or a socket.
             OSError: the folder is read-only, ...
         """
+        with suppress(FileNotFoundError):
+            check_regular(os.stat(target).st_mode, target)
         os.replace(temporary, target)
 
     def _is_running(pid: int) -> bool:

@@ -9,6 +9,7 @@ from tests.fakes.modes import has_mode
 
 from tooltray.foundation.files import atomic_file
 from tooltray.foundation.files.atomic_file import all_set_aside, read_own, remove_leftovers, set_aside, write_atomically
+from tooltray.foundation.regular_file import NotRegular
 
 
 def names(folder: Path) -> list[str]:
@@ -53,6 +54,17 @@ def test_a_link_to_nothing_makes_its_target(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "target")
     write_atomically(tmp_path / "link", b"x")
     assert (tmp_path / "target").read_bytes() == b"x"
+
+
+@pytest.mark.posix
+def test_a_pipe_or_a_folder_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(NotRegular):
+            write_atomically(tmp_path / name, b"x")
+    assert (tmp_path / "pipe").is_fifo()
+    assert names(tmp_path) == ["folder", "pipe"]
 
 
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
