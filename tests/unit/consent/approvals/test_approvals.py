@@ -271,3 +271,11 @@ async def test_an_unlisted_tool_that_is_switched_off_while_the_person_looks_is_n
     await here.parts.presenter.answer_approval(question.id, "once")
     assert "is not offered any more" in (await call)["error"]["message"]
     assert here.calls == 0
+
+
+async def test_of_all_tools_that_is_marked_which_was_allowed_and_is_another_since(here: Desk) -> None:
+    await here.allow()
+    assert not any(each.is_held for each in await here.parts.presenter.get_tools("s"))
+    await here.redefine(tool("write_it", description="Writes it, and more"), READ)
+    shown = await here.parts.presenter.get_tools("s")
+    assert {each.original_name: each.is_held for each in shown} == {"write_it": True, "read_it": False}

@@ -373,6 +373,20 @@ async def test_a_start_of_a_server_that_is_removed_meanwhile_fails(tmp_path: Pat
             await starting
 
 
+async def test_settings_that_change_twice_while_the_old_server_ends_start_the_last_one(tmp_path: Path) -> None:
+    program = ScriptedServer(eras=("legacy", "modern"))
+    async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
+        await started(parts)
+        program.may_end.clear()
+        await change(parts, era="modern")
+        await program.closing.wait()
+        await change(parts, era="legacy")
+        program.may_end.set()
+        await program.request("initialize", count=2)
+        await parts.servers.get("s").settled()
+        assert (parts.servers.get("s").eras, len(program.running)) == ({"legacy"}, 1)
+
+
 async def test_a_stop_by_the_user_while_the_server_before_other_settings_ends_counts(tmp_path: Path) -> None:
     program = ScriptedServer(eras=("legacy", "modern"))
     async with hub_parts(tmp_path, **one_server(program, era="legacy")) as parts:
