@@ -161,7 +161,7 @@ class Outage:
             path = os.fsdecode(paths.socket_path(self._home))
             return Patience(f"The Tooltray hub cannot be reached at {path}: {self._obstacle.strerror}")
         if not self._options.may_start:
-            return Patience("No Tooltray hub is running, and --no-start keeps this bridge from starting one. Start Tooltray and call again")
+            return Patience("Tooltray is not running, and --no-start keeps this bridge from starting it. Start Tooltray and call again")
         home, user_home = os.fsdecode(self._home), os.fsdecode(self._user_home)
         reason = why_not(home, user_home)
         return Patience(reason) if reason else HubStart(home, user_home, is_restart=self._had_hub)

@@ -44,7 +44,7 @@ def why_not(home: str, user_home: str) -> str:
         if not any(_is_same(home, each) for each in listed):
             how = platform.quoted(["tooltray", "serve", "--home", home])
             return (
-                f"No Tooltray hub is running in {home}, and a bridge starts one only in {user_home} and in the homes listed in "
+                f"Tooltray is not running in {home}, and a bridge starts it only in {user_home} and in the homes listed in "
                 f"{user_home}/{HOMES_JSON}. Start it yourself: {how}"
             )
     for folder in (home, os.path.join(home, "run")):

@@ -31,6 +31,7 @@ from tooltray.foundation.snapshots.clients import HttpStatus, NewApiToken, Scope
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval, SetupChange
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.records.audit_trail import AuditApi
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
@@ -184,19 +185,19 @@ class _ServersApi(_Unstarted, ServersApi):
         return self._config.server_entry(name)
 
     async def add_mcp_server(
-        self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+        self, name: str, config: JsonMapping, is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
     ) -> str:
         if name in self._config.settings.mcp_servers or name in self._config.names:
             raise name_is_taken(name)
         await self._set(name, as_added(config), "", secrets, is_default=is_default)
         return name
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
+    async def update_mcp_server(self, name: str, config: JsonMapping, revision: str = "", secrets: Mapping[str, str] = {}) -> None:
         self._config.server_entry(name)  # raises if the server does not exist
         await self._set(name, config, revision, secrets)
 
     async def _set(
-        self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str], *, is_default: bool | None = None
+        self, name: str, entry: JsonMapping, revision: str, secrets: Mapping[str, str], *, is_default: bool | None = None
     ) -> None:
         for secret in secrets:
             _check_keeps_secrets(self._parts.secrets.kind, secret)
@@ -257,7 +258,7 @@ class _SetupApi(_Unstarted, SetupApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._setup, self._starts, self._parts = parts.setup, parts.starts, parts
 
-    async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+    async def import_setup(self, setup: JsonMapping, replace: bool = False) -> list[SetupChange]:
         planned = await self.preview_import(setup, replace)
         if moved := next((change.name for change in planned if (change.kind, change.subject) == ("replace", "secret")), None):
             _check_keeps_secrets(self._parts.secrets.kind, moved)

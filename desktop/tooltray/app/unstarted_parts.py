@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from tooltray.app.stored_parts import StoredParts
 from tooltray.config.foreign_configs.reading import read_file
@@ -12,6 +12,7 @@ from tooltray.foundation.composition import made, part
 from tooltray.foundation.errors import NotFound, Problem
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.records.journal.journal_reader import JournalReader
 from tooltray.servers.confinement.confinements import Confinements
@@ -136,12 +137,12 @@ class ProjectFiles:
     async def folder_to_write(self, project: str) -> str:
         return await self._parts.folders.permitted(project, SessionState(OWN))
 
-    async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
+    async def add(self, project: str, name: str, entry: JsonMapping) -> str:
         folder = await self.folder_to_write(project)
         digest = await self._parts.edits.add(folder, name, entry)
         [server] = await self._parts.decisions.trust_own(folder, name, digest)
         return server
 
-    async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
+    async def change(self, server: str, entry: JsonMapping, revision: str) -> None:
         """Writes a server's entry. No project's file is served where no hub runs, so no change of such a server can wait."""
         raise NotFound(Phrase("no project has a server '{server}'", server=server), hint=Phrase("List the servers: tooltray servers list"))

@@ -8,7 +8,7 @@ import argparse
 import json
 from argparse import Namespace
 from ast import literal_eval
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +20,7 @@ from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, print_json
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.home.home import Home
-from tooltray.foundation.verbs import Verb
+from tooltray.foundation.verbs import JsonMapping, Verb
 
 Show: TypeAlias = Callable[[Namespace, Any], int]
 
@@ -44,7 +44,7 @@ class VerbCommands:
     ) -> None:
         self._commands, self._hub, self._timeout_s = commands, hub, timeout_s
 
-    def add(self, name: str, text: str, verb: str, show: Show, /, **given: str | Fixed | Mapping[str, Any]) -> None:
+    def add(self, name: str, text: str, verb: str, show: Show, /, **given: str | Fixed | JsonMapping) -> None:
         """Adds a command.
 
         Args:

@@ -6,7 +6,7 @@ subclass of Event that is not in EVENTS: it may carry objects of the engine, and
 
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from tooltray.foundation.snapshots.hub import NpmRegistryStatus
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse
+from tooltray.foundation.verbs import JsonMapping
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ class ToolCallResult(Event, frozen=True):
 class ConfigChanged(Event, frozen=True):
     """Settings as in the file. Receivers must not change the mappings."""
 
-    mcp_servers: Mapping[str, Any]
+    mcp_servers: JsonMapping
     default_servers: tuple[str, ...]
     mcp_enabled: bool
 

@@ -5,6 +5,8 @@ from typing import Any, Self, overload
 
 import msgspec
 
+from tooltray.foundation.verbs import JsonObject
+
 
 class Phrase(str):
     """A text in English that keeps its template. Everywhere else it is that text; cutting or joining it gives a plain one.
@@ -40,7 +42,7 @@ def plain_text(value: object) -> str:
 
 
 @overload
-def as_json(value: msgspec.Struct) -> dict[str, Any]: ...
+def as_json(value: msgspec.Struct) -> JsonObject: ...
 @overload
 def as_json(value: object) -> Any: ...
 def as_json(value: object) -> Any:

@@ -63,4 +63,4 @@ def check_regular(mode: int, path: StrPath) -> None:
     if not stat.S_ISREG(mode):
         if stat.S_ISDIR(mode):
             raise NotRegular(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
-        raise NotRegular(errno.EINVAL, "it is no file, but a pipe or a device", os.fspath(path))
+        raise NotRegular(errno.EINVAL, "it is not a file, but a pipe or a device", os.fspath(path))

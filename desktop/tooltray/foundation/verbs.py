@@ -16,7 +16,8 @@ READING = frozenset({"check", "count", "diagnose", "export", "get", "is", "list"
 
 Verb: TypeAlias = Callable[..., Coroutine[object, None, Any]]
 JsonObject: TypeAlias = dict[str, Any]
-"""A JSON object with any content that comes from another program or is sent to one."""
+JsonMapping: TypeAlias = Mapping[str, Any]
+"""JSON objects with any content, which come from another program or are sent to one: to write into, and only to read."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import msgspec
 from msgspec import Raw
 
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.protocol.definition_shapes import Node, OutputSchema, decoded
 from tooltray.protocol.envelope import dump, load
 from tooltray.protocol.member_scanner import closed, opened
@@ -152,7 +153,7 @@ def _is_object(schema: object, root: object, is_modern: bool, steps: int) -> boo
     return "properties" in schema and not schema.keys() & _COMBINED
 
 
-def projection(natural: Mapping[str, Any]) -> Raw:
+def projection(natural: JsonMapping) -> Raw:
     """Returns the schema of `{"result": ...}` for a schema; references within it lead to the new places of their targets."""
     result = natural if _is_base(natural) else _moved(natural, is_map=False)
     schema: dict[str, object] = {"$schema": natural["$schema"]} if "$schema" in natural else {}

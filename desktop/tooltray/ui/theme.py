@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
 from tooltray.foundation.programs import find_resources, resource
+from tooltray.foundation.verbs import JsonObject
 
 TURN_MS, STEPS = 1200, 24
 
@@ -61,7 +62,7 @@ class Theme(QObject):
 
     def __init__(self, mode: str = "light", *, reduced_motion: bool = False) -> None:
         super().__init__()
-        self._tokens: dict[str, Any] = json.loads(resource("themes", "tokens.json").read_text("utf-8"))
+        self._tokens: JsonObject = json.loads(resource("themes", "tokens.json").read_text("utf-8"))
         self._template = resource("themes", "theme.qss").read_text("utf-8")
         self.mode = mode
         self.reduced_motion = reduced_motion
@@ -100,8 +101,8 @@ class Theme(QObject):
     def radius(self, name: str) -> int:
         return int(self._tokens["radius"][name])
 
-    def elevation(self, name: str) -> dict[str, Any]:
-        return cast(dict[str, Any], self._tokens["elevation"][name])
+    def elevation(self, name: str) -> JsonObject:
+        return cast(JsonObject, self._tokens["elevation"][name])
 
     def line(self, style: str) -> int:
         """Returns the line height of a text style in logical pixels."""

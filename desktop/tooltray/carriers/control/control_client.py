@@ -24,6 +24,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import ANOTHER_HOME, Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import resource
+from tooltray.foundation.verbs import JsonObject
 
 if sys.platform == "win32":
     from tooltray.carriers.control import local_windows as local
@@ -88,7 +89,7 @@ class ControlClient:
         self._channel = channel
         self._parts: list[bytes] = []  # of the line that is arriving
         self._lines: deque[bytes] = deque()
-        self._events: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_KEPT_EVENTS)
+        self._events: deque[tuple[str, JsonObject]] = deque(maxlen=_KEPT_EVENTS)
         self._last_id = 0
         self.on_wait: Callable[[], None] = lambda: None
         hello = {"tooltray": 1, "role": "control", "events": with_events} | ({"terminal": True} if is_at_terminal else {})
@@ -141,7 +142,7 @@ class ControlClient:
             raise error_of(method, message["error"])
         return message.get("result")
 
-    def events(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def events(self) -> Iterator[tuple[str, JsonObject]]:
         """Yields the hub's events as (type, data), from the moment of connecting until the hub ends. Needs `with_events`."""
         while True:
             while self._events:
@@ -196,19 +197,19 @@ class ControlClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    def _later(self, deadline: float | None, message: dict[str, Any]) -> float | None:
+    def _later(self, deadline: float | None, message: JsonObject) -> float | None:
         """Returns the deadline of a call after a message that is not its reply."""
         if message.get("method") != WAITS:
             return deadline
         self.on_wait()
         return None if deadline is None else time.monotonic() + float(message["params"]["seconds"]) + REPLY_AFTER_WAIT_S
 
-    def _note(self, message: dict[str, Any]) -> None:
+    def _note(self, message: JsonObject) -> None:
         if message.get("method") == "event":
             params = message["params"]
             self._events.append((params["type"], params["data"]))
 
-    def _send(self, message: dict[str, Any], timeout_s: float | None) -> None:
+    def _send(self, message: JsonObject, timeout_s: float | None) -> None:
         self._channel.settimeout(timeout_s)
         try:
             self._channel.sendall(json.dumps(message).encode() + b"\n")
@@ -217,7 +218,7 @@ class ControlClient:
         except OSError:
             raise HubLost from None
 
-    def _receive(self, deadline: float | None) -> dict[str, Any]:
+    def _receive(self, deadline: float | None) -> JsonObject:
         while not self._lines:
             remaining_s = None if deadline is None else deadline - time.monotonic()
             if remaining_s is not None and remaining_s <= 0:
@@ -273,7 +274,7 @@ def _open(path: Path) -> local.Channel | None:
     raise TooltrayError(Phrase("Tooltray's socket belongs to another user"), str(path), ANOTHER_HOME)
 
 
-def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
+def error_of(method: str, error: JsonObject) -> TooltrayError:
     """Converts a hub's refusal of a call to an error with the same three parts."""
     data = error.get("data")
     if error.get("code") == TOOLTRAY_ERROR and isinstance(data, dict) and data.get("title"):

@@ -8,7 +8,7 @@ import inspect
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import msgspec
 
@@ -21,7 +21,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.foundation.verbs import Verb
+from tooltray.foundation.verbs import JsonMapping, JsonObject, Verb
 from tooltray.protocol import envelope
 from tooltray.protocol.channels import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -110,7 +110,7 @@ class ControlSession:
                 data["kind"] = PASSPHRASE
             return failure(CONNECTION_CLOSED, str(error), data)
 
-    async def _call(self, verb: Verb, params: Mapping[str, Any]) -> Envelope:
+    async def _call(self, verb: Verb, params: JsonMapping) -> Envelope:
         try:
             arguments = _arguments(verb, params)
         except (TypeError, msgspec.ValidationError, RecursionError) as error:
@@ -142,7 +142,7 @@ class ControlSession:
             self.dispatcher.send_notification("event", dump(params))
 
 
-def _arguments(verb: Verb, params: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(verb: Verb, params: JsonMapping) -> JsonObject:
     """Returns the arguments of a verb, converted to the types in its signature.
 
     Raises:

@@ -18,6 +18,7 @@ from tooltray.catalogue.formats.names import copilot_description, copilot_names,
 from tooltray.foundation.errors import TooltrayError, words_for_model
 from tooltray.foundation.home.home import find_home
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
+from tooltray.foundation.verbs import JsonObject
 
 if TYPE_CHECKING:
     from copilot import Tool, ToolBinaryResult, ToolInvocation, ToolResult, ToolResultType
@@ -64,7 +65,7 @@ def _binary(media: contents.Media) -> "ToolBinaryResult":
     )
 
 
-Definitions = dict[tuple[str, str], dict[str, Any]]  # by server, and the server's own name of the tool
+Definitions = dict[tuple[str, str], JsonObject]  # by server, and the server's own name of the tool
 
 
 class CopilotTools(list["Tool"]):

@@ -20,6 +20,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json
 from tooltray.foundation.programs import module_command
+from tooltray.foundation.verbs import JsonObject
 from tooltray.protocol.channels import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.dispatcher import CANCELLED
 
@@ -31,7 +32,7 @@ else:
 CALL_ID = 1  # the id of the only call of a connection
 MESSAGE_CHARACTERS = 500  # characters of the reason why no hub could be started
 _NO_HUB = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)  # refused: a hub that was killed left its socket
-Message = dict[str, Any]
+Message = JsonObject
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 

@@ -436,5 +436,5 @@ def _envelope_fault(head: Head) -> Envelope | None:
     if not capabilities.startswith(b"{"):
         return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
     if (level := bytes(head.meta.log_level)) and level not in LOG_LEVELS:
-        return failure(INVALID_PARAMS, f"there is no such log level in the envelope; there are: {', '.join(LEVELS)}")
+        return failure(INVALID_PARAMS, f"no such log level in the envelope; available: {', '.join(LEVELS)}")
     return None

@@ -101,7 +101,7 @@ def _default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
     return ()
 
 
-Arguments: TypeAlias = dict[str, Any]  # with the types of the verb's parameters
+Arguments: TypeAlias = JsonObject  # with the types of the verb's parameters
 
 
 class Call(msgspec.Struct):

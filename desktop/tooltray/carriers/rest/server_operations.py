@@ -7,8 +7,8 @@ looks like a secret is replaced by `${secret:NAME/KEY}`, and a caller may send i
 import logging
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Iterable
+from typing import Literal, Protocol, TypeAlias
 from urllib.parse import quote
 
 import msgspec
@@ -25,12 +25,12 @@ from tooltray.foundation.files.json_text import check_revision
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.foundation.verbs import JsonObject
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.gateway.calls.api import ToolsApi
 from tooltray.sources.entries.api import ServersApi
 from tooltray.sources.entries.portable_entry import without_secrets
 
-Entry: TypeAlias = Mapping[str, Any]  # as in `mcpServers`
+Entry: TypeAlias = JsonMapping  # as in `mcpServers`
 Status = Literal["connected", "disconnected", "error"]
 
 _STATUS: dict[ServerState, Status] = {

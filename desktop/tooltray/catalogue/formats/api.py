@@ -148,7 +148,7 @@ class FormatsApi:
         routes = dict(await self._tools.published())
         name = NameMap(routes, found.tool_names).ours(made.name)
         if name is None:
-            raise NotFound(f"there is no tool '{made.name}'", hint="It may have been switched off, or its server removed.")
+            raise NotFound(f"tool '{made.name}' not found", hint="It may have been switched off, or its server removed.")
         route = routes[name]
         arguments = argument_names(_definition(name, route), found.argument_names).arguments(made.arguments)
         return MCPToolCall(made.id, name, arguments, route.server)

@@ -1,7 +1,6 @@
 """The API about the tools that AI clients see: sessions, modes, profiles, and the costs of definitions."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from tooltray.catalogue import approval
 from tooltray.catalogue.views.known_clients import KnownClients
@@ -18,7 +17,7 @@ from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
-from tooltray.foundation.verbs import JsonObject, always, verb
+from tooltray.foundation.verbs import JsonMapping, JsonObject, always, verb
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.session_state import SessionState, SessionStates
 
@@ -30,13 +29,13 @@ RuleWords = Callable[[CallRule], str]
 """Describes the calls that a rule on arguments allows."""
 
 
-def _leaves_a_profile(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
+def _leaves_a_profile(part: "ViewsApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token if a kind of AI client has a profile that would be replaced or removed."""
     known = part._config.settings.publish.clients.get(arguments["client"])
     return known is not None and known.profile not in (None, arguments.get("profile", ""))
 
 
-def _shows_more(part: "ViewsApi", arguments: Mapping[str, Any]) -> bool:
+def _shows_more(part: "ViewsApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token if an existing profile would get more servers or tools."""
     before = part._config.settings.profiles.get(arguments["name"])
     return before is not None and profile_widens(before, arguments["profile"])
@@ -106,7 +105,7 @@ class ViewsApi:
         return self._profiles.snapshots()
 
     @verb(trusted=_shows_more)
-    async def set_profile(self, name: str, profile: Mapping[str, Any]) -> None:
+    async def set_profile(self, name: str, profile: JsonMapping) -> None:
         """Adds or replaces a profile; sessions that have it see the difference at once.
 
         Args:

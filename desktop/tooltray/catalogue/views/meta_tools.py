@@ -16,6 +16,7 @@ from tooltray.catalogue.views.modes import SessionView
 from tooltray.config.naming.published_names import PublishedNames
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonObject
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.eras import Era, own_result
 from tooltray.protocol.member_scanner import closed, opened
@@ -195,7 +196,7 @@ def _unquoted(arguments: Raw) -> Raw:
     return written
 
 
-def _arguments(params: Raw) -> dict[str, Any]:
+def _arguments(params: Raw) -> JsonObject:
     try:
         arguments = load(opened(params).get("arguments", NOTHING))
     except ValueError:

@@ -150,7 +150,7 @@ class Profiles:
         servers = self._tools.server_names
         for server in dict.fromkeys((*(profile.servers or ()), *profile.tools)):
             if server not in servers:
-                yield f"there is no server '{server}'"
+                yield f"server '{server}' not found"
         for server, tools in profile.tools.items():
             known = self._tools.known_names(server)
             yield from (f"'{server}' has no tool {tool[:LONGEST_NAME]!r}" for tool in tools if known and tool not in known)

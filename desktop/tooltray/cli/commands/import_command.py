@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from tooltray.cli.arguments import Usage
 from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S, SecretPlace, with_secrets
@@ -28,6 +28,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FormField
 from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 
 if TYPE_CHECKING:
     from tooltray.sources.entries.settings_api import SetupApi
@@ -250,7 +251,7 @@ def _done_line(done: ImportedServer) -> str:
     return clean_line(f"{done.name}: {words[done.state]}{out}{stays}")
 
 
-def _progress(kind: str, data: Mapping[str, Any]) -> str:
+def _progress(kind: str, data: JsonMapping) -> str:
     if kind != "ImportProgressed" or not data["name"]:
         return ""
     return tr("{done} of {total}: {name}", done=data["done"], total=data["total"], name=data["name"])
@@ -261,7 +262,7 @@ CHANGE_SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
 
 T = TypeVar("T")
 Changes = Coroutine[object, None, list[SetupChange]]
-Document = dict[str, Any]  # the settings and servers, as in their file
+Document = JsonObject  # the settings and servers, as in their file
 
 
 def declare_export(parser: Usage) -> None:

@@ -7,7 +7,6 @@ started for that: for one that was never listed, no tool is reported as missing.
 import argparse
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
 
 from tooltray.cli.arguments import Usage, command
 from tooltray.cli.derived_commands import VerbCommands, table
@@ -19,6 +18,7 @@ from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.foundation.verbs import JsonObject
 
 EVERY = "*"
 """Means all clients or servers if typed instead of a name."""
@@ -229,7 +229,7 @@ def _profile_row(profile: ProfileSnapshot) -> list[str]:
     return [profile.name, str(profile.tool_count), servers + only, profile.description]
 
 
-Override = dict[str, Any]
+Override = JsonObject
 """An override as in `toolOverrides`: `name`, `description`, `title`, `annotations`, `icons`."""
 
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")

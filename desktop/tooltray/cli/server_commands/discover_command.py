@@ -375,11 +375,16 @@ def install_bundle(args: argparse.Namespace, home: Home) -> int:
         server = hub.ask(installing, timeout_s=None)  # the keyring may ask to be unlocked
         is_update = offer.here == server
         done = {"server": server, "version": offer.version, "sha256": offer.sha256, "updated": is_update}
-        facts = {"word": "Updated" if is_update else "Installed", "title": clean_line(offer.title), "version": clean_line(offer.version)}
-        fails = tr("{word} {title} {version} as {server}, which failed to start.", server=server, **facts)
+        title, version = clean_line(offer.title), clean_line(offer.version)
+        if is_update:
+            fails = tr("Updated {title} {version} as {server}, which failed to start.", title=title, version=version, server=server)
+        else:
+            fails = tr("Installed {title} {version} as {server}, which failed to start.", title=title, version=version, server=server)
 
         def works(tools: str) -> str:
-            return tr("{word} {title} {version} as {server}; it {tools}.", server=server, tools=tools, **facts)
+            if is_update:
+                return tr("Updated {title} {version} as {server}; it {tools}.", title=title, version=version, server=server, tools=tools)
+            return tr("Installed {title} {version} as {server}; it {tools}.", title=title, version=version, server=server, tools=tools)
 
         return _started(args, home, hub, done, works, fails)
 

@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -32,6 +31,7 @@ from tooltray.config.settings.server_config import SPELLINGS
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.upstream.project_folder import is_inside
 from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 
@@ -39,7 +39,7 @@ CLIENT_SECRET = "CLIENT_SECRET"  # after the server's name
 FILE = ".mcp.json"
 _KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
 
-Entry = dict[str, Any]  # a server's entry, as in a file
+Entry = JsonObject  # a server's entry, as in a file
 
 
 def add(args: argparse.Namespace, home: Home) -> int:
@@ -443,7 +443,7 @@ def _entry_of(hub: Hub, name: str) -> Entry:
     return dict(hub.ask(hub.api.servers.get_server_entry(name=name)).entry)
 
 
-def changed(entry: Mapping[str, Any], args: argparse.Namespace) -> Entry:
+def changed(entry: JsonMapping, args: argparse.Namespace) -> Entry:
     """Returns the entry with the given changes.
 
     Raises:

@@ -10,13 +10,13 @@ The rules, where programs differ:
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from tooltray.config.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
 from tooltray.config.settings.file_server import FileEntry
 from tooltray.foundation.files.json_edit import with_member, without_member
 from tooltray.foundation.files.json_places import CannotRead, Value, read
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import JsonObject
 
 LEAST_MILLISECONDS = 1000
 """A `timeout` below it is in seconds: no call is limited to less than a second, and one above 16 minutes is written in milliseconds."""
@@ -124,7 +124,7 @@ def in_our_spelling(written: Mapping[str, object], place_of: PlaceOf) -> dict[st
     return entry
 
 
-def take_request_headers(entry: dict[str, Any]) -> dict[str, object]:
+def take_request_headers(entry: JsonObject) -> dict[str, object]:
     """Removes and returns the headers of a remote server that are not in `headers`: of `requestOptions` and `apiKey` (Continue, whose key
     replaces a header `Authorization`), and of `requestInit`. Other request options stay.
     """

@@ -240,9 +240,9 @@ class Approvals:
 
     def _outcome(self, call: AskedCall, answer: str) -> Envelope:
         if answer == UNASKED:
-            return self._pending.refuse(call, "Its AI client was asked, and nobody answered there")
+            return self._pending.refuse(call, "Its AI client was asked, and no one answered there")
         if answer == EXPIRED:
-            return self._pending.refuse(call, f"A person was asked, and nobody answered within {WAIT_S:.0f} s")
+            return self._pending.refuse(call, f"A person was asked, and no one answered within {WAIT_S:.0f} s")
         if answer == TOO_MANY:
             return refused("too many calls wait for a person's yes already; call again when some are answered")
         return refused(f"the person refused this call of '{call.shown_tool}'")
@@ -312,7 +312,7 @@ class Approvals:
 
 def _check_answer(question: PendingCall, answer: str) -> None:
     if not question.is_open or question.is_being_answered:
-        raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
+        raise Conflict("This call no longer waits", "it was answered, or the tool has changed since this was shown")
     choices = (*question.view.choices, *(each.answer for each in question.view.rules))
     if answer not in (REFUSE, *choices):
         options = ", ".join((*choices, REFUSE))

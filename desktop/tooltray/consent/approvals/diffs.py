@@ -8,10 +8,10 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
 
 from tooltray.catalogue.definition import COVERED, read_once_named
 from tooltray.consent.approvals.suspicion import visible
+from tooltray.foundation.verbs import JsonMapping
 
 MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and users read no more
 LONGEST_LINE = 500  # characters
@@ -58,7 +58,7 @@ def overwritten_file(arguments: object) -> str:
     return next(iter(_first(arguments, FILES)), "")
 
 
-def of_file(arguments: Mapping[str, Any], before: str, clean: Clean) -> tuple[str, ...]:
+def of_file(arguments: JsonMapping, before: str, clean: Clean) -> tuple[str, ...]:
     """Returns how a file that a call would overwrite differs from its content on disk.
 
     Args:
@@ -84,7 +84,7 @@ def of_texts(before: str, after: str) -> tuple[str, ...]:
     return _bounded(_compared(before.splitlines(), after.splitlines()))
 
 
-def _edits(arguments: Mapping[str, Any], clean: Clean) -> Iterator[list[str]]:
+def _edits(arguments: JsonMapping, clean: Clean) -> Iterator[list[str]]:
     lists = [arguments[name] for name in LISTS_OF_EDITS if isinstance(arguments.get(name), list)]
     pairs = [pair for edit in (arguments, *(each for edits in lists for each in edits)) if (pair := _pair(edit))]
     for place, (before, after) in enumerate(pairs[:MOST_EDITS]):
@@ -108,7 +108,7 @@ def _pair(edit: object) -> tuple[str, str] | None:
     return None
 
 
-def _first(arguments: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
+def _first(arguments: JsonMapping, names: tuple[str, ...]) -> list[str]:
     return [arguments[name] for name in names if isinstance(arguments.get(name), str)][:1]
 
 

@@ -8,9 +8,9 @@ bounded.
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from msgspec import Raw
 
@@ -26,6 +26,7 @@ from tooltray.consent.approvals.standing_grants import RecentApprovals
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.sessions.elicitation_form import is_persons_no, plain
@@ -128,7 +129,7 @@ class QuestionSnapshots:
         if server is None or not path or is_remote(server.config.transport):
             return ()
         text = await finish_in_thread(_text_at, call.project or self._home, path)
-        return of_file(cast(Mapping[str, Any], arguments), text, self._masked) if text is not None else ()
+        return of_file(cast(JsonMapping, arguments), text, self._masked) if text is not None else ()
 
 
 def _text_at(folder: str, name: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.skills.skill_catalogue import KnownSkill, SkillBook, SkillCatalogue
@@ -10,7 +9,7 @@ from tooltray.consent.skills.skills import ReadingFailed, SkillReading, Skills, 
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.tools import SkillSnapshot
-from tooltray.foundation.verbs import verb, when_enabled
+from tooltray.foundation.verbs import JsonObject, verb, when_enabled
 from tooltray.protocol.envelope import load
 from tooltray.servers.upstream.server_manager import ServerManager
 
@@ -42,7 +41,7 @@ class SkillsApi:
         return [self._snapshot(each, names) for each in known if server in (None, each.server)]
 
     @verb("call")
-    async def get_skill(self, skill: str) -> dict[str, Any]:
+    async def get_skill(self, skill: str) -> JsonObject:
         """Returns one skill as its server has it now: its entry, with `server`, `uri` as AI clients know it, and the `text` of its
         SKILL.md.
 

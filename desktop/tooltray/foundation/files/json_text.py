@@ -195,4 +195,4 @@ def check_revision(revision: str, seen: str) -> None:
     """
     if seen and seen != revision:
         title, message = Phrase("This entry has changed meanwhile"), Phrase("it has been changed since you opened it")
-        raise Conflict(title, message, Phrase("Review them and decide again."))
+        raise Conflict(title, message, Phrase("Review it and decide again."))

@@ -18,6 +18,7 @@ import msgspec
 from tooltray.foundation.files.json_places import MAX_DEPTH, CannotRead
 from tooltray.foundation.files.member_change import MISSING, check_change, is_same, member_of
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import JsonObject
 
 Keys = tuple[str, ...]
 _BLANK = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
@@ -57,7 +58,7 @@ class Header(msgspec.Struct):
     is_repeated: bool = False
 
 
-def read_toml(text: str) -> dict[str, Any]:
+def read_toml(text: str) -> JsonObject:
     """Parses a text, with or without a byte order mark.
 
     Raises:

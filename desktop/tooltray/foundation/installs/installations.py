@@ -14,7 +14,6 @@ import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -27,6 +26,7 @@ from tooltray.foundation.installs.installation import Installation, this_install
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import bridge_command
 from tooltray.foundation.regular_file import read_regular
+from tooltray.foundation.verbs import JsonObject
 
 logger = logging.getLogger(__name__)
 VERSION = 1
@@ -151,7 +151,7 @@ def _cannot(error: OSError) -> TooltrayError:
     return TooltrayError(NOT_WRITTEN, message, Phrase("Free space on the disk, or make the folder writable"))
 
 
-def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
+def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> JsonObject:
     """Returns the entry for one home, in the form that most AI clients read.
 
     For an installed Tooltray it has the one path that never changes, also before its first hub has written it. A

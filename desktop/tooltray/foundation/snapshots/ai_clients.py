@@ -3,13 +3,14 @@
 No value of a secret is in any of these.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import FormField
+from tooltray.foundation.verbs import JsonMapping
 
 Connection: TypeAlias = Literal["none", "connected", "outdated", "broken"]
 """Whether an AI client's file has an entry of our bridge: none; the right one; one that works but is written in an older way; one whose
@@ -208,7 +209,7 @@ class ImportCandidate(msgspec.Struct, frozen=True):
     name: str
     state: Literal["new", "same", "different", "broken"]
     sources: tuple[ImportSource, ...]
-    entry: Mapping[str, Any] = {}
+    entry: JsonMapping = {}
     target: str = ""
     secrets: tuple[FoundSecret, ...] = ()
     asks: tuple[FormField, ...] = ()

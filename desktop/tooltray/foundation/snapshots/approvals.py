@@ -1,12 +1,12 @@
 """What waits for the user (tool calls, entries, confirmations), what was allowed for longer, and the audit trail of all decisions."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.verbs import JsonMapping
 
 CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
 """The approvals of a call: only for it; for similar calls for some seconds; for its tool for the session, an hour, a day, until the screen
@@ -15,7 +15,7 @@ locks, or until it is revoked; for all tools of its server that read."""
 TAKEN_BACK = "taken back"
 """`until` of a decision: the approval lasts until it is revoked."""
 
-RuleJson = Mapping[str, Any]
+RuleJson = JsonMapping
 """A rule on arguments as it stands in a file: a CallRule."""
 
 

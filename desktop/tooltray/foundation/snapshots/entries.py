@@ -1,12 +1,13 @@
 """A server's entry while the user makes it by a form or edits it: its fields, errors, effects and test."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.verbs import JsonMapping
 
 EntryPath = tuple[str | int, ...]
 """The keys and places in lists that lead to a value of an entry."""
@@ -145,7 +146,7 @@ class NewServer(msgspec.Struct, frozen=True):
     """
 
     name: str
-    entry: Mapping[str, Any]
+    entry: JsonMapping
     command: tuple[str, ...] = ()
     url: str = ""
     secrets: tuple[str, ...] = ()

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.verbs import JsonMapping
 
 
 class ServerState(Enum):
@@ -110,7 +111,7 @@ class McpClientSnapshot(msgspec.Struct, frozen=True):
     server: str
     era: str  # "legacy" or "modern"
     protocol_version: str
-    server_info: Mapping[str, Any]  # name and version, as the server says
+    server_info: JsonMapping  # name and version, as the server says
     capabilities: tuple[str, ...]  # the names of what it offers: "tools", "prompts", ...
     tool_count: int = 0
     prompt_count: int = 0
@@ -125,5 +126,5 @@ class ServerEntry(HidesFields, frozen=True):
     hidden: ClassVar = ("entry", "counts")
 
     name: str  # in its file
-    entry: Mapping[str, Any]  # as it stands there
-    counts: Mapping[str, Any]  # in the spelling of the settings, with what was chosen here for one of another file
+    entry: JsonMapping  # as it stands there
+    counts: JsonMapping  # in the spelling of the settings, with what was chosen here for one of another file

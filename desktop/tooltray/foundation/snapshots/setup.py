@@ -1,11 +1,11 @@
 """The set-up: settings, files with servers, secrets, and the effects of a reset, an import or the removal of a server."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.verbs import JsonMapping
 
 
 class SetupChange(msgspec.Struct, frozen=True):
@@ -20,7 +20,7 @@ class SetupChange(msgspec.Struct, frozen=True):
 class SettingsDocument(msgspec.Struct, frozen=True):
     """The settings without the servers, in the spelling of the file."""
 
-    settings: Mapping[str, Any]
+    settings: JsonMapping
     revision: str  # another one where they are others
 
 

@@ -1,9 +1,8 @@
 """Tools, skills and tasks of servers: as lists show them, their cost in tokens, and calls of them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import msgspec
+
+from tooltray.foundation.verbs import JsonMapping
 
 
 class ToolSnapshot(msgspec.Struct, frozen=True):
@@ -61,7 +60,7 @@ class MCPToolCall(msgspec.Struct, frozen=True):
 
     id: str  # the provider's own, or one that was made up where a format has none
     name: str  # the tool, as AI clients see it
-    arguments: Mapping[str, Any]
+    arguments: JsonMapping
     server: str = ""  # whose tool it is, where that is known
 
 
@@ -79,7 +78,7 @@ class MCPToolResponse(msgspec.Struct, frozen=True):
     argument_bytes: int
     result_bytes: int
     tool_call_id: str = ""  # of the MCPToolCall that this answers; of any other call one that the hub has made
-    result: Mapping[str, Any] | None = None  # the CallToolResult; None in events
+    result: JsonMapping | None = None  # the CallToolResult; None in events
 
 
 class RecentCall(msgspec.Struct, frozen=True):

@@ -5,7 +5,6 @@ Requests from here are handled like an AI client's, for a caller that cannot be 
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Raw
 
@@ -18,7 +17,7 @@ from tooltray.consent.approvals.permissions import DefinitionChanges
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse, ToolSnapshot
-from tooltray.foundation.verbs import verb, when_enabled
+from tooltray.foundation.verbs import JsonMapping, JsonObject, verb, when_enabled
 from tooltray.gateway.calls.notifications import FollowedResources
 from tooltray.gateway.calls.offer_requests import PROMPT, RESOURCE, Completion
 from tooltray.gateway.calls.own_calls import Elicitations, OwnCalls, error_message, result_of
@@ -33,7 +32,7 @@ from tooltray.sources.entries.proposals import Proposals
 from tooltray.sources.entries.server_entries import check_exists, check_is_in_settings
 
 
-def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
+def checked_result(reply: Envelope, failed: str) -> JsonObject:
     """Returns the result object of a server's reply.
 
     Args:
@@ -44,13 +43,13 @@ def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
     """
     if reply.error:
         raise TooltrayError(failed, error_message(reply))
-    result: dict[str, Any] = envelope.load(reply.result)
+    result: JsonObject = envelope.load(reply.result)
     return result
 
 
-def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
+def listed(listing: Raw, member: str) -> list[JsonObject]:
     """Returns the definitions in a list as AI clients get it. `member`: of the list's result."""
-    definitions: list[dict[str, Any]] = envelope.load(listing)[member]
+    definitions: list[JsonObject] = envelope.load(listing)[member]
     return definitions
 
 
@@ -91,7 +90,7 @@ class ToolsApi:
         self._config, self._servers, self._tools, self._prompts = config, servers, tools, prompts
         self._changes, self._proposals, self._calls = definition_changes, proposals, calls
 
-    async def get_all_tool_definitions(self, server: str | None = None) -> list[dict[str, Any]]:
+    async def get_all_tool_definitions(self, server: str | None = None) -> list[JsonObject]:
         """Returns the definitions of tools that AI clients see, with the names that they see.
 
         Raises:
@@ -125,7 +124,7 @@ class ToolsApi:
         await self._config.change_server(server, disabled_tools=others if enabled else [*others, tool])
 
     @verb("call")
-    async def call_tool(self, name: str, arguments: Mapping[str, Any], project: str | None = None) -> dict[str, Any]:
+    async def call_tool(self, name: str, arguments: JsonMapping, project: str | None = None) -> JsonObject:
         """Calls a tool by the name that AI clients see, and returns the result object.
 
         Args:
@@ -171,7 +170,7 @@ class PromptsApi:
         self._servers, self._prompts, self._completion, self._caller, self._held = servers, prompts, completion, caller, held
         self._guard = flow_guard
 
-    async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
+    async def get_all_prompts(self, server: str | None = None) -> list[JsonObject]:
         """Returns the definitions of prompts as AI clients see them; with `server` only that server's.
 
         Raises:
@@ -183,7 +182,7 @@ class PromptsApi:
         return [prompt for prompt, owner in zip(prompts, owners, strict=True) if is_of(server, owner)]
 
     @verb("call")
-    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> JsonObject:
         """Returns a filled-in prompt, by the name that AI clients see, as the result object.
 
         Raises:
@@ -225,7 +224,7 @@ class ResourcesApi:
         self._servers, self._resources, self._completion, self._guard = servers, resources, completion, flow_guard
         self._followed, self._caller, self._held = followed, caller, held
 
-    async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
+    async def get_all_resources(self, server: str | None = None) -> list[JsonObject]:
         """Returns the resources as AI clients see them; with `server` only that server's.
 
         Raises:
@@ -235,7 +234,7 @@ class ResourcesApi:
         resources = listed(await self._resources.listing(), "resources")
         return [resource for resource in resources if is_of(server, self._resources.target(resource["uri"]))]
 
-    async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
+    async def get_all_resource_templates(self, server: str | None = None) -> list[JsonObject]:
         """Returns the templates of resources as AI clients see them; with `server` only that server's.
 
         Raises:
@@ -246,7 +245,7 @@ class ResourcesApi:
         return [template for template in templates if is_of(server, self._resources.template_target(template["uriTemplate"]))]
 
     @verb("call")
-    async def read_resource(self, uri: str) -> dict[str, Any]:
+    async def read_resource(self, uri: str) -> JsonObject:
         """Returns the content of a resource, by the URI that AI clients see, as the result object.
 
         Raises:
@@ -287,7 +286,7 @@ class ResourcesApi:
         await self._followed.leave(uri)
 
 
-def _accepts(part: "QuestionsApi", arguments: Mapping[str, Any]) -> bool:
+def _accepts(part: "QuestionsApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token to accept a server's question; declining it is free."""
     return bool(arguments["action"] == "accept")
 
@@ -297,7 +296,7 @@ class QuestionsApi:
         self._elicitations = elicitations
 
     @verb(trusted=_accepts)
-    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+    async def answer_elicitation(self, id: str, action: str, content: JsonObject | None = None) -> None:
         """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
 
         Raises:

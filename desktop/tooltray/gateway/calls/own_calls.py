@@ -4,7 +4,7 @@ unless the user watches the call (a try), and works on a project only where the 
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse
 from tooltray.foundation.tasks import Spawn
-from tooltray.foundation.verbs import verb
+from tooltray.foundation.verbs import JsonMapping, JsonObject, verb
 from tooltray.gateway.calls.stage import CANCELLED, ERROR
 from tooltray.gateway.calls.tool_call import ToolCalls
 from tooltray.protocol import envelope
@@ -48,10 +48,10 @@ def error_message(reply: Envelope) -> str:
     return str(envelope.load(reply.error).get("message", ""))
 
 
-def result_of(reply: Envelope) -> dict[str, Any]:
+def result_of(reply: Envelope) -> JsonObject:
     """Returns the result of a successful reply."""
     try:
-        result: dict[str, Any] = envelope.load(reply.result)
+        result: JsonObject = envelope.load(reply.result)
     except ValueError:
         return failed(UNREADABLE)
     return result
@@ -77,7 +77,7 @@ class OwnCalls:
         self._tools, self._calls, self._projects, self._look_at_project = tools, calls, projects, look_at_project
         self._caller, self._held = caller, held
 
-    async def call(self, name: str, arguments: Mapping[str, Any], *, project: str | None = None) -> Envelope:
+    async def call(self, name: str, arguments: JsonMapping, *, project: str | None = None) -> Envelope:
         """Calls a tool by the name that AI clients see; returns the reply as it came. See `run`."""
         return (await self._call(MCPToolCall("", name, arguments), project))[0]
 
@@ -109,7 +109,7 @@ class OwnCalls:
     ) -> tuple[Envelope, MCPToolResponse | None]:
         own = self._caller if project is None else await self._in_project(project)
         own = own.for_model() if is_models else own
-        params: dict[str, Any] = {"name": call.name, "arguments": dict(call.arguments)}
+        params: JsonObject = {"name": call.name, "arguments": dict(call.arguments)}
         caller: Caller = own
         head = Head(name=call.name)
         if watched:
@@ -142,7 +142,7 @@ ID_BYTES = 16
 ACTIONS = ("accept", "decline", "cancel")
 DESK = "tooltray"  # the journal's word for the asked user at the desktop
 OUTCOMES = {EXPIRED: "late", WITHDRAWN: "cancelled"}  # the journal's words
-SERVER_QUESTION: Kind[dict[str, Any], ElicitationSnapshot] = Kind(ANSWER_WAIT_S, ID_BYTES, ElicitationAsked, ElicitationEnded)
+SERVER_QUESTION: Kind[JsonObject, ElicitationSnapshot] = Kind(ANSWER_WAIT_S, ID_BYTES, ElicitationAsked, ElicitationEnded)
 """A server's question; its subject receives the values that the user accepts."""
 
 
@@ -188,7 +188,7 @@ class Elicitations:
         given = {"content": question.subject} if outcome == "accept" and view.mode == "form" else {}
         return success({"action": "cancel" if outcome == EXPIRED else outcome} | given)
 
-    def answer(self, id: str, action: str, content: Mapping[str, Any] | None = None) -> None:
+    def answer(self, id: str, action: str, content: JsonMapping | None = None) -> None:
         """Answers a question with the user's answer.
 
         Args:
@@ -237,7 +237,7 @@ def _read(server: str, params: Any, attempt: str) -> ElicitationSnapshot:
     )
 
 
-def _fits(question: ElicitationSnapshot, content: Mapping[str, Any] | None) -> bool:
+def _fits(question: ElicitationSnapshot, content: JsonMapping | None) -> bool:
     """Returns whether an answer has all required values and no others. The server checks the values again."""
     given = set(content or {})
     return given <= {field.name for field in question.fields} and given >= {field.name for field in question.fields if field.is_required}
@@ -319,7 +319,7 @@ class TriesApi:
         self._running: dict[str, asyncio.Task[MCPToolResponse | TooltrayError]] = {}
 
     @verb("call")
-    async def try_tool(self, attempt: str, name: str, arguments: Mapping[str, Any], project: str | None = None) -> MCPToolResponse:
+    async def try_tool(self, attempt: str, name: str, arguments: JsonMapping, project: str | None = None) -> MCPToolResponse:
         """Calls a tool by hand. A failure is a response, too; `TryProgressed` reports the progress of the call.
 
         A question of its server is an `ElicitationAsked` with the same attempt. The call is given up when its caller is gone.

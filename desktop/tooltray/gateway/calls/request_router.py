@@ -118,7 +118,7 @@ class OneServer:
         """Answers a request of a session that has this server only."""
         method, managed = exchange.request.method, self._servers.find(server)
         if managed is None:
-            return failure(INVALID_PARAMS, f"there is no server '{server}'")
+            return failure(INVALID_PARAMS, f"server '{server}' not found")
         if not self._views.reaches(exchange.session.state, server):
             refusal = failure(INVALID_PARAMS, f"server '{server}' is not in the profile of this session")
             return _empty_list(exchange) if method in LISTS_OF_ONE else refusal

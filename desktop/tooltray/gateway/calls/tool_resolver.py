@@ -91,7 +91,7 @@ class ToolResolver:
             if refusal := managed.refusal:
                 return failure(CONNECTION_CLOSED, state.words(refusal))
             if not tool_settings.is_enabled(target[1], managed.config):
-                return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
+                return failure(INVALID_PARAMS, f"the tool '{name}' is disabled in Tooltray")
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")
 
 

@@ -8,7 +8,7 @@ import binascii
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -16,6 +16,7 @@ import msgspec
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.questions import FeedbackAttachment
+from tooltray.foundation.verbs import JsonObject
 from tooltray.protocol.sessions.elicitation_form import plain
 
 PNG, JPEG, GIF, WEBP = "image/png", "image/jpeg", "image/gif", "image/webp"
@@ -115,7 +116,7 @@ class Attachments(msgspec.Struct, frozen=True):
     """
 
     names: tuple[str, ...] = ()
-    blocks: tuple[dict[str, Any], ...] = ()
+    blocks: tuple[JsonObject, ...] = ()
     paths: tuple[str, ...] = msgspec.field(default=())
 
 
@@ -142,13 +143,13 @@ def read_attachments(given: Sequence[FeedbackAttachment]) -> Attachments:
     return Attachments(names, blocks, tuple(_path(each, name) for each, name in zip(given, names, strict=True) if each.path))
 
 
-def _blocks(given: Sequence[FeedbackAttachment], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _blocks(given: Sequence[FeedbackAttachment], names: Sequence[str]) -> Iterator[JsonObject]:
     """Yields the content blocks, pictures first: models read the rest with them in mind."""
     sent = [_block(each, name, number) for number, (each, name) in enumerate(zip(given, names, strict=True), 1) if not each.path]
     yield from sorted(sent, key=lambda block: block["type"] != "image")
 
 
-def _block(attachment: FeedbackAttachment, name: str, number: int) -> dict[str, Any]:
+def _block(attachment: FeedbackAttachment, name: str, number: int) -> JsonObject:
     data = _decoded(attachment.data, name)
     picture = read_picture(data)
     if picture is None:
@@ -164,7 +165,7 @@ def _block(attachment: FeedbackAttachment, name: str, number: int) -> dict[str, 
     return {"type": "image", "data": attachment.data, "mimeType": picture.mime_type}
 
 
-def _file(data: bytes, attachment: FeedbackAttachment, name: str, number: int) -> dict[str, Any]:
+def _file(data: bytes, attachment: FeedbackAttachment, name: str, number: int) -> JsonObject:
     """Makes an embedded resource; its number keeps the URIs of files with the same name apart."""
     if len(data) > MOST_FILE_BYTES:
         raise _refused(name, f"it has {len(data) / MIB:.1f} MiB")

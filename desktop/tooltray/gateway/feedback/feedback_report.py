@@ -5,12 +5,12 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
+from tooltray.foundation.verbs import JsonObject
 from tooltray.gateway.feedback.feedback_attachments import Attachments
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import Envelope, dump
@@ -192,16 +192,16 @@ def _is_for(report: Report, session: str, asked: Asked) -> bool:
     return not asked.names_path or not path or asked.project_path in ("", path)
 
 
-def result(blocks: Sequence[dict[str, Any]], era: Era, *, is_error: bool = False) -> Envelope:
+def result(blocks: Sequence[JsonObject], era: Era, *, is_error: bool = False) -> Envelope:
     """Builds a tool result in the form of an era."""
     return own_result("tools/call", dump({"content": list(blocks), "isError": is_error}), era)
 
 
-def text_block(text: str) -> dict[str, Any]:
+def text_block(text: str) -> JsonObject:
     return {"type": "text", "text": text}
 
 
-def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
+def answer_blocks(answer: Answer) -> list[JsonObject]:
     """Returns the blocks of an answer: text, then pictures and files, then the paths of files that are only named."""
     if answer.outcome != ANSWERED:
         return [text_block(NO_ANSWERS[answer.outcome])]
@@ -213,7 +213,7 @@ def answer_blocks(answer: Answer) -> list[dict[str, Any]]:
     return blocks
 
 
-def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
+def nobody_blocks(report_id: str, how: str) -> list[JsonObject]:
     """Returns the blocks for a report that no user sees now. `how`: the reason."""
     return [
         text_block(
@@ -224,7 +224,7 @@ def nobody_blocks(report_id: str, how: str) -> list[dict[str, Any]]:
     ]
 
 
-def notes_block(notes: Iterable[str]) -> list[dict[str, Any]]:
+def notes_block(notes: Iterable[str]) -> list[JsonObject]:
     """Returns the block with notes, in a list; an empty list if there are none."""
     lines = [f"- {note}" for note in notes if note]
     return [text_block("\n".join(["Notes of Tooltray:", *lines]))] if lines else []

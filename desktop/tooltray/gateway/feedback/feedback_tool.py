@@ -16,6 +16,7 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import Spawn
+from tooltray.foundation.verbs import JsonObject
 from tooltray.gateway.feedback.feedback_report import (
     Asked,
     Report,
@@ -174,7 +175,7 @@ class FeedbackTool:
             notes = [*([late_note(report, asked.summary)] if is_late else []), *arguments.remarks]
             return result([*blocks, *notes_block([*notes, *await self._of_servers(starting, state)])], era)
 
-    async def _answer(self, report: Report, exchange: Exchange) -> list[dict[str, Any]]:
+    async def _answer(self, report: Report, exchange: Exchange) -> list[JsonObject]:
         can_ask = self._can_ask(report, exchange)
         if not (can_ask or self._feedbacks.is_shown or report.outcome.done() or report.is_asked_there):
             return nobody_blocks(report.id, NOBODY_TO_ASK)

@@ -4,9 +4,9 @@ Python's logging is captured from `start` to `close`.
 """
 
 import logging
-from typing import Any
 
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
+from tooltray.foundation.verbs import JsonObject
 from tooltray.records.activity.structured_log import INTERNAL_ERROR, MAX_MESSAGE_LENGTH, StructuredLog, short_stack
 
 
@@ -64,7 +64,7 @@ class HubLog:
     def _on_server_failed(self, event: ServerFailed) -> None:
         """Records a failed start as an error, and the end of a server as a warning, because the server is restarted."""
         what = "did not start" if event.is_start else "has ended"
-        more: dict[str, Any] = {"code": INTERNAL_ERROR, "message": str(event.problem)} if event.is_start else {}
+        more: JsonObject = {"code": INTERNAL_ERROR, "message": str(event.problem)} if event.is_start else {}
         if event.project:
             more["project"] = event.project
         self._log.record(

@@ -112,7 +112,7 @@ class HubServer:
             wanted = arguments.get("name") if isinstance(arguments, dict) else None
             found = next((server for server in servers if server.name == wanted), None)
             if found is None:
-                return _result({"error": f"there is no server {wanted!r}; list_servers tells which there are"}, is_error=True)
+                return _result({"error": f"server {wanted!r} not found; list_servers lists the servers"}, is_error=True)
             return _result(_full(found))
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")
 

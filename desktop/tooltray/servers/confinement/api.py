@@ -1,7 +1,7 @@
 """The verbs for confinement: a server's confinement, the refusals, and the parts that this computer can enforce."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -14,6 +14,7 @@ from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net, RefusedThing, WatchSnapshot
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonObject
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.destinations import entry_for, read_destination
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
@@ -213,7 +214,7 @@ class ConfinementApi:
         config = self._process(server)
         return what_runs(config), config.confinement
 
-    def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
+    def _written(self, server: str, chosen: Confinement) -> JsonObject | None:
         """Returns the confinement for the settings. For a server of another file "open" is written out, since that file may set something
         else."""
         if chosen == Confinement() and self._config.file_server(server) is None:

@@ -7,9 +7,9 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ from tooltray.config.settings.confinement import Confinement
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net, RefusedThing
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.launch.command_lookup import program_name
 
 System = Literal["linux", "darwin", "windows", "other"]
@@ -196,7 +197,7 @@ class Confinements:
         )
 
 
-def starts_confined(entry: Mapping[str, Any], *, platform: str = sys.platform) -> bool:
+def starts_confined(entry: JsonMapping, *, platform: str = sys.platform) -> bool:
     """Reports whether a new server gets a sandbox: it is a process of this computer for which that works, and its entry does not set
     its confinement."""
     command, kind = entry.get("command"), entry.get("type") or "stdio"
@@ -207,6 +208,6 @@ def starts_confined(entry: Mapping[str, Any], *, platform: str = sys.platform) -
     return entry.get(CONFINEMENT) is None and platform != "win32" and not is_elsewhere
 
 
-def as_new(entry: Mapping[str, Any], *, platform: str = sys.platform) -> dict[str, Any]:
+def as_new(entry: JsonMapping, *, platform: str = sys.platform) -> JsonObject:
     """Returns the entry of a new server that others describe, sandboxed if that works."""
     return {**entry, CONFINEMENT: OWN_FILES} if starts_confined(entry, platform=platform) else dict(entry)

@@ -155,7 +155,7 @@ def _latest(package: str, body: bytes) -> str:
     except msgspec.ValidationError:
         raise BadAnswer(f"its answer is no description of {package}") from None
     except (ValueError, RecursionError):  # DecodeError is one, and so is the error for bytes that are not UTF-8
-        raise BadAnswer("its answer is no JSON, or has been cut off") from None
+        raise BadAnswer("its answer is not JSON, or was cut off") from None
     if document.name != package:
         raise BadAnswer(f"asked for {package}, it answered with another package")
     if not document.versions:

@@ -6,12 +6,13 @@ for servers without metadata (2025-03-26) the server's own origin. All input is 
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.sign_ins.addresses import (
     NEARER,
     Reach,
@@ -153,14 +154,14 @@ class ServerMetadata(msgspec.Struct, frozen=True):
         return self.renews and OFFLINE in (self.scopes or ())
 
 
-def read_resource_metadata(document: Mapping[str, Any]) -> ResourceMetadata:
+def read_resource_metadata(document: JsonMapping) -> ResourceMetadata:
     resource = document.get("resource")
     named = [issuer for issuer in _texts(document.get("authorization_servers")) or () if read_url(issuer)]
     scopes = _texts(document.get("scopes_supported")) or ()
     return ResourceMetadata(resource if isinstance(resource, str) else None, tuple(named[:MAX_ISSUERS]), read_scopes(" ".join(scopes)))
 
 
-def read_server_metadata(document: Mapping[str, Any]) -> ServerMetadata:
+def read_server_metadata(document: JsonMapping) -> ServerMetadata:
     issuer, token_endpoint = document.get("issuer"), document.get("token_endpoint")
     return ServerMetadata(
         issuer=issuer if isinstance(issuer, str) else "",
@@ -337,7 +338,7 @@ class Discovery:
 
     # requests
 
-    async def _documents(self, urls: Iterable[str]) -> AsyncIterator[dict[str, Any]]:
+    async def _documents(self, urls: Iterable[str]) -> AsyncIterator[JsonObject]:
         """Fetches URLs in order and yields those that are JSON objects.
 
         Raises:

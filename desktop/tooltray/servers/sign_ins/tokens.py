@@ -13,7 +13,7 @@ import json
 import logging
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
+from typing import TYPE_CHECKING, ClassVar, TypeGuard
 from urllib.parse import quote_plus, urlsplit
 
 import msgspec
@@ -24,6 +24,7 @@ from tooltray.config.secrets.vaults import SecretMissing
 from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.servers.sign_ins.addresses import resource_of
 from tooltray.servers.sign_ins.discovery import REFRESH, ServerMetadata, read_scopes
 from tooltray.servers.sign_ins.web_requests import (
@@ -148,7 +149,7 @@ def _registration_request(metadata: ServerMetadata, method: str, redirect_uri: s
     return {**request, "scope": " ".join(scopes)} if scopes else request
 
 
-def _read(server: str, issuer: str, document: Mapping[str, Any], requested: str, redirect_uri: str) -> Registration:
+def _read(server: str, issuer: str, document: JsonMapping, requested: str, redirect_uri: str) -> Registration:
     """Parses the registration, which may differ from the request (RFC 7591, section 3.2.1); `requested` is the auth method."""
     client_id, secret = _text(document.get("client_id")), _text(document.get("client_secret"))
     method, ends = document.get("token_endpoint_auth_method", requested), document.get("client_secret_expires_at")
@@ -244,7 +245,7 @@ class Grant(HidesFields, frozen=True):
     lifetime_s: float | None = None
 
 
-def read_grant(document: Mapping[str, Any], now: float) -> Grant | None:
+def read_grant(document: JsonMapping, now: float) -> Grant | None:
     """Parses a token response; None if it has no usable bearer token. `now` is in unix seconds."""
     access, refresh, scope = document.get("access_token"), document.get("refresh_token"), document.get("scope")
     kind = document.get("token_type", "bearer")
@@ -315,7 +316,7 @@ async def _posted(server: str, web: "AiohttpWebClient", endpoint: str, form: Map
     return answer
 
 
-def _words(answer: Answer, document: Mapping[str, Any], form: Mapping[str, str], registration: Registration) -> str:
+def _words(answer: Answer, document: JsonMapping, form: Mapping[str, str], registration: Registration) -> str:
     hidden = [*(form.get(name, "") for name in _SECRET_FIELDS), registration.client_secret or ""]
     return error_text(document, hidden) or f"the authorization server answered (HTTP {answer.status}), but not with a token"
 

@@ -6,12 +6,13 @@ Imports no HTTP library: the import of aiohttp takes a quarter of a second, so a
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from typing import ClassVar
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 
 MAX_SHOWN_CHARACTERS = 200
 MASK = "•••"  # replaces a secret
@@ -135,7 +136,7 @@ def sanitized(text: object, hidden: Iterable[str] = ()) -> str:
     return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[:MAX_SHOWN_CHARACTERS]}…"
 
 
-def error_text(document: Mapping[str, Any], hidden: Iterable[str] = ()) -> str:
+def error_text(document: JsonMapping, hidden: Iterable[str] = ()) -> str:
     """Describes the OAuth error in a response; empty if the response has no error."""
     error, description = sanitized(document.get("error"), hidden), sanitized(document.get("error_description"), hidden)
     return f"the authorization server said '{error}'{f': {description}' if description else ''}" if error else ""
@@ -170,7 +171,7 @@ class Answer(HidesFields, frozen=True):
         """Reports whether the status only means that the server cannot answer now, whatever the request."""
         return self.status >= 500 or self.status in (408, 425, 429)
 
-    def document(self) -> dict[str, Any] | None:
+    def document(self) -> JsonObject | None:
         """Parses the body as a JSON object; None for anything else, such as the HTML page that many servers send for every URL."""
         try:
             read = json.loads(self.body)

@@ -6,7 +6,7 @@ the older one; its settings stay, and so do the user's changes to the entry.
 
 import time
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.given_entries import FORBIDDEN_IN_NAMES
@@ -19,7 +19,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.foundation.snapshots.entries import FieldValue, NewServer
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.foundation.verbs import always, verb
+from tooltray.foundation.verbs import JsonMapping, JsonObject, always, verb
 from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.bundles.archive import BundleSources
 from tooltray.sources.bundles.bundle_offers import BundleReader, BundleReading
@@ -45,7 +45,7 @@ class _Plan(HidesFields, frozen=True):
     hidden: ClassVar = ("secrets",)
 
     server: str
-    entry: dict[str, Any]
+    entry: JsonObject
     command: BundleCommand
     secrets: dict[str, str]
     record: BundleRecord
@@ -173,7 +173,7 @@ class BundlesApi:
         answers = answers_to(self._reader.form(reading, self._kept(before), stored), values)
         hidden = {key for key, each in manifest.user_config.items() if each.sensitive and (key in answers.secrets or key in stored)}
         command = await self._reader.command(reading, {**answers.values, **{key: f"${{secret:{server}/{key}}}" for key in hidden}})
-        entry: dict[str, Any] = {"command": command.command, "args": list(command.args)}
+        entry: JsonObject = {"command": command.command, "args": list(command.args)}
         entry |= {"env": dict(command.env)} if command.env else {}
         entry |= {"cwd": reading.place.folder, ORIGIN: {**origin, "sha256": reading.file.sha256}}
         description = manifest.description[:LONGEST_DESCRIPTION]
@@ -216,7 +216,7 @@ class BundlesApi:
         prefix = f"{server}/"
         return {name.removeprefix(prefix) for name in await self._secrets.names() if name.startswith(prefix)}
 
-    def _merged(self, server: str, entry: dict[str, Any], old: BundleRecord | None) -> dict[str, Any]:
+    def _merged(self, server: str, entry: JsonObject, old: BundleRecord | None) -> JsonObject:
         """Returns the new entry with the user's own choices: rules, time-outs, variables."""
         before = self._config.server_entry(server).entry
         variables = dict(before.get("env") or {})
@@ -262,7 +262,7 @@ class BundlesApi:
         if plan.is_update:
             await finish_in_thread(self._store.drop_server, plan.server, plan.record.folder)
 
-    def _snapshot(self, server: str, origin: Mapping[str, str], entry: Mapping[str, Any]) -> BundleSnapshot:
+    def _snapshot(self, server: str, origin: Mapping[str, str], entry: JsonMapping) -> BundleSnapshot:
         found = next((each for each in self._store.records if each.sha256 == origin.get("sha256")), None)
         if found is None:  # the list of bundles was lost; the entry has the same facts
             name, version, folder = origin.get("name", ""), origin.get("version", ""), str(entry.get("cwd", ""))
@@ -280,7 +280,7 @@ class BundlesApi:
         )
 
 
-def _origin(entry: Mapping[str, Any]) -> Mapping[str, str]:
+def _origin(entry: JsonMapping) -> Mapping[str, str]:
     """Returns the origin in an entry; empty if the origin is not a bundle."""
     origin = entry.get(ORIGIN)
     if not isinstance(origin, dict) or origin.get("kind") != "bundle":

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import msgspec
 
@@ -30,6 +29,7 @@ from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.foundation.tasks import Spawn, finish_in_thread
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.servers.upstream.managed_server import ServerStateChanged
 from tooltray.sources.bundles.archive import unpack, why_not
 
@@ -217,7 +217,7 @@ class BundleFolders:
         store: BundleStore,
         config: McpConfHelper,
         configs: Callable[[], Sequence[MCPServerConfig]],
-        proposed: Callable[[], Mapping[str, Any]],
+        proposed: Callable[[], JsonMapping],
         bus: EventBus,
         spawn: Spawn,
     ) -> None:

@@ -3,13 +3,13 @@ and undoing these changes.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tooltray.foundation.confirmation import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FieldValue
-from tooltray.foundation.verbs import verb
+from tooltray.foundation.verbs import JsonMapping, verb
 from tooltray.sources.clients.imports import put_back
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ CHANGING = Phrase("Changing an AI client's file")
 MAX_IMPORT_BYTES = 16 * 1024 * 1024  # a client's whole file may be given as a text
 
 
-def _reads_a_file(part: "AiClientsApi", arguments: Mapping[str, Any]) -> bool:
+def _reads_a_file(part: "AiClientsApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token to read a file that the caller names."""
     return bool(arguments.get("file"))
 

@@ -206,7 +206,7 @@ def reversed_text(record: ChangeRecord, document: Document, before: object, own_
         if entry.written:
             _check_is_ours(entry, current, own_url)
         elif current is not MISSING:
-            raise CannotRead(Phrase("there is a new entry '{name}' meanwhile", name=entry.place[-1]))
+            raise CannotRead(Phrase("a new entry '{name}' was added meanwhile", name=entry.place[-1]))
         if entry.is_new:
             text = _without_new(text, record, entry)
         elif (old := member_of(before, entry.place)) is MISSING:

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -19,6 +19,7 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import RegistryOption
 from tooltray.foundation.snapshots.entries import FieldKind, FieldValue, FormField
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.sources.discovery.registry_json import (
     BUNDLE,
     LAUNCHERS,
@@ -73,9 +74,9 @@ class Made(HidesFields, frozen=True):
 
     hidden: ClassVar = ("secrets",)
 
-    entry: dict[str, Any]
+    entry: JsonObject
     secrets: dict[str, str]
-    answers: dict[str, Any]
+    answers: JsonObject
     warnings: tuple[Problem, ...] = ()
 
 
@@ -145,7 +146,7 @@ def made_of(choice: Choice, values: Mapping[str, FieldValue], *, server: str) ->
     return Made(entry, filling.secrets, filling.kept(), tuple(warnings))
 
 
-def fingerprint(entry: Mapping[str, Any]) -> str:
+def fingerprint(entry: JsonMapping) -> str:
     """Returns a hash that shows whether the members made here were changed by hand."""
     return sha256(json.dumps([entry.get(member) for member in MADE], sort_keys=True).encode()).hexdigest()[:16]
 
@@ -305,15 +306,15 @@ class _Filling:
         self._in_arguments = False
         self._placeholders: dict[tuple[str, str], str] = {}  # by key and value
 
-    def kept(self) -> dict[str, Any]:
+    def kept(self) -> JsonObject:
         """Returns the answers to store for a newer version of the server, with placeholders for secrets."""
-        kept: dict[str, Any] = {}
+        kept: JsonObject = {}
         for key, texts in self._answers.items():
             if placed := [self._placeholders.get((key, text), text) for text in texts]:
                 kept[key] = placed if self._keys.fields[key].is_list else placed[0]
         return kept
 
-    def package(self, package: Package) -> dict[str, Any]:
+    def package(self, package: Package) -> JsonObject:
         launcher = LAUNCHERS[package.kind]
         env = {name: text for name, value in package.environment for text in self._values(value)}
         self._in_arguments = True
@@ -326,7 +327,7 @@ class _Filling:
         words += ["--", *behind] if launcher.behind and behind else behind
         return {"command": launcher.program, "args": words} | ({"env": env} if env else {})
 
-    def remote(self, remote: Remote) -> dict[str, Any]:
+    def remote(self, remote: Remote) -> JsonObject:
         known = dict(remote.variables)
         url = _BRACES.sub(lambda found: self._in_url(found, known), remote.url)
         if not is_address(REFERENCE.sub("x", url)):
@@ -414,7 +415,7 @@ def _without(words: list[str], first: Sequence[str]) -> list[str]:
 # warnings for the user
 
 
-def _warnings(what: Package | Remote, entry: Mapping[str, Any], secret_arguments: Sequence[str]) -> Iterator[Problem]:
+def _warnings(what: Package | Remote, entry: JsonMapping, secret_arguments: Sequence[str]) -> Iterator[Problem]:
     if isinstance(what, Remote):
         return
     if not is_pinned(what):

@@ -16,7 +16,7 @@ from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.discovery import RegistryUpdate
 from tooltray.foundation.snapshots.entries import FieldValue
-from tooltray.foundation.verbs import JsonObject
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.sources.discovery.registry_copy import RegistryCopy
 from tooltray.sources.discovery.registry_json import Described
 from tooltray.sources.discovery.server_forms import MADE, Choice, Made, choices_of, fingerprint, made_of
@@ -136,7 +136,7 @@ def _in_a_row(names: list[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def _updated(server: str, entry: Mapping[str, Any], origin: FromRegistry, newest: Described) -> dict[str, Any]:
+def _updated(server: str, entry: JsonMapping, origin: FromRegistry, newest: Described) -> JsonObject:
     choice = _same_way(origin, newest)
     if fingerprint(entry) != origin.made:
         return _pinned_anew(entry, origin, choice, newest)
@@ -156,7 +156,7 @@ def _same_way(origin: FromRegistry, newest: Described) -> Choice:
     return found
 
 
-def _pinned_anew(entry: Mapping[str, Any], origin: FromRegistry, choice: Choice, newest: Described) -> dict[str, Any]:
+def _pinned_anew(entry: JsonMapping, origin: FromRegistry, choice: Choice, newest: Described) -> JsonObject:
     """Changes only the version in a command that was changed by hand."""
     words = list(entry.get("args") or ())
     if origin.label not in words:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.confirmation import confirm_widening
@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.entries import ServerTest, ServerUpdatePrevie
 from tooltray.foundation.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.foundation.verbs import verb
+from tooltray.foundation.verbs import JsonMapping, JsonObject, verb
 from tooltray.servers.transports.inmemory.sdk_transport import listed
 from tooltray.sources.entries.links import client_links
 from tooltray.sources.entries.server_entries import check_is_in_settings
@@ -34,7 +34,7 @@ class ServersApi:
         servers: "ServerManager",
         connections: "Connections",
         packages: Path | None = None,
-        bridge_entry: Callable[[], Mapping[str, Any]] = dict,
+        bridge_entry: Callable[[], JsonMapping] = dict,
     ) -> None:
         """
         Args:
@@ -47,7 +47,7 @@ class ServersApi:
     # entries
 
     @verb("person")
-    async def get_mcp_servers(self) -> dict[str, dict[str, Any]]:
+    async def get_mcp_servers(self) -> dict[str, JsonObject]:
         """Returns the entries of the settings, in the spelling of the file."""
         return self._config.entries
 
@@ -79,7 +79,7 @@ class ServersApi:
         return client_links(server, (await self.get_server_entry(server)).counts)
 
     async def add_mcp_server(
-        self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
+        self, name: str, config: JsonMapping, is_default: bool = True, project: str = "", secrets: Mapping[str, str] = {}
     ) -> str:
         """Adds a server and its secrets, both or neither, and begins to start it. Its tools ask before they change something, unless
         the entry has its own `autoApprove`. A server that a program adds waits for a person's consent, unless the program's token is
@@ -100,7 +100,7 @@ class ServersApi:
         """
         return await self._entries.add(name, config, secrets, is_default=is_default, project=project)
 
-    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "", secrets: Mapping[str, str] = {}) -> None:
+    async def update_mcp_server(self, name: str, config: JsonMapping, revision: str = "", secrets: Mapping[str, str] = {}) -> None:
         """Replaces a server's entry and secrets, both or neither, in the file where the entry is; a running server is restarted if the
         change concerns what runs. If a program without a trusted token widens something, the change waits for a person's consent, and the
         server keeps running unchanged.
@@ -138,7 +138,7 @@ class ServersApi:
         return await asyncio.to_thread(listed, self._packages)
 
     @verb("manage")
-    async def preview_server_update(self, name: str, config: Mapping[str, Any]) -> ServerUpdatePreview:
+    async def preview_server_update(self, name: str, config: JsonMapping) -> ServerUpdatePreview:
         """Returns the changes that `update_mcp_server` would make, the file, and problems of the new entry; writes nothing.
 
         Raises:
@@ -160,7 +160,7 @@ class ServersApi:
         source, entry = self._servers.get(name).config, (await self.get_server_entry(name)).counts
         return await self._entries.add(new_name, {**entry, "autoApprove": list(source.auto_approve)}, is_default=False, like=source)
 
-    async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
+    async def test_server(self, test: str, name: str, config: JsonMapping | None = None) -> ServerTest:
         """Connects once to a server, lists its tools and ends it; nothing is saved. The server's stderr is published as events
         `ServerTestOutput`. A program may test an existing server, but no other entry.
 

@@ -10,7 +10,6 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import msgspec
@@ -241,7 +240,7 @@ def _unreadable(reason: str) -> TooltrayError:
 
 _PLACEHOLDER = re.compile(r"\$\{(?:(?P<secret>secret:[^{}]+)|(?P<variable>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?)\}")
 
-Entry = dict[str, Any]
+Entry = JsonObject
 
 
 class _Value(msgspec.Struct, frozen=True):

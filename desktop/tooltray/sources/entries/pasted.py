@@ -18,6 +18,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.files.json_text import NotJson, check_depth
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.shell_words import split
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.confinement.confinements import as_new
 from tooltray.sources.entries.links import is_link, read_link
 from tooltray.sources.entries.pasted_parts import (
@@ -62,7 +63,7 @@ class PastedServer(msgspec.Struct, frozen=True):
     """
 
     name: str
-    config: dict[str, Any]
+    config: JsonObject
     secrets: dict[str, str] = msgspec.field(default_factory=dict)
     origin: str = ""
     left_out: tuple[str, ...] = ()
@@ -126,7 +127,7 @@ class PastedServer(msgspec.Struct, frozen=True):
         options = [Phrase("these options have no effect here: {names}", names=", ".join(self.left_out))] if self.left_out else []
         return (*pasted_warnings(self.name, self.config), *options)
 
-    def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[JsonObject, dict[str, str]]:
         """Returns the entry for the settings, and the secrets to store.
 
         Args:
@@ -139,7 +140,7 @@ class PastedServer(msgspec.Struct, frozen=True):
         entry = self.filled_in({key: f"${{secret:{name}/{key}}}" for key in secrets})
         return entry, {f"{name}/{key}": value for key, value in secrets.items()}
 
-    def filled_in(self, values: Mapping[str, str | None], entry: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def filled_in(self, values: Mapping[str, str | None], entry: JsonMapping | None = None) -> JsonObject:
         """Returns the entry with other values for its secrets.
 
         Args:
@@ -159,7 +160,7 @@ class PastedServer(msgspec.Struct, frozen=True):
         return result
 
 
-def _with(members: Mapping[str, Any], key: str, value: str | None) -> dict[str, Any]:
+def _with(members: JsonMapping, key: str, value: str | None) -> JsonObject:
     """Returns members with another value for one of them, in its place; None: without it."""
     return {each: value if each == key else held for each, held in members.items() if each != key or value is not None}
 
@@ -237,7 +238,7 @@ def _servers(value: Any) -> list[PastedServer]:
     return found
 
 
-def _entries(value: Any) -> Iterable[tuple[str, Mapping[str, Any]]]:
+def _entries(value: Any) -> Iterable[tuple[str, JsonMapping]]:
     """Yields names and entries in any of the forms that AI clients use."""
     if isinstance(value, list):
         for item in value:
@@ -257,11 +258,11 @@ def _entries(value: Any) -> Iterable[tuple[str, Mapping[str, Any]]]:
                 raise TooltrayError(f"The entry {name!r} has neither a command nor a URL", "", _EXAMPLE)
 
 
-def _is_entry(value: Mapping[str, Any]) -> bool:
+def _is_entry(value: JsonMapping) -> bool:
     return isinstance(value.get("command"), str | list) or any(isinstance(value.get(key), str) for key in _URL_KEYS)
 
 
-def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
+def _server(name: str, entry: JsonMapping) -> PastedServer:
     """Converts an entry to the spelling of `mcpServers`; other members stay unchanged."""
     config = dict(entry)
     command = config.pop("command", None)
@@ -282,7 +283,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
         raise TooltrayError(title, "", Phrase("Add it yourself, at a terminal: tooltray servers add NAME --inmemory ENTRY"))
     if kind in ("local", "remote", "custom", "streamable-http", "streamableHttp"):
         kind = "stdio" if command else "http"
-    result: dict[str, Any] = {}
+    result: JsonObject = {}
     if isinstance(command, str) and command.strip():
         first, *more = _split(command) if not arguments and " " in command and not PATH_VALUE.match(command) else [command]
         result = {"command": portable(first), "args": [portable(as_word(argument)) for argument in [*more, *arguments]]}
@@ -304,7 +305,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
     return PastedServer(clean_name(name) or guess_name(words), result, secrets_in(result))
 
 
-def _type(config: dict[str, Any], shown: str) -> Any:
+def _type(config: JsonObject, shown: str) -> Any:
     """Removes and returns the type of a server, in any of its spellings; None if the entry has none."""
     given = [(key, kind) for key in ("type", "transport", "transportType") if (kind := config.pop(key, None))]
     if len({str(_OTHER_TYPES.get(str(kind), kind)) for _, kind in given}) > 1:
@@ -313,7 +314,7 @@ def _type(config: dict[str, Any], shown: str) -> Any:
     return given[0][1] if given else None
 
 
-def secrets_in(config: Mapping[str, Any]) -> dict[str, str]:
+def secrets_in(config: JsonMapping) -> dict[str, str]:
     """Returns the values of an entry's environment, headers and URL that look like secrets, by name; empty for a placeholder or a blank.
 
     Args:
@@ -364,7 +365,7 @@ def _command_line(text: str) -> PastedServer:
     if len(words) == 3 and words[1] == "--add-mcp":
         return _servers(_json(words[2]))[0]
     command, *arguments = words
-    entry: dict[str, Any] = {"command": command, "args": [_expanded(word) for word in arguments]}
+    entry: JsonObject = {"command": command, "args": [_expanded(word) for word in arguments]}
     return _server("", {**entry, "env": {key: _expanded(value) for key, value in env.items()}})
 
 
@@ -440,7 +441,7 @@ class _ClientOptions:
             case _ if option.startswith("-") and option not in _OF_THE_CLIENT:
                 self.left_out.append(option)
 
-    def of_a_url(self) -> dict[str, Any]:
+    def of_a_url(self) -> JsonObject:
         return {key: value for key, value in (("type", self._kind), ("headers", self._headers)) if value}
 
 

@@ -8,7 +8,6 @@ less.
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from tooltray.config.foreign_configs.config_source import shown
@@ -19,6 +18,7 @@ from tooltray.config.settings.secret_looks import PATH_VALUE, looks_secret
 from tooltray.config.settings.server_config import OAUTH_MEMBERS, SPELLINGS, MCPServerConfig
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.sources.project_files.trust_requests import content_warnings
 
 _TOKENS = re.compile(
@@ -72,7 +72,7 @@ VARIABLE_WORD = re.compile(r"(?<![^\s=:,])\$([A-Z_][A-Z0-9_]*)(?![A-Za-z0-9_$])"
 """`$NAME` as a whole word; `pa$WORD` may be a password."""
 
 
-def take_headers(config: dict[str, Any]) -> dict[str, str]:
+def take_headers(config: JsonObject) -> dict[str, str]:
     """Removes and returns the headers of an entry, in any of the forms that AI clients use."""
     result: dict[str, str] = {}
     for key in _HEADER_KEYS:
@@ -222,7 +222,7 @@ _DESTROYS = re.compile(
 _DOWNLOADS = re.compile(r"\b(?:curl|wget|iwr|Invoke-WebRequest)\b.*(?:\|\s*(?:sudo\s+)?\w*sh\b|\biex\b|-o\b)", re.IGNORECASE | re.DOTALL)
 
 
-def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
+def pasted_warnings(name: str, config: JsonMapping) -> Iterator[str]:
     """
     Args:
         config: the entry in the spelling of `mcpServers`.

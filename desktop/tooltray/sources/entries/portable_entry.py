@@ -16,6 +16,7 @@ from tooltray.config.settings.secret_looks import KEY_IN_PATH, looks_secret
 from tooltray.foundation.files.json_edit import with_member
 from tooltray.foundation.files.json_places import read
 from tooltray.foundation.hidden_fields import HidesFields
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 
 SHORTEST_KNOWN = 6  # characters of a known value that is searched in other texts; shorter ones occur in harmless words
 _SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)
@@ -35,12 +36,12 @@ class PortableEntry(HidesFields, frozen=True):
 
     hidden: ClassVar = ("values",)
 
-    entry: dict[str, Any]
+    entry: JsonObject
     values: dict[str, str]
 
 
 def without_secrets(
-    server: str, entry: Mapping[str, Any], known: Collection[str] = (), *, plain: Collection[str] = (), taken: Collection[str] = ()
+    server: str, entry: JsonMapping, known: Collection[str] = (), *, plain: Collection[str] = (), taken: Collection[str] = ()
 ) -> PortableEntry:
     """Returns an entry with placeholders for its secrets.
 
@@ -55,8 +56,8 @@ def without_secrets(
 
 
 def with_new_secrets_moved(
-    server: str, entry: Mapping[str, Any], before: Mapping[str, Any], *, plain: Collection[str] = (), taken: Collection[str] = ()
-) -> tuple[dict[str, Any], dict[str, str]]:
+    server: str, entry: JsonMapping, before: JsonMapping, *, plain: Collection[str] = (), taken: Collection[str] = ()
+) -> tuple[JsonObject, dict[str, str]]:
     """Returns an entry to save, with placeholders for the secrets that were typed into it, and these secrets by their names.
 
     Args:
@@ -77,7 +78,7 @@ class _Cleaner:
         self._server, self._known, self._plain, self._taken = server, known, plain, taken
         self.values: dict[str, str] = {}
 
-    def members(self, entry: Mapping[str, Any]) -> dict[str, Any]:
+    def members(self, entry: JsonMapping) -> JsonObject:
         return {key: self._value(key, value) for key, value in entry.items()}
 
     def _value(self, key: str, value: Any) -> Any:

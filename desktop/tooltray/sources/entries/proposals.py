@@ -31,6 +31,7 @@ from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.sources.entries.portable_entry import without_secrets
 from tooltray.sources.entries.server_entries import entry_diff
@@ -52,7 +53,7 @@ class KeptProposal(msgspec.Struct, rename="camel", frozen=True):
         secrets: names of the secrets that were stored for it.
     """
 
-    entry: dict[str, Any]
+    entry: JsonObject
     project: str = ""
     is_change: bool = False
     is_default: bool = True
@@ -107,7 +108,7 @@ class ProposalSnapshots:
         environ = await self._environ() if any(wanted_variables(read_entry(name, kept.entry)) for name, kept in waiting.items()) else {}
         return await asyncio.to_thread(lambda: [self._request(name, kept, environ) for name, kept in waiting.items()])
 
-    def preview(self, name: str, kept: KeptProposal, entry: Mapping[str, Any]) -> ServerUpdatePreview:
+    def preview(self, name: str, kept: KeptProposal, entry: JsonMapping) -> ServerUpdatePreview:
         """Returns what another entry of a proposed new server would change."""
         diff, slips = entry_diff(name, kept.entry, entry), tuple(check_entry(entry))
         return ServerUpdatePreview(self._file(name, kept), diff, revision=self.digest(name, kept), slips=slips)
@@ -183,8 +184,8 @@ class ProjectFiles(Protocol):
         """
         ...
 
-    async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str: ...
-    async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None: ...
+    async def add(self, project: str, name: str, entry: JsonMapping) -> str: ...
+    async def change(self, server: str, entry: JsonMapping, revision: str) -> None: ...
 
 
 class Proposals:
@@ -223,7 +224,7 @@ class Proposals:
         return kept is not None and not kept.is_change
 
     @property
-    def entries(self) -> dict[str, dict[str, Any]]:
+    def entries(self) -> dict[str, JsonObject]:
         """The waiting entries by the servers' names."""
         return {name: kept.entry for name, kept in self._waiting().items()}
 
@@ -231,7 +232,7 @@ class Proposals:
         """Returns the entry of a proposed new server."""
         return ServerEntry(name, dict(self._kept[name].entry), dict(self._kept[name].entry))
 
-    def preview(self, name: str, entry: Mapping[str, Any]) -> ServerUpdatePreview:
+    def preview(self, name: str, entry: JsonMapping) -> ServerUpdatePreview:
         """Returns what another entry of a proposed new server would change."""
         return self._snapshots.preview(name, self._kept[name], entry)
 
@@ -264,7 +265,7 @@ class Proposals:
     # for programs
 
     async def add(
-        self, name: str, entry: Mapping[str, Any], secrets: Mapping[str, str] = {}, *, is_default: bool, project: str, revision: str = ""
+        self, name: str, entry: JsonMapping, secrets: Mapping[str, str] = {}, *, is_default: bool, project: str, revision: str = ""
     ) -> str:
         """Proposes a new server, or replaces a waiting proposal of this name.
 
@@ -286,7 +287,7 @@ class Proposals:
             await self._hold(name, asked.entry, {**asked.values, **secrets}, KeptProposal({}, folder, is_default=is_default))
         return name
 
-    async def change(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str] = {}) -> None:
+    async def change(self, name: str, entry: JsonMapping, revision: str, secrets: Mapping[str, str] = {}) -> None:
         """Proposes a change of a server; a change that widens nothing is made at once and replaces a waiting one.
 
         Args:
@@ -313,7 +314,7 @@ class Proposals:
             else:
                 await self._hold(name, stored, kept | values, KeptProposal({}, is_change=True))
 
-    async def _hold(self, name: str, entry: dict[str, Any], values: Mapping[str, str], made: KeptProposal) -> None:
+    async def _hold(self, name: str, entry: JsonObject, values: Mapping[str, str], made: KeptProposal) -> None:
         read_given_entry(name, entry)
         if len(msgspec.json.encode(entry)) > LARGEST_ENTRY_BYTES:
             raise TooltrayError(
@@ -338,8 +339,8 @@ class Proposals:
         self._tell(name)
 
     async def _renamed(
-        self, entry: dict[str, Any], values: Mapping[str, str], taken: Collection[str] = ()
-    ) -> tuple[dict[str, Any], dict[str, str]]:
+        self, entry: JsonObject, values: Mapping[str, str], taken: Collection[str] = ()
+    ) -> tuple[JsonObject, dict[str, str]]:
         """Returns an entry and its secrets under names that were never used.
 
         Args:
@@ -379,7 +380,7 @@ class Proposals:
                 if self._snapshots.digest(name, waiting[name]) != digest:
                     reason = Phrase("it has been changed since you opened it, so nothing was trusted")
                     title = Phrase("'{name}' has changed meanwhile", name=name)
-                    raise Conflict(title, reason, Phrase("Review them and decide again."))
+                    raise Conflict(title, reason, Phrase("Review it and decide again."))
             return [await self._carry_out(name, waiting[name]) for name in digests]
 
     async def withdraw(self, name: str) -> list[str]:
@@ -411,7 +412,7 @@ class Proposals:
         self._tell(name, is_gone=server != name)
         return server
 
-    async def _write(self, name: str, entry: Mapping[str, Any], revision: str) -> None:
+    async def _write(self, name: str, entry: JsonMapping, revision: str) -> None:
         if self._config.file_server(name):
             await self._files.change(name, entry, revision)
         else:

@@ -8,7 +8,7 @@ its name, so that removing a server and adding it again gains nothing, else with
 import difflib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.expansion import secret_names
@@ -26,6 +26,7 @@ from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerEntry, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import Spawn
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.sources.entries.portable_entry import without_secrets
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ class ServerEntries:
         check_is_in_settings(self._servers, name)
         return self._config.server_entry(name)
 
-    def preview(self, name: str, entry: Mapping[str, Any]) -> ServerUpdatePreview:
+    def preview(self, name: str, entry: JsonMapping) -> ServerUpdatePreview:
         """Implements ServersApi.preview_server_update."""
         if self._proposals.is_new(name):
             return self._proposals.preview(name, entry)
@@ -224,7 +225,7 @@ class ServerEntries:
     async def add(
         self,
         name: str,
-        entry: Mapping[str, Any],
+        entry: JsonMapping,
         secrets: Mapping[str, str] = {},
         *,
         is_default: bool = True,
@@ -249,7 +250,7 @@ class ServerEntries:
             await self._config.set_server(name, given, is_default=is_default, is_new=True)
         return name
 
-    async def change(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str] = {}) -> None:
+    async def change(self, name: str, entry: JsonMapping, revision: str, secrets: Mapping[str, str] = {}) -> None:
         """Implements ServersApi.update_mcp_server."""
         if self._proposals.is_new(name):
             return await self._replace_proposal(name, entry, revision, secrets)
@@ -262,7 +263,7 @@ class ServerEntries:
                 return await self._project_servers.change(name, entry, revision)
             return await self._config.set_server(name, entry, revision=revision)
 
-    async def _replace_proposal(self, name: str, entry: Mapping[str, Any], revision: str, secrets: Mapping[str, str]) -> None:
+    async def _replace_proposal(self, name: str, entry: JsonMapping, revision: str, secrets: Mapping[str, str]) -> None:
         """Replaces a waiting proposal; if a person or a trusted program replaces it, that is the consent."""
         project = self._proposals.project(name)
         if await must_wait():
@@ -279,7 +280,7 @@ class ServerEntries:
         return await self._removals.remove(name, revision, keep_secrets=keep_secrets)
 
 
-def as_added(entry: Mapping[str, Any]) -> dict[str, Any]:
+def as_added(entry: JsonMapping) -> JsonObject:
     """Returns the entry of a server that is added by any way but an editor: the server asks before it changes something, unless the entry
     has its own rules.
 

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -30,6 +30,7 @@ from tooltray.foundation.files.file_text import CannotOpen, read_text
 from tooltray.foundation.files.json_places import CannotRead, read
 from tooltray.foundation.snapshots.setup import SecretSnapshot, ServerRemoval, SharedSecret, StoredSecrets
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.servers.sign_ins.tokens import PREFIX
 
 _SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
@@ -68,7 +69,7 @@ class SecretUses:
         projects: Callable[[], Names],
         served: Callable[[], Iterable[str]] = tuple,
         lost: Callable[[], Iterable[str]] = tuple,
-        proposed: Callable[[], Mapping[str, Any]] = dict,
+        proposed: Callable[[], JsonMapping] = dict,
     ) -> None:
         """
         Args:
@@ -113,7 +114,7 @@ class _Found:
         for secret in secrets:
             self.users.setdefault(secret, set()).add(user)
 
-    def note_document(self, document: Mapping[str, Any], path: str) -> None:
+    def note_document(self, document: JsonMapping, path: str) -> None:
         """Adds the uses in a document like settings.json; secrets outside of entries are used by the file itself."""
         entries = _members(document)
         for name, entry in entries.items():
@@ -134,7 +135,7 @@ def mentioned(written: object) -> Iterator[str]:
                 yield from mentioned(value)
 
 
-def _members(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _members(document: JsonMapping) -> JsonMapping:
     entries = document.get("mcpServers")
     return entries if isinstance(entries, dict) else {}
 
@@ -155,7 +156,7 @@ def _look_into(found: _Found, settings: Path, projects: Names, served: tuple[str
             found.note(str(path), _in_text(text))
 
 
-def _object(text: str) -> dict[str, Any] | None:
+def _object(text: str) -> JsonObject | None:
     try:
         content = read(text).content
     except (CannotRead, RecursionError):

@@ -4,7 +4,7 @@ Values of secrets can be set, but are never returned.
 """
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from tooltray.config.secrets.secrets import BACKUP_SECRET, SecretStore
 from tooltray.config.secrets.vaults import SecretBackend, SecretsAbsent
@@ -25,7 +25,7 @@ from tooltray.foundation.snapshots.setup import (
     SetupChange,
     StoredSecrets,
 )
-from tooltray.foundation.verbs import always, verb
+from tooltray.foundation.verbs import JsonMapping, JsonObject, always, verb
 from tooltray.servers.launch.npm_config import has_password, normalised
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class SettingsApi:
         """Returns the settings without the servers."""
         return settings_document(self._config.document)
 
-    async def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+    async def change_settings(self, changes: JsonMapping, revision: str = "") -> SettingsDocument:
         """Changes the given settings, all or none; returns the settings afterwards, without the servers.
 
         Args:
@@ -66,7 +66,7 @@ class SettingsApi:
         return settings_document(self._config.document)
 
 
-def _check_registries(changes: Mapping[str, Any]) -> None:
+def _check_registries(changes: JsonMapping) -> None:
     """Checks addresses of registries as if the user had typed them; the settings refuse values that are not texts.
 
     Raises:
@@ -85,7 +85,7 @@ def _check_registries(changes: Mapping[str, Any]) -> None:
 HARMLESS_REMEDIES = frozenset({"start"})
 
 
-def _changes_what_runs(part: "SetupApi", arguments: Mapping[str, Any]) -> bool:
+def _changes_what_runs(part: "SetupApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token for a remedy that may change what is run, or where its packages come from."""
     return arguments["kind"] not in HARMLESS_REMEDIES
 
@@ -94,11 +94,11 @@ class SetupApi:
     def __init__(self, *, setup: "Setup", remedies: "Remedies", starts: "ServerStarts") -> None:
         self._setup, self._remedies, self._starts = setup, remedies, starts
 
-    async def export_setup(self) -> dict[str, Any]:
+    async def export_setup(self) -> JsonObject:
         """Returns the servers and settings as one document, without secrets: a secret in plain text becomes `${secret:NAME}`."""
         return await self._setup.exported()
 
-    async def preview_import(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+    async def preview_import(self, setup: JsonMapping, replace: bool = False) -> list[SetupChange]:
         """Returns the changes that `import_setup` would make.
 
         Raises:
@@ -107,7 +107,7 @@ class SetupApi:
         return await self._setup.preview_import(setup, replace=replace)
 
     @verb(trusted=always)
-    async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+    async def import_setup(self, setup: JsonMapping, replace: bool = False) -> list[SetupChange]:
         """Imports an exported set-up, completely or not at all, and starts the servers that start with Tooltray; returns the changes.
 
         Args:
@@ -149,7 +149,7 @@ class SetupApi:
         return await self._remedies.apply(server, kind, value)
 
 
-async def _replaces_a_secret(part: "SecretsApi", arguments: Mapping[str, Any]) -> bool:
+async def _replaces_a_secret(part: "SecretsApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token for a secret that exists or is used: it may be part of a command, and decides as whom a server acts."""
     name = arguments["name"]
     if name in await part.get_secret_names():
@@ -157,7 +157,7 @@ async def _replaces_a_secret(part: "SecretsApi", arguments: Mapping[str, Any]) -
     return any(name in secret_names(server) for server in part._config.settings.mcp_servers.values())
 
 
-async def _removes_a_used_secret(part: "SecretsApi", arguments: Mapping[str, Any]) -> bool:
+async def _removes_a_used_secret(part: "SecretsApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token to remove a secret in use: a program could set another value then."""
     name = arguments["name"]
     return name in await part.get_secret_names() and name not in await part.get_unused_secrets()

@@ -27,6 +27,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 from tooltray.sources.entries.portable_entry import without_secrets
 from tooltray.sources.entries.server_entries import EntryWidenings
 from tooltray.sources.entries.server_secrets import ServerSecrets
@@ -159,7 +160,7 @@ def _set(document: Document, path: Path, value: object) -> None:
     document[path[-1]] = value
 
 
-Twin = Callable[[str, Mapping[str, Any]], str]
+Twin = Callable[[str, JsonMapping], str]
 """Takes name and entry of a server; returns the name of an existing server that runs the same, or an empty text."""
 NO_SETUP = Phrase("This is not a Tooltray backup")
 
@@ -174,7 +175,7 @@ class Setup:
         secrets: SecretStore,
         server_secrets: ServerSecrets,
         widenings: EntryWidenings,
-        shipped: Callable[[], Mapping[str, Any]],
+        shipped: Callable[[], JsonMapping],
     ) -> None:
         """
         Args:
@@ -185,25 +186,25 @@ class Setup:
 
     # export
 
-    async def exported(self) -> dict[str, Any]:
+    async def exported(self) -> JsonObject:
         """Returns servers and settings without secrets, and the names of the secrets that they need."""
         settings, known = self._config.settings, self._secrets.known_values()
         servers = {name: without_secrets(name, entry, known).entry for name, entry in self._config.entries.items()}
-        document: dict[str, Any] = {"version": CURRENT_VERSION, "mcpServers": servers}
+        document: JsonObject = {"version": CURRENT_VERSION, "mcpServers": servers}
         document["defaultServers"] = [name for name in settings.default_servers if name in servers]
         document |= exported_settings(settings, self._config.document, known)
         return document | {"secrets": list(_wanted_secrets(servers))}
 
     # import
 
-    async def preview_import(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
+    async def preview_import(self, setup: JsonMapping, *, replace: bool) -> list[SetupChange]:
         """Implements SetupApi.preview_import."""
         checked, values = _without_plain_secrets(_checked(setup))
         twins = _Twins(values, self._secrets.known_values())
         changes = _changes_of_import(checked, self._config.document, replace=replace, twins=twins)
         return [*changes, *await self._secret_changes(checked, _of_changed(changes, values))]
 
-    async def take_over(self, setup: Mapping[str, Any], *, replace: bool) -> list[SetupChange]:
+    async def take_over(self, setup: JsonMapping, *, replace: bool) -> list[SetupChange]:
         """Implements SetupApi.import_setup; nothing is started."""
         checked, values = _without_plain_secrets(_checked(setup))
         twins = _Twins(values, self._secrets.known_values())
@@ -222,17 +223,17 @@ class Setup:
             await self._config.edit(edit)
         return [*done, *secret_changes]
 
-    async def _secret_changes(self, setup: Mapping[str, Any], values: Mapping[str, str]) -> list[SetupChange]:
+    async def _secret_changes(self, setup: JsonMapping, values: Mapping[str, str]) -> list[SetupChange]:
         """Returns the secrets that the file contains, and those that the user must enter: all missing ones if the store cannot be read."""
         try:
             here = await self._secrets.names()
         except TooltrayError:
             here = []
-        moved = [SetupChange("replace", "secret", name, "stands in the file in plain text; is kept among your secrets") for name in values]
+        moved = [SetupChange("replace", "secret", name, "is in the file in plain text; will be stored as a secret") for name in values]
         wanted = [name for name in _wanted_secrets(setup["mcpServers"]) if name not in here and name not in values]
         return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
 
-    async def _confirmed(self, what: str, changes: Iterable[SetupChange], setup: Mapping[str, Any]) -> "_Places":
+    async def _confirmed(self, what: str, changes: Iterable[SetupChange], setup: JsonMapping) -> "_Places":
         """Requests the user's confirmation of the changes that widen something, and returns the present values that they would replace."""
         wider = {change: told for change in changes if (told := await self._widening(change, setup))}
         places = _standing([_place(change) for change in wider], setup, self._config.document)
@@ -240,7 +241,7 @@ class Setup:
             await confirm_widening(what, changes=[f"{change.name}: {told}" for change, told in wider.items()])
         return places
 
-    async def _widening(self, change: SetupChange, setup: Mapping[str, Any]) -> str:
+    async def _widening(self, change: SetupChange, setup: JsonMapping) -> str:
         """Returns what a change permits, in words; empty if it permits nothing new."""
         if change.kind == "keep" or change.subject not in ("server", "setting"):
             return ""
@@ -281,20 +282,20 @@ def _place(change: SetupChange) -> tuple[str, str]:
     return change.subject, change.name
 
 
-def _standing(places: Iterable[tuple[str, str]], setup: Mapping[str, Any], document: Document) -> _Places:
+def _standing(places: Iterable[tuple[str, str]], setup: JsonMapping, document: Document) -> _Places:
     def standing(subject: str, name: str) -> object:
         return _servers_in(document).get(name) if subject == "server" else standing_setting(name, setup, document)
 
     return copy.deepcopy({place: standing(*place) for place in places})
 
 
-def shipped_servers() -> dict[str, Any]:
+def shipped_servers() -> JsonObject:
     """Returns the default servers, as a document in the format of the settings."""
-    shipped: dict[str, Any] = json.loads(resource("default-servers.json").read_bytes())
+    shipped: JsonObject = json.loads(resource("default-servers.json").read_bytes())
     return shipped
 
 
-def _checked(setup: Mapping[str, object]) -> dict[str, Any]:
+def _checked(setup: Mapping[str, object]) -> JsonObject:
     """Validates a set-up and returns a copy.
 
     Raises:
@@ -328,7 +329,7 @@ def _checked(setup: Mapping[str, object]) -> dict[str, Any]:
     return {**copy.deepcopy(dict(setup)), **known}  # another program's file has no `defaultServers`
 
 
-def _without_plain_secrets(setup: dict[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, str]]]:
+def _without_plain_secrets(setup: JsonObject) -> tuple[JsonObject, dict[str, dict[str, str]]]:
     """Returns the set-up with placeholders for plain secrets, and their values by server and name."""
     found = {name: without_secrets(name, entry) for name, entry in setup["mcpServers"].items()}
     return {**setup, "mcpServers": {name: each.entry for name, each in found.items()}}, {name: each.values for name, each in found.items()}
@@ -354,7 +355,7 @@ class _Twins:
         """
         self._values, self._known = values, known
 
-    def among(self, here: Mapping[str, Any]) -> Twin:
+    def among(self, here: JsonMapping) -> Twin:
         there: dict[str, str] = {}
         for name, entry in here.items():
             with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing
@@ -362,32 +363,32 @@ class _Twins:
                     there |= {_fingerprint(name, entry, is_own_secret_any=is_any): name for is_any in (True, False)}
         return partial(self._twin, there)
 
-    def _twin(self, there: Mapping[str, str], name: str, entry: Mapping[str, Any]) -> str:
+    def _twin(self, there: Mapping[str, str], name: str, entry: JsonMapping) -> str:
         values = self._values[name].values()
         if not all(value in self._known for value in values):
             return ""
         return there.get(_fingerprint(name, entry, is_own_secret_any=bool(values)), "")
 
 
-def _fingerprint(name: str, entry: Mapping[str, Any], *, is_own_secret_any: bool) -> str:
+def _fingerprint(name: str, entry: JsonMapping, *, is_own_secret_any: bool) -> str:
     """Returns a hash of what runs. With `is_own_secret_any` the server's name in the names of its secrets does not matter."""
     text = json.dumps(entry, default=float)  # numbers read from a file are Decimals
     own = text.replace(f"${{secret:{name}/", "${secret:*/") if is_own_secret_any else text
     return config_hash(read_entry(name, json.loads(own)))
 
 
-def _changes_of_import(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins) -> list[SetupChange]:
+def _changes_of_import(setup: JsonMapping, document: Document, *, replace: bool, twins: _Twins) -> list[SetupChange]:
     defaults = _default_changes(setup, document) if replace and setup["says_defaults"] else ()
     return [*_server_changes(setup, document, replace=replace, twins=twins), *defaults, *setting_changes(setup, document, replace=replace)]
 
 
-def _changes_of_reset(shipped: Mapping[str, Any], document: Document) -> list[SetupChange]:
+def _changes_of_reset(shipped: JsonMapping, document: Document) -> list[SetupChange]:
     own = [name for name in _servers_in(document) if name not in shipped["mcpServers"]]
     kept = [SetupChange("keep", "server", name, "your own") for name in own]
     return [*_server_changes(shipped, document, replace=True), *_default_changes(shipped, document), *kept]
 
 
-def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bool, twins: _Twins | None = None) -> Iterator[SetupChange]:
+def _server_changes(setup: JsonMapping, document: Document, *, replace: bool, twins: _Twins | None = None) -> Iterator[SetupChange]:
     """Yields the changes of servers.
 
     Args:
@@ -397,20 +398,20 @@ def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bo
     twin = twins.among(here) if twins else lambda name, entry: ""
     for name, entry in setup["mcpServers"].items():
         if name not in here and (other := twin(name, entry)):
-            yield SetupChange("keep", "server", name, f"the same is there already, as '{other}'")
+            yield SetupChange("keep", "server", name, f"the same already exists, as '{other}'")
         elif name not in here:
             yield SetupChange("add", "server", name, _in_words(name, entry))
             if name in setup["defaultServers"]:
                 yield _default_change(name, True)
         elif here[name] == entry:
-            yield SetupChange("keep", "server", name, "the same already")
+            yield SetupChange("keep", "server", name, "already the same")
         elif replace:
             yield SetupChange("replace", "server", name, _difference(here[name], entry))
         else:
-            yield SetupChange("keep", "server", name, "there is one of this name")
+            yield SetupChange("keep", "server", name, "a server of this name already exists")
 
 
-def _default_changes(shipped: Mapping[str, Any], document: Document) -> Iterator[SetupChange]:
+def _default_changes(shipped: JsonMapping, document: Document) -> Iterator[SetupChange]:
     """Yields the changes of whether existing servers start with the hub."""
     defaults = _defaults_in(document)
     for name in shipped["mcpServers"]:
@@ -419,11 +420,11 @@ def _default_changes(shipped: Mapping[str, Any], document: Document) -> Iterator
 
 
 def _default_change(name: str, is_default: bool) -> SetupChange:
-    kind, detail = ("add", "starts with the hub") if is_default else ("remove", "starts when it is first used")
+    kind, detail = ("add", "starts with Tooltray") if is_default else ("remove", "starts when it is first used")
     return SetupChange(kind, "default", name, detail)
 
 
-def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document: Document) -> None:
+def _apply(changes: Collection[SetupChange], setup: JsonMapping, document: Document) -> None:
     servers, defaults = part(document, "mcpServers"), texts(document, "defaultServers")
     for change in changes:
         if change.subject == "server" and change.kind in ("add", "replace"):
@@ -436,7 +437,7 @@ def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document:
             apply_setting(change, setup, document)
 
 
-def _servers_in(document: Mapping[str, object]) -> Mapping[str, Any]:
+def _servers_in(document: Mapping[str, object]) -> JsonMapping:
     servers = document.get("mcpServers")
     return servers if isinstance(servers, dict) else {}
 
@@ -446,11 +447,11 @@ def _defaults_in(document: Mapping[str, object]) -> list[str]:
     return list(defaults) if isinstance(defaults, list) else []
 
 
-def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:
+def _wanted_secrets(servers: JsonMapping) -> tuple[str, ...]:
     return tuple(dict.fromkeys(secret for name, entry in servers.items() for secret in secret_names(read_entry(name, entry))))
 
 
-def _in_words(name: str, entry: Mapping[str, Any]) -> str:
+def _in_words(name: str, entry: JsonMapping) -> str:
     """Describes what would run and its approval rules, which the user has to check in a foreign file."""
     config = read_entry(name, entry)
     by_rules = [rule_words.words(rule) for rule in config.call_rules]

@@ -7,13 +7,13 @@ a proxy may do more than pass messages on.
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import JsonMapping, JsonObject
 
-Entry = dict[str, Any]  # in the spelling of `mcpServers`
+Entry = JsonObject  # in the spelling of `mcpServers`
 
 _URL = re.compile(r"https?://\S+")
 _VERSION = re.compile(r"(?<=.)@[^/]*$")
@@ -42,7 +42,7 @@ class Carried(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...] = ()
 
 
-def carried_by(entry: Mapping[str, Any]) -> Carried | None:
+def carried_by(entry: JsonMapping) -> Carried | None:
     """Returns the offered entry for an entry that starts a proxy or a container; None if the entry is offered unchanged."""
     words = _program(entry)
     if not words:
@@ -68,7 +68,7 @@ def is_docker_gateway(words: Sequence[str]) -> bool:
     return list(words[:4]) in (["docker", "mcp", "gateway", "run"], ["docker", "mcp", "gateway"])
 
 
-def _program(entry: Mapping[str, Any]) -> list[str]:
+def _program(entry: JsonMapping) -> list[str]:
     """Returns the words of a command line from the actual program on, without launchers, shells and versions."""
     words = [str(entry.get("command") or ""), *(str(word) for word in entry.get("args") or ())]
     if words[0].lower() in _WRAPPED and len(words) > 2 and words[1].lower() == "/c":
@@ -82,7 +82,7 @@ def _program(entry: Mapping[str, Any]) -> list[str]:
     return [_VERSION.sub("", rest[0]), *rest[1:]] if rest else []
 
 
-def _mcp_remote(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
+def _mcp_remote(words: Sequence[str], env: JsonMapping) -> Entry | None:
     """Reads `mcp-remote URL [PORT] [--header "Name: value"] [--transport http-only]`."""
     url, headers, kind, rest = "", dict[str, str](), "", list(words)
     while rest:
@@ -103,7 +103,7 @@ def _mcp_remote(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
     return _remote(url, kind, headers)
 
 
-def _supergateway(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
+def _supergateway(words: Sequence[str], env: JsonMapping) -> Entry | None:
     """Reads `supergateway --sse URL` or `--streamableHttp URL`, with `--header` and `--oauth2Bearer`."""
     url, headers, kind, rest = "", dict[str, str](), "", list(words)
     while rest:
@@ -124,7 +124,7 @@ def _supergateway(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
     return _remote(url, kind, headers)
 
 
-def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
+def _mcp_proxy(words: Sequence[str], env: JsonMapping) -> Entry | None:
     """Reads `mcp-proxy [--transport sse|streamablehttp] [-H NAME VALUE] URL`; with a command instead of the URL it is a server."""
     url, headers, kind, rest = "", dict[str, str](), "sse", list(words)
     token = env.get(TOKEN)
@@ -144,7 +144,7 @@ def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
     return _remote(url, kind, headers)
 
 
-def _container(entry: Mapping[str, Any], words: Sequence[str]) -> Carried | None:
+def _container(entry: JsonMapping, words: Sequence[str]) -> Carried | None:
     """Returns the image of a container for the user; the container itself is offered unchanged."""
     if is_docker_gateway(words):
         return Carried(dict(entry), Phrase("Docker's own gateway: the servers that are switched on in Docker Desktop"))
@@ -183,7 +183,7 @@ def _image(words: Sequence[str]) -> str:
     return ""
 
 
-def _take_header(text: str, env: Mapping[str, Any], headers: dict[str, str]) -> bool:
+def _take_header(text: str, env: JsonMapping, headers: dict[str, str]) -> bool:
     """Splits `Name: value`; variables of the entry's own environment in the value are filled in, as the proxy does."""
     found = _HEADER.fullmatch(text)
     if found is None:
@@ -198,7 +198,7 @@ def _remote(url: str, kind: str, headers: Mapping[str, str]) -> Entry | None:
     return {"url": url} | ({"type": kind} if kind else {}) | ({"headers": dict(headers)} if headers else {})
 
 
-_READERS: Mapping[str, Callable[[Sequence[str], Mapping[str, Any]], Entry | None]] = {
+_READERS: Mapping[str, Callable[[Sequence[str], JsonMapping], Entry | None]] = {
     "mcp-remote": _mcp_remote,
     "supergateway": _supergateway,
     "mcp-proxy": _mcp_proxy,

@@ -7,7 +7,6 @@ lost (see edited_files).
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from tooltray.config.foreign_configs.config_source import CannotUse, ConfigSource
 from tooltray.config.foreign_configs.mcp_json import holder_of, read_mcp_json, with_entry, without_entry
@@ -23,6 +22,7 @@ from tooltray.foundation.files.json_text import check_revision, digest_of, revis
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.upstream.project_folder import shown
@@ -33,7 +33,7 @@ from tooltray.sources.project_files.trust_decisions import TrustDecisions
 from tooltray.sources.projects.project_sources import OWN, ProjectFolders
 
 NEW_FILE_MODE = 0o600  # an entry may contain a key
-Edit = Callable[[str, Mapping[str, Any]], str]
+Edit = Callable[[str, JsonMapping], str]
 """Makes the new text of a file from its text and its server entries by name."""
 
 
@@ -48,7 +48,7 @@ class ProjectEdits:
         self._files = files or EditedFiles(history)
         self._lock = asyncio.Lock()
 
-    async def add(self, folder: str, name: str, entry: Mapping[str, Any]) -> str:
+    async def add(self, folder: str, name: str, entry: JsonMapping) -> str:
         """Adds an entry and returns its digest.
 
         Args:
@@ -59,7 +59,7 @@ class ProjectEdits:
             TooltrayError: the entry cannot be used, or the file cannot be read or written.
         """
 
-        def edit(text: str, there: Mapping[str, Any]) -> str:
+        def edit(text: str, there: JsonMapping) -> str:
             if name in there:
                 hint = Phrase("Choose another name, or change the one that is there.")
                 title = Phrase("there is a server '{name}' in '{folder}' already", name=shown(name), folder=shown(folder))
@@ -68,7 +68,7 @@ class ProjectEdits:
 
         return await self._change(folder, edit, name)
 
-    async def change(self, folder: str, name: str, entry: Mapping[str, Any], revision: str) -> str:
+    async def change(self, folder: str, name: str, entry: JsonMapping, revision: str) -> str:
         """Replaces an entry and returns its digest.
 
         Args:
@@ -80,7 +80,7 @@ class ProjectEdits:
             TooltrayError: as `add`.
         """
 
-        def edit(text: str, there: Mapping[str, Any]) -> str:
+        def edit(text: str, there: JsonMapping) -> str:
             _check(there, name, folder, revision)
             return with_entry(text, name, entry)
 
@@ -89,7 +89,7 @@ class ProjectEdits:
     async def remove(self, folder: str, name: str, revision: str) -> None:
         """Removes an entry; arguments and errors as in `change`."""
 
-        def edit(text: str, there: Mapping[str, Any]) -> str:
+        def edit(text: str, there: JsonMapping) -> str:
             _check(there, name, folder, revision)
             return without_entry(text, name)
 
@@ -154,7 +154,7 @@ def _edited(path: Path, file: FileText, edit: Edit, name: str) -> tuple[str, str
     return text, digest_of(_servers(text)[name]) if name and _check_entry(path, text, name) else ""
 
 
-def _servers(text: str) -> Mapping[str, Any]:
+def _servers(text: str) -> JsonMapping:
     """Returns the entries of a text by name, usable or not."""
     if not text.strip("\ufeff \t\r\n"):
         return {}
@@ -176,7 +176,7 @@ def _check_entry(path: Path, text: str, name: str) -> bool:
     raise TooltrayError(title, problem.message if problem else "", Phrase("Nothing was changed."))
 
 
-def _check(there: Mapping[str, Any], name: str, folder: str, revision: str) -> None:
+def _check(there: JsonMapping, name: str, folder: str, revision: str) -> None:
     if name not in there:
         title = Phrase("server '{name}' in '{folder}' no longer exists", name=shown(name), folder=shown(folder))
         raise NotFound(title, hint=Phrase("Review them and decide again."))
@@ -263,7 +263,7 @@ class ProjectServers:
 
     # changes
 
-    async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
+    async def add(self, project: str, name: str, entry: JsonMapping) -> str:
         """Writes a new entry into a project's own file and trusts it; returns the server's name in the hub."""
         folder = await self.folder_to_write(project)
         read_given_entry(name, entry)
@@ -275,7 +275,7 @@ class ProjectServers:
         await self._files.read_now(folder)
         return server
 
-    async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
+    async def change(self, server: str, entry: JsonMapping, revision: str) -> None:
         """Replaces the entry of a server in the project's own file."""
         there = self._project_server(server)
         read_given_entry(server, entry)

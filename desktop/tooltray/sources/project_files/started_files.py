@@ -13,13 +13,13 @@ import shlex
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from tooltray.config.settings.file_server import PROJECT_FOLDER
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.files.atomic_file import read_own, write_atomically
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.servers.launch.command_lookup import program_name
 from tooltray.servers.upstream.project_folder import is_inside
 
@@ -176,7 +176,7 @@ def _commands(line: str, config: MCPServerConfig) -> Iterator[MCPServerConfig]:
         command = []
 
 
-def _package(folder: str) -> Mapping[str, Any]:
+def _package(folder: str) -> JsonMapping:
     try:
         with open(os.path.join(folder, "package.json"), "rb") as file:
             found = json.loads(file.read(LARGEST_BYTES))

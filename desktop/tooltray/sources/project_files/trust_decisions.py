@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -27,6 +27,7 @@ from tooltray.foundation.files.json_text import digest_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.tasks import finish_in_thread
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.servers.confinement.confinements import CONFINEMENT, OWN_FILES, Confinements, starts_confined
 from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.upstream.project_folder import shown
@@ -47,7 +48,7 @@ class Revoked(NamedTuple):
     folder: str = ""
     entry: str = ""
     digest: str = ""
-    choices: Mapping[str, Any] = {}
+    choices: JsonMapping = {}
     files: Digests | None = None
 
 
@@ -241,7 +242,7 @@ def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, di
         raise NotFound(title, hint=Phrase("Look again at what waits: tooltray trust DIR"))
     if seen_digest(entry.digest, files) != digest:
         reason = Phrase("it has been changed since you opened it, so nothing was trusted")
-        raise Conflict(Phrase("'{name}' has changed meanwhile", name=shown(name)), reason, Phrase("Review them and decide again."))
+        raise Conflict(Phrase("'{name}' has changed meanwhile", name=shown(name)), reason, Phrase("Review it and decide again."))
 
 
 NO_PROJECT = ""  # the key of these servers in the store's table by projects
@@ -338,7 +339,7 @@ class InMemoryTrust:
             raise NotFound(Phrase("'{name}' is not waiting for approval", name=name), hint=Phrase("List what is waiting: tooltray trust"))
         if _digest(config) != digest:
             reason = Phrase("it has been changed since you opened it, so nothing was trusted")
-            raise Conflict(Phrase("'{name}' has changed meanwhile", name=name), reason, Phrase("Review them and decide again."))
+            raise Conflict(Phrase("'{name}' has changed meanwhile", name=name), reason, Phrase("Review it and decide again."))
 
     def _request(self, name: str, config: MCPServerConfig) -> TrustRequest:
         """Blocks for a few file system calls."""

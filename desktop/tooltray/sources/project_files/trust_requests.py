@@ -11,7 +11,6 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -25,6 +24,7 @@ from tooltray.consent.approvals.suspicion import visible
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.sources.project_files.started_files import PROJECT_VARIABLES, found_inside, starts_others
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")
@@ -115,13 +115,13 @@ def trust_request(
     )
 
 
-def entry_diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+def entry_diff(before: JsonMapping, after: JsonMapping) -> tuple[str, ...]:
     """Compares an entry with the one that the user has seen; each line begins with "+", "-" or " "."""
     compared = difflib.unified_diff(_lines(before), _lines(after), lineterm="", n=MOST_LINES)
     return tuple(line[:1] + _cut(visible(line[1:])) for line in compared if not line.startswith(_HEADS))
 
 
-def _lines(entry: Mapping[str, Any]) -> list[str]:
+def _lines(entry: JsonMapping) -> list[str]:
     lines = json.dumps(entry, indent=2, ensure_ascii=False, sort_keys=True, default=str).splitlines()
     return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "…"]
 
@@ -160,7 +160,7 @@ def _pairs(values: Mapping[str, str], sign: str) -> tuple[str, ...]:
     return tuple(in_one_line(f"{name}{sign}{value}") for name, value in values.items())
 
 
-def _others(written: Mapping[str, Any]) -> Iterator[str]:
+def _others(written: JsonMapping) -> Iterator[str]:
     """Yields the other fields of an entry as written: some decide what runs, and nothing may hide there."""
     for name, value in written.items():
         if name not in SHOWN_FIELDS and value not in (None, "", [], {}):

@@ -1,8 +1,7 @@
 """The API about projects, and servers that start for a project."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tooltray.foundation.confirmation import confirm_widening, note_narrowing
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
@@ -10,7 +9,7 @@ from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.verbs import verb
+from tooltray.foundation.verbs import JsonMapping, verb
 from tooltray.protocol.sessions.session_state import SessionMoved, SessionState, SessionStates
 from tooltray.servers.upstream.project_folder import project_name, shown
 from tooltray.servers.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
@@ -30,7 +29,7 @@ SAID_BY = {
 }
 
 
-def _changes_arguments(part: "ProjectsApi", arguments: Mapping[str, Any]) -> bool:
+def _changes_arguments(part: "ProjectsApi", arguments: JsonMapping) -> bool:
     """Requires a trusted token to change deferred arguments, which are part of the command."""
     return arguments.get("template") is not None or bool(arguments["deferred"])
 

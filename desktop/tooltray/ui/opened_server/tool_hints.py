@@ -2,11 +2,11 @@
 renames it. Settings without a field here (several icons, their sizes) stay unless their field is changed."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
@@ -30,7 +30,7 @@ class ToolHints(QWidget):
         super().__init__()
         self._theme = theme
         self._lines = column(self, spacing=12)
-        self._kept: Mapping[str, Any] = {}
+        self._kept: JsonMapping = {}
         self._title = self._field(tr("Title for AI clients"), LONGEST_TITLE)
         self._hints = {
             "readOnlyHint": self._choice(tr("Only reads")),
