@@ -513,7 +513,7 @@ async def test_a_rule_is_read_in_whole_with_what_it_would_have_covered_before_it
     assert buttons(window)[-2:] == ["Back", "Allow, and make the rule"]
     assert "Runs without asking: whole words 1." in words(window)
     button(window, "short 2").click()
-    await until(lambda: "whole words 2" in words(window) and "3 more are not judged" in words(window))
+    await until(lambda: "whole words 2" in words(window) and "3 more could not be checked" in words(window))
     await until(lambda: "Mind this one." in words(window))
     button(window, "Allow, and make the rule").click()
     await until(lambda: asked.answers == [("1", "rule-2")])

@@ -54,7 +54,7 @@ async def edits(desk: Desk) -> EditsPanel:
 async def test_who_is_here_stands_with_its_connection_and_what_it_holds(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)
-        assert "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here." in words(tab)
+        assert "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more." in words(tab)
         assert "5 keys in plain text." in words(tab)
         assert cells(tab.table, 0) == ["Claude Code", "Runs now", "Not connected", "4", "1", "Connect"]
         assert cells(tab.table, 1)[2:] == ["Connected", "1", "1", "Disconnect"]

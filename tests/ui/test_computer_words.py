@@ -17,9 +17,9 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
     def scan(*clients: AiClient) -> ClientScan:
         return ClientScan(clients)
 
-    assert scan_title(scan(CLAUDE)) == "Claude Code is here."
-    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Claude Code, Cursor and Codex are here."
-    assert scan_title(SCAN) == "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here."
+    assert scan_title(scan(CLAUDE)) == "Found Claude Code."
+    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Found Claude Code, Cursor and Codex."
+    assert scan_title(SCAN) == "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more."
     assert scan_title(scan(WARP)) == "No supported AI client found on this computer."
 
 
@@ -89,7 +89,7 @@ def test_changes_are_said_as_what_was_done(app: QApplication) -> None:
 def test_what_undo_will_do_is_said_before(app: QApplication) -> None:
     assert [said.undo_word(change) for change in CHANGES] == [
         "Undo makes the file what it was, to the byte.",
-        "The file has changed since. Undo takes back only this change.",
+        "The file has changed since. Undo reverses only this change.",
         "",
     ]
 

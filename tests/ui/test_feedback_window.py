@@ -36,7 +36,7 @@ from tooltray.ui.widgets.markdown_view import MarkdownView
 NOW = time.time()
 SHOP = FeedbackSnapshot("1", "claude-code", "/srv/code/shop", "shop", "# Done\n\nTotals are **fixed**.", NOW - 42, NOW + 86_400)
 BLOG = replace(SHOP, id="2", project_path="/srv/code/blog", project_name="blog")
-READY = ["Resume", "Show me the diff"]
+READY = ["Continue", "Show me the diff"]
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
@@ -180,16 +180,16 @@ async def test_enter_writes_a_line_and_sends_nothing(theme: Theme) -> None:
 
 async def test_a_ready_answer_goes_into_the_text_and_is_not_sent(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
-        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Resume"])
-        control(window, "Resume").click()
+        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Continue"])
+        control(window, "Continue").click()
         control(window, "Show me the diff").click()
-        assert window.box.text == "Go on\nShow me the diff"
+        assert window.box.text == "Continue\nShow me the diff"
         assert not feedback.asked("answer_feedback")
 
 
 async def test_ready_answers_are_added_changed_and_removed_in_a_sheet(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
-        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Resume"])
+        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Continue"])
         await come(window)
         control(window, "Edit ready answers").click()
         assert window.sheet is not None
@@ -453,7 +453,7 @@ async def test_a_hub_that_goes_takes_the_windows_away_and_leaves_the_drafts(them
 async def test_the_history_of_the_project_is_shown_in_a_sheet(theme: Theme) -> None:
     async with asked(theme) as (feedback, window):
         answered = FeedbackEntry(
-            "0", "/srv/code/shop", "shop", "claude-code", "# Step\n**one**", NOW - 90, "answered", "Resume", ("a.png",), NOW
+            "0", "/srv/code/shop", "shop", "claude-code", "# Step\n**one**", NOW - 90, "answered", "Continue", ("a.png",), NOW
         )
         outcomes = ("dismissed", "expired", "withdrawn", "replaced", "waiting", "odd")
         feedback.engine.feedback_history = [answered, *(replace(answered, outcome=each, text="", attachments=()) for each in outcomes)]
@@ -465,7 +465,7 @@ async def test_the_history_of_the_project_is_shown_in_a_sheet(theme: Theme) -> N
         await until(lambda: "You answered" in words(panel))
         for text in (
             "Step\none",
-            "Resume",
+            "Continue",
             "a.png",
             "You closed it without an answer",
             "The AI client gave up",
@@ -488,7 +488,7 @@ async def test_an_empty_history_and_one_that_cannot_be_read_say_so(theme: Theme)
         control(window, "History").click()
         assert window.sheet is not None
         panel = window.sheet.panel
-        await until(lambda: "Nothing yet." in words(panel))
+        await until(lambda: "No reports yet." in words(panel))
         window.sheet.dismiss()
         feedback.engine.failures["get_feedback_history"] = TooltrayError("The history cannot be read", "disk")
         control(window, "History").click()
@@ -574,7 +574,7 @@ async def test_everything_has_a_name_and_tab_reaches_it(theme: Theme) -> None:
         assert nameless(window) == []
         window.box.field.setFocus()
         path = {await tab(window) for _ in range(14)}
-        assert {"History", "What was done", "Resume", "Edit ready answers", "Your answer", "Remove picture.png", "Send"} <= path
+        assert {"History", "What was done", "Continue", "Edit ready answers", "Your answer", "Remove picture.png", "Send"} <= path
         control(window, "Edit ready answers").click()
         await asyncio.sleep(0)
         assert nameless(window) == []
@@ -582,7 +582,7 @@ async def test_everything_has_a_name_and_tab_reaches_it(theme: Theme) -> None:
 
 async def test_a_switch_of_language_and_theme_reaches_an_open_window(theme: Theme, app: QApplication) -> None:
     async with asked(theme) as (_, window):
-        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Resume"])
+        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Continue"])
         translator = JsonTranslator("zh_TW")
         app.installTranslator(translator)
         try:

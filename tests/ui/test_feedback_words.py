@@ -57,5 +57,5 @@ def test_a_window_is_named_for_the_best_that_is_known() -> None:
 
 
 def test_ready_answers_of_tooltray_are_known_and_those_of_a_person_stay_as_they_are() -> None:
-    for answer in ("Resume", "Looks good, commit it", "Show me the diff", "Stop here", "Run it on {all} machines"):
+    for answer in ("Continue", "Looks good, commit it", "Show me the diff", "Stop here", "Run it on {all} machines"):
         assert ready_answer_words(answer) == answer

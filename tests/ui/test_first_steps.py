@@ -107,7 +107,7 @@ async def test_the_first_way_names_the_clients_whose_servers_can_come_here(theme
     async with Desk(fake, theme) as desk:
         await until(lambda: "Import servers from Claude Code" in drawn(desk.page))
         desk.window.context.scans.scan_changed.emit(replace(SCAN, servers=0))
-        assert "Move servers" not in drawn(desk.page)
+        assert "Import servers" not in drawn(desk.page)
 
 
 async def test_trying_leads_to_a_tool_that_reads(theme: Theme) -> None:

@@ -89,7 +89,7 @@ async def test_what_is_looked_at_is_told_in_full(theme: Theme) -> None:
 async def test_only_what_is_ticked_is_moved_and_what_is_missing_is_asked_for_first(theme: Theme) -> None:
     async with Desk(engine(NO_PROBLEMS), theme) as desk:
         panel = await opened(desk)
-        assert "search needs to be told" in words(panel)
+        assert "Values for search" in words(panel)
         panel.table.switched.emit(LINEAR, False)
         control(panel, "Import 3 servers").click()
         assert "Required." in words(panel)
@@ -115,9 +115,9 @@ async def test_a_value_is_asked_for_as_long_as_its_server_is_ticked(theme: Theme
     async with Desk(engine(), theme) as desk:
         panel = await opened(desk)
         panel.table.switched.emit(SEARCH, False)
-        assert "search needs to be told" not in words(panel)
+        assert "Values for search" not in words(panel)
         panel.table.switched.emit(SEARCH, True)
-        assert "search needs to be told" in words(panel)
+        assert "Values for search" in words(panel)
 
 
 async def test_all_of_a_group_are_ticked_or_none(theme: Theme) -> None:
@@ -271,5 +271,5 @@ def test_all_that_works_is_said_in_one_sentence(theme: Theme) -> None:
     assert said.outcome_title([IMPORTED[0]]) == "It works here now."
     assert said.outcome_title([IMPORTED[0], IMPORTED[0]]) == "All 2 work here now."
     assert said.outcome_text(replace(IMPORTED[0], removed_from=(), tools=1), NAMES) == "1 tool listed."
-    assert said.outcome_text(IMPORTED[1], NAMES) == "It waits for your approval, a sign-in or its first use. It stays in its clients."
+    assert said.outcome_text(IMPORTED[1], NAMES) == "It waits for your approval, a sign-in or its first use, and stays in its clients."
     assert said.outcome_text(ImportedServer("1", "x", "cancelled"), NAMES) == "It was not imported."

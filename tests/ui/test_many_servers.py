@@ -194,7 +194,7 @@ async def test_what_showing_tools_on_demand_would_save_is_said_and_done(theme: T
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.findChild(TokenAdvice).isVisible())
         advice = desk.page.findChild(TokenAdvice)
-        assert advice.text() == "Save 89…,880"
+        assert advice.text() == "Save 89,880…"
         advice.click()
         menu = advice.findChild(QMenu)
         assert [each.text() for each in menu.actions() if each.text()] == ["big: saves 89,880 tokens"]

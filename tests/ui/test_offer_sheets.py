@@ -261,7 +261,7 @@ async def test_the_first_start_says_what_ai_clients_have_and_leads_to_moving_pas
     fake.client_scan, fake.import_plan, fake.starters = SCAN, PLAN, list(STARTERS)
     async with Desk(fake, theme) as desk:
         await until(lambda: "5 keys in plain text." in words(desk.page))
-        assert "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here." in words(desk.page)
+        assert "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more." in words(desk.page)
         ways = [each for each in desk.page.findChildren(Beginning) if each.isVisible()]
         ways[2].click()
         assert desk.page.discover.isVisible()

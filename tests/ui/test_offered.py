@@ -98,7 +98,7 @@ async def test_a_server_that_does_not_tell_changes_is_said_to_be_one(theme: Them
         desk.engine.failures["subscribe_resource"] = TooltrayError("'a' does not report changes of this resource")
         switch = control(preview, "Follow changes")
         switch.click()
-        await until(lambda: "'a' does not tell" in words(preview))
+        await until(lambda: "'a' does not report changes of this resource" in words(preview))
         assert not switch.isChecked()
 
 

@@ -89,7 +89,7 @@ async def test_a_new_profile_is_named_ticked_and_saved(theme: Theme) -> None:
         assert not control(panel, "Save").isEnabled()
         field(panel, "Name").setText("  my tools ")
         assert "tooltray-bridge --profile 'my tools'" in words(panel)
-        field(panel, "Its description").setText("Trying")
+        field(panel, "What it is for").setText("Trying")
         table(panel).row_chosen.emit(table(panel).rows[place(panel, "files")])
         tick(panel, "files", "write")
         assert count(panel, "files") == "1 of 2"

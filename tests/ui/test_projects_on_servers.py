@@ -172,7 +172,11 @@ async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(th
         end = "" if head else " in every client's context"
         await until(lambda: f"{head}210 of 6,600 tokens{end}" in words(desk.page))
         tip = desk.page.findChild(TokenSummary).toolTip()
-        assert tip.startswith("AI clients get these. Change it in Clients > Kinds of clients.\nWhat a client's model reads")
+        listed, counted = (
+            "AI clients get these. Change it in Clients > Kinds of clients.",
+            "Tokens of tool definitions in a client's context, counted with",
+        )
+        assert tip.startswith(f"{listed}\n{counted} ")
 
 
 async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:
@@ -357,7 +361,7 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
         assert "90 of 6,480 tokens in every client's context." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
         desk.commands.look_costs()
-        await until(lambda: "Now a client reads" not in words(panel))
+        await until(lambda: "in every client's context" not in words(panel))
         desk.wishes.options_requested.emit("b")
         assert desk.window.sheet.panel is panel
         desk.commands.remove("b")

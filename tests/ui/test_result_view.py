@@ -115,7 +115,7 @@ def test_a_picture_is_shown_and_one_that_lies_about_its_size_is_not_decoded(them
         theme, {"content": [picture(png(30, 20)), picture(png_that_lies(60_000)), picture(b"no picture"), picture(png(3, 3)[:40])]}
     )
     assert len(view.findChildren(Picture)) == 1
-    assert "It says that it has 60,000 × 60,000 pixels" in words(view)
+    assert "It is too large to show here: 60,000 × 60,000 pixels." in words(view)
     assert "This picture format cannot be shown here." in words(view)
     assert "It is damaged." in words(view)
 

@@ -50,7 +50,7 @@ async def test_tab_goes_through_the_clients_on_this_computer(theme: Theme) -> No
         desk.open_tab(COMPUTER)
         await until(lambda: desk.computer.table.rows and not len(desk.tasks))
         path = [await tab(desk.window) for _ in range(24)]
-        wanted = ["Import servers…", "Here, 6", "Rescan", "Connect all", "AI clients on this computer"]
+        wanted = ["Import servers…", "Installed, 6", "Rescan", "Connect all", "AI clients on this computer"]
         assert [name for name in path if name in wanted][:5] == wanted
 
 

@@ -16,7 +16,7 @@ from tooltray.ui.feedback.feedback_window import FeedbackWindow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.markdown_view import MarkdownView
 
-READY = ("Resume", "Looks good, commit it", "Show me the diff", "Stop here")
+READY = ("Continue", "Looks good, commit it", "Show me the diff", "Stop here")
 SUMMARY = """## Invoice totals are fixed
 
 - `invoice.py` sums the **net** amount of each line

@@ -48,8 +48,8 @@ def duration_words(seconds: float) -> str:
 def ready_answer_words(answer: str) -> str:
     """Returns one of Tooltray's ready answers in the user's language; an answer that the user wrote stays unchanged."""
     match answer:
-        case "Go on":
-            return tr("Resume")
+        case "Continue":
+            return tr("Continue")
         case "Looks good, commit it":
             return tr("Looks good, commit it")
         case "Show me the diff":

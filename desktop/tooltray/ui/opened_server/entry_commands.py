@@ -97,7 +97,7 @@ class EntryCommands(Commands):
             try:
                 await servers.update_mcp_server(name, entry, revision)
             except Conflict as error:
-                raise TooltrayError(tr("'{name}' is not put back", name=name), error.problem.message, error.problem.hint) from None
+                raise TooltrayError(tr("'{name}' is not restored", name=name), error.problem.message, error.problem.hint) from None
 
         return put_back
 

@@ -3,7 +3,7 @@ two of the engine; a failure is a Problem, to be shown where the action was star
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -13,6 +13,7 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import TaskKeeper
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file, project_of
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice, at_sheet
@@ -109,7 +110,7 @@ class ServerCommands(Commands):
         """
         server = self._servers.find(name)
         if server is not None and server.is_disabled and is_of_file(server):
-            raise TooltrayError(tr("'{name}' is switched off in its file", name=name), server.file, change_there(server))
+            raise TooltrayError(tr("'{name}' is disabled in its file", name=name), server.file, change_there(server))
         if server is not None and server.is_disabled:
             entry = (await self._hub.servers.get_mcp_servers())[name]
             await self._hub.servers.update_mcp_server(name, {**entry, "disable": False})
@@ -376,7 +377,7 @@ class ServerCommands(Commands):
             await self._list_tools(server)  # the switch then stands where it truly is
 
     @action(at_server)
-    async def word_tool(self, server: str, tool: str, override: Mapping[str, Any], limit: tuple[int | None] | None = None) -> None:
+    async def word_tool(self, server: str, tool: str, override: JsonMapping, limit: tuple[int | None] | None = None) -> None:
         """Renames a tool for AI clients; emits `tool_worded`.
 
         Args:
