@@ -338,5 +338,5 @@ def typed_result(verb: str, value: object) -> Any:
     try:
         return msgspec.convert(value, result_type(verb))
     except msgspec.ValidationError as error:
-        hint = "If the hub is of another version, stop it with: tooltray stop"
-        raise TooltrayError("The hub's answer makes no sense", f"{verb}: {error}", hint) from None
+        hint = Phrase("If it is an older version, stop it: tooltray stop")
+        raise TooltrayError(Phrase("Tooltray sent an answer that cannot be read"), f"{verb}: {error}", hint) from None

@@ -155,7 +155,7 @@ async def _reply(reader: asyncio.StreamReader) -> Message:
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
-            raise TooltrayError("The hub's answer makes no sense", line[:80].decode(errors="replace"))
+            raise TooltrayError("Tooltray sent an answer that cannot be read", line[:80].decode(errors="replace"))
         if message.get("id") in (CALL_ID, None) and "method" not in message:
             return message
 
