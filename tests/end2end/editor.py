@@ -1,6 +1,6 @@
 """Another program of the same person, with the keyboard, while Tooltray's windows come and go; it shows what is typed into it.
 
-Above it: the end-to-end tests of windows. Below it: clients/editor.py.
+Tests of windows start it; its window is clients/editor.py.
 """
 
 import signal

@@ -1,7 +1,7 @@
 """The real programs as a user starts them, and what they leave behind.
 
-Above it: the end-to-end tests, through the fixture `world`. Each world has a HOME of its own; a process belongs to it if its environment
-carries that HOME or the world's mark, so that a hub which a bridge started with a fresh environment is found too.
+Tests have a world through the fixture `world`. Each world has a HOME of its own; a process belongs to it if its environment carries that
+HOME or the world's mark, so that a hub which a bridge started with a fresh environment is found too.
 """
 
 import contextlib

@@ -1,7 +1,6 @@
 """An AI client on a bridge, in plain JSON, with calls under way side by side.
 
-Above it: the end-to-end tests of files that change under a client. Below it: a started bridge. A reply is kept until it is asked for, so
-that none is lost while a test waits for news or for another reply.
+A reply is kept until it is asked for, so that none is lost while a test waits for news or for another reply.
 """
 
 from collections.abc import Callable

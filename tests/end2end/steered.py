@@ -1,7 +1,7 @@
 """The SDK's client, steered by a test or activating a server by itself; and the servers of tests that it meets.
 
-Above it: the end-to-end tests of the protocol, through fixtures of conftest. Below it: clients/steered_client.py,
-clients/activating_client.py, servers/featured.py.
+Tests have both through fixtures of conftest. The client's program is clients/steered_client.py or clients/activating_client.py, the
+server's is servers/featured.py.
 """
 
 import json

@@ -89,7 +89,7 @@ def test_a_passphrase_confirms_commands_with_a_hub_and_without_one(world: World)
     code, seen = at_terminal(world, "projects", "allow", two, at=[("Passphrase: ", f"{PASSPHRASE}\n")])
     assert (code, allowed(world)) == (0, [one, two]), seen
     assert audit(world) == [("yes", "terminal"), ("yes", "passphrase"), ("yes", "passphrase")]
-    assert "is whole: numbers 1 to 3" in world.tooltray("audit", "--verify").stdout
+    assert "The audit trail is intact: entries 1 to 3." in world.tooltray("audit", "--verify").stdout
     trail = world.root / "audit.jsonl"
     trail.write_text("".join(trail.read_text().splitlines(keepends=True)[:2]))
     assert world.tooltray("audit", "--verify").returncode == 1

@@ -138,10 +138,10 @@ def test_each_setting_counts_as_if_its_verb_had_been_called(world):
         person.until("get_allowed_folders", lambda folders: folders == [str(project)])
         person.until("get_http_status", lambda status: status["url"])
         person.until("get_all_tool_definitions", lambda found: "collect_feedback" not in json.dumps(found), server=None)
-        person.save(publish={"http": {**http, "enabled": False}}, readyAnswers=["Resume"], profiles={"few": {"servers": ["busy"]}})
+        person.save(publish={"http": {**http, "enabled": False}}, readyAnswers=["Go on"], profiles={"few": {"servers": ["busy"]}})
         person.until("get_http_status", lambda status: not status["url"])
         person.until("get_all_tool_definitions", lambda found: "collect_feedback" in json.dumps(found), server=None)
-        assert person.hub.call("get_ready_answers") == ["Resume"]
+        assert person.hub.call("get_ready_answers") == ["Go on"]
         assert [each["name"] for each in person.hub.call("get_profiles")] == ["few"]
 
         # what is not followed is read when somebody says so

@@ -19,7 +19,7 @@ from tests.end2end.processes import BRIDGE, Program, World, is_running, wait_unt
 from tests.end2end.x_display import XDisplay
 
 CLIENTS = Path(__file__).parent / "clients"
-ROUNDS = 8
+ROUNDS = 20
 CALLS = [["get-sum", {"a": 2, "b": 3}], ["list_allowed_directories", {}], ["read_graph", {}]]
 
 

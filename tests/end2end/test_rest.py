@@ -295,17 +295,24 @@ def test_pages_of_others_are_kept_out_also_with_the_token(program):
 def untrusted(program: Program) -> Iterator[str]:
     """The same program with the default token, which is not trusted."""
     before, program.token = program.token, program.cli("http", "api", "token").strip()
-    yield program.token
-    program.token = before
+    try:
+        yield program.token
+    finally:
+        program.token = before
 
 
 def test_what_a_person_has_to_allow_is_denied_to_a_token_that_is_not_trusted(program):
     project = program.world.home / "denied"
     project.mkdir()
+    program("POST", SERVERS, {"name": "asking", **ENTRY, "autoApprove": []})
+    program.until_connected("asking")
+    call = {"name": tool_of(program, "asking", "echo"), "arguments": {"text": "x"}}
+    assert "needs the user's approval" in program("POST", "/api/tools/call_tool", call).body.decode()
+    (waiting,) = (each["id"] for each in program("GET", "/api/approvals/get_approvals").json if each["server"] == "asking")
     denied = [
         ("POST", "/api/projects/allow_folder", {"path": str(project)}),
         ("POST", "/api/approvals/add_grant", {"server": "old-server", "kind": "reads"}),
-        ("POST", "/api/approvals/answer_approval", {"id": "x", "answer": "once"}),
+        ("POST", "/api/approvals/answer_approval", {"id": waiting, "answer": "once"}),
         ("POST", "/api/settings/change_settings", {"changes": {"publish": {"http": {"host": "0.0.0.0"}}}}),
         ("POST", "/api/settings/change_settings", {"changes": {"allowedFolders": [str(project)]}}),
     ]
@@ -363,7 +370,7 @@ def test_a_person_at_a_terminal_lets_a_server_run_that_a_program_wants(program):
         body = {"name": "wanted", "command": sys.executable, "args": [str(HABITS)]}
         assert program("POST", SERVERS, body).json["waiting"]
     code, seen = at_terminal(program.world, "trust")
-    assert (code, "Trusted, as 'wanted'" in seen) == (0, True), seen
+    assert (code, "Trusted as 'wanted'" in seen) == (0, True), seen
     assert program.until_connected("wanted")["waiting"] is False
     assert program("DELETE", f"{SERVERS}/wanted").status == 204
 

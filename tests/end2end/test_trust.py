@@ -78,7 +78,7 @@ def test_a_projects_servers_wait_for_a_persons_yes_and_a_change_of_them_too(worl
         no_terminal = world.tooltray("trust", str(folder), input="y\n")
         assert (no_terminal.returncode, "needs a person at a terminal" in no_terminal.stderr) == (1, True)
         code, seen = at_terminal(world, "trust", str(folder), "notes", typed="y\n")
-        assert (code, "Trusted, as 'notes'." in seen) == (0, True), seen
+        assert (code, "Trusted as 'notes'." in seen) == (0, True), seen
 
         world.start_hub()
         world.ask("set_secret", name="KEY", value="hunter2")

@@ -1,6 +1,6 @@
 """A person at the window of the real desktop: sees what a screen reader would read out, presses real keys and real buttons.
 
-Above it: tests of the window by hand. Below it: x_input, and clients/read_out_desktop.py, which only tells what is to be seen.
+x_input presses; clients/read_out_desktop.py only tells what is to be seen.
 """
 
 import json

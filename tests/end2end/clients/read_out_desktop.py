@@ -1,7 +1,7 @@
 """The desktop, and what a screen reader would know of it: started in the place of `python -m tooltray`, told where to listen by READ_OUT.
 
-Above it: x_eyes.py, which asks over the socket. Below it: the program as it is, in this process. Nothing here changes or presses anything;
-a line that comes is answered with all that can be seen now, as JSON: role, name, value, and where it is on the screen.
+x_eyes.py asks over the socket; the program runs as it is, in this process. Nothing here changes or presses anything: a line that comes is
+answered with all that can be seen now, as JSON: role, name, value, and where it is on the screen.
 """
 
 import contextlib
