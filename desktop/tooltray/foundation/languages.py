@@ -71,7 +71,7 @@ def spoken_language(chosen: str, names: Iterable[str]) -> str:
     if chosen == ENGLISH or (CODE.fullmatch(chosen) and resource(FOLDER, f"{chosen}.json").is_file()):
         return chosen
     if chosen:
-        logger.warning("there is no language '%s'", chosen[:20])
+        logger.warning("language '%s' not found", chosen[:20])
     return language_for(names)
 
 

@@ -187,8 +187,8 @@ def test_a_bug_before_the_hubs_own_log_is_there_is_on_record_all_the_same(
     record = json.loads(file.read_text())
     assert (record["event"], record["level"], record["executionId"]) == ("error", "error", "run-7")
     assert "ZeroDivisionError: seven" in record["stack"]
-    assert "tooltray: tooltray has failed. ZeroDivisionError: seven. The log says where it happened" in capsys.readouterr().err
-    assert "tooltray has failed" in stdio.replies[0]["error"]["message"]
+    assert "tooltray: Tooltray has failed. ZeroDivisionError: seven. See the log for details" in capsys.readouterr().err
+    assert "Tooltray has failed" in stdio.replies[0]["error"]["message"]
 
 
 @pytest.mark.parametrize("is_stdio", [False, True])
@@ -217,7 +217,7 @@ def test_configs_are_absolute_and_each_is_served_once(tmp_path: Path, monkeypatc
 
 
 def test_a_config_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
-    with pytest.raises(TooltrayError, match=r"there is no file .*gone\.json"):
+    with pytest.raises(TooltrayError, match=r"file .*gone\.json not found"):
         served_files([str(tmp_path / "gone.json")])
 
 
@@ -233,7 +233,7 @@ def test_a_project_is_the_folder_as_it_is_really_called(tmp_path: Path, monkeypa
 def test_a_project_that_is_no_folder_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
     (tmp_path / "file").touch()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TooltrayError, match="there is no folder"):
+    with pytest.raises(TooltrayError, match=r"folder (''|\S*/(gone|file)) not found"):
         project_folder(typed)
 
 

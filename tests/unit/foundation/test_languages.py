@@ -51,7 +51,7 @@ def test_the_language_is_the_first_one_that_a_person_reads_and_we_have(names: li
     assert language_for(names) == language
 
 
-@pytest.mark.expected_warnings("language 'xx' not found", "there is no language '../themes")
+@pytest.mark.expected_warnings("language 'xx' not found", "language '../themes")
 def test_what_a_person_has_chosen_goes_before_the_system_unless_there_is_no_such_language(caplog: pytest.LogCaptureFixture) -> None:
     assert spoken_language("en", ["zh-TW"]) == "en"
     assert spoken_language("zh_TW", ["en-US"]) == "zh_TW"

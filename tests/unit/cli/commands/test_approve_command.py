@@ -434,7 +434,7 @@ def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refused(pers
     odd = person("servers", "approve", "files", "hint:odd")
     absent = person("servers", "approve", "files", "read")
     assert (odd.code, "Some rules for files are unknown" in odd.err) == (1, True)
-    assert (absent.code, "no server 'files'" in absent.err) == (1, True)
+    assert (absent.code, "Server 'files' not found" in absent.err) == (1, True)
 
 
 RULE = {"tool": "write_file", "arguments": {"path": {"equals": "x"}}}

@@ -185,7 +185,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     assert taken.code == 0
     assert taken.out.splitlines() == [
         "  + files: files --fast (approved without asking: read)",
-        "  + files: starts with the hub",
+        "  + files: starts with Tooltray",
         "  + secret files/API_KEY: its value is not in the backup",
         "Done.",
         "Store its value with: tooltray secrets set files/API_KEY",
@@ -294,7 +294,7 @@ def test_plain_secrets_of_a_set_up_are_kept_as_secrets(
     )
     result = tooltray("import", str(file), "--yes")
     assert result.code == 0, result.err
-    assert "  ~ secret code/API_KEY: stands in the file in plain text; is kept among your secrets" in result.out
+    assert "  ~ secret code/API_KEY: is in the file in plain text; will be stored as a secret" in result.out
     assert "Store its value" not in result.out
     assert settings(hub_home)["mcpServers"]["code"]["env"] == {"API_KEY": "${secret:code/API_KEY}"}
     assert "hunter22" not in hub_home.settings.read_text()

@@ -62,7 +62,7 @@ def test_a_hub_stores_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> N
     answers = {"set_secret": None, "get_secret_names": [], "get_secrets": listed, "remove_secret": None}
     with FakeControlHub(hub_home, answers) as hub:
         stored = tooltray("secrets", "set", "git/KEY", stdin="line 1\nline 2\n")
-        assert stored.out.startswith("Stored. Settings refer to it as ${secret:git/KEY}")
+        assert stored.out.startswith("Stored. Refer to it in settings as ${secret:git/KEY}")
         assert tooltray("secrets", "list").out.splitlines() == [
             "Secrets are kept in memory, until Tooltray ends.",
             "NAME       STORED                             USED BY",

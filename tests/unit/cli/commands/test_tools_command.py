@@ -264,9 +264,9 @@ def test_skills_are_listed_with_what_happens_to_them(tooltray: Tooltray, hub_hom
         assert tooltray("skills", "list", "--server", "s", "--json").json == whole("get_skills", skills)
     assert lines == [
         "NAME          SERVER  STATE                   URI                            DESCRIPTION",
-        f"git-workflow  s       offered  {GIT}  One line red",
-        "refunds       s       held     skill://refunds/SKILL.md       About refunds",
-        "notes         s       off      skill://notes/SKILL.md         About notes",
+        f"git-workflow  s       offered                 {GIT}  One line red",
+        "refunds       s       blocked until reviewed  skill://refunds/SKILL.md       About refunds",
+        "notes         s       off                     skill://notes/SKILL.md         About notes",
     ]
     assert hub.calls == [("get_skills", {"server": None}), ("get_skills", {"server": "s"})]
 

@@ -168,7 +168,7 @@ def test_where_no_hub_runs_the_same_is_done_in_the_files(person: Tooltray, toolt
 def test_what_cannot_be_used_is_said_too_since_nobody_can_be_asked_about_it(person: Tooltray, tmp_path: Path) -> None:
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {\n"odd": {"args": []}}}')
     said = person("trust", str(tmp_path))
-    assert (said.code, "odd" in said.out, "line 2" in said.out, "Nothing waits" in said.out) == (1, True, True, True)
+    assert (said.code, "odd" in said.out, "line 2" in said.out, "Nothing is waiting for approval" in said.out) == (1, True, True, True)
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {\n"odd": {"args": []}, "good": {"command": "run"}}}')
     said = person("trust", str(tmp_path), "good", typed="y\n")
     assert (said.code, "odd" in said.out, "Trusted as 'good'." in said.out) == (0, False, True)

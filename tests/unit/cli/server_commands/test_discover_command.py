@@ -281,18 +281,18 @@ def answers(**more: Any) -> dict[str, Any]:
 def test_show_says_what_it_is_and_what_it_would_run(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
     fields = (KEY, FormField("level", "Level", default="low"))
     careful = (Problem("It runs words through a shell"),)
-    found = offer(fields=fields, warnings=careful, problems=(Problem("Not installed"),), tools=("add",), here="notes", here_version="0.9")
+    found = offer(fields=fields, warnings=careful, problems=(Problem("Not here"),), tools=("add",), here="notes", here_version="0.9")
     with FakeControlHub(hub_home, {"read_bundle": found | {"signature": "unverified"}}) as hub:
         printed = tooltray("bundle", "show", "a.mcpb").out
         assert hub.params_of("read_bundle") == {"source": str(Path.cwd() / "a.mcpb")}
         assert tooltray("bundle", "show", "https://example.com/a.mcpb", "--json").json["sha256"] == SHA
         assert hub.params_of("read_bundle") == {"source": "https://example.com/a.mcpb"}
     said = (
-        "in the place of 0.9",
+        "replaces 0.9",
         "Somebody",
         SHA,
         "node 'a b.js'",
-        "nobody checked it",
+        "signed, but not verified",
         "key (text, secret, required; A key)",
         "default: low",
     )

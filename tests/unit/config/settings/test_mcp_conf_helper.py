@@ -164,7 +164,7 @@ async def test_everything_is_paused_and_let_go_on(conf: McpConfHelper, heard: He
 async def test_parts_of_an_odd_shape_stay_as_they_are(conf: McpConfHelper, path: Path) -> None:
     written = {"version": 1, "mcpServers": ["a"], "defaultServers": "a", "secrets": "x"}
     put(path, written)
-    with pytest.raises(TooltrayError, match="There is no server"):
+    with pytest.raises(TooltrayError, match="Server 'a' not found"):
         await conf.remove_server("a")
     with pytest.raises(TooltrayError, match="mcpServers: must be an object"):
         await conf.set_server("a", {"command": "x"})

@@ -220,7 +220,7 @@ async def test_http_is_switched_and_what_stands_beside_it_stays(tmp_path: Path) 
     await conf.edit(http_access(False))
     assert on_disk(tmp_path) == WRITTEN | {"publish": WRITTEN["publish"] | {"http": {"enabled": False, "port": 0}}}
     for port in (-1, 65536):
-        with pytest.raises(TooltrayError, match=f"no port {port}"):
+        with pytest.raises(TooltrayError, match=f"Port {port} does not exist"):
             http_access(True, port)
 
 

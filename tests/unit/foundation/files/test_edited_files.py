@@ -214,7 +214,7 @@ def test_a_full_disk_leaves_the_old_file(path: Path) -> None:
 def test_a_pipe_in_its_place_is_refused(path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(OSError, match="it is no file"):
+    with pytest.raises(OSError, match="it is not a file, but a pipe or a device"):
         files().replace(path, b"1", based_on="")
 
 

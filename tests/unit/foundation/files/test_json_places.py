@@ -125,9 +125,9 @@ def test_json_with_comments_is_json_otherwise(text: str) -> None:
     ("text", "place", "reason"),
     [
         ("", (1, 1), "it ends too early: a value is missing"),
-        ('{\n  "a": 1,\n  "b" 2}', (3, 7), "a word stands where ':' should be"),
-        ('{"a": [1, 2}', (1, 12), "'}' stands where ',' / ']' should be"),
-        ('{"a": }', (1, 7), "'}' stands where a value should be"),
+        ('{\n  "a": 1,\n  "b" 2}', (3, 7), "found a word instead of ':'"),
+        ('{"a": [1, 2}', (1, 12), "found '}' instead of ',' / ']'"),
+        ('{"a": }', (1, 7), "found '}' instead of a value"),
         ('{"a":\r\n  "secret-key-in-here, ', (2, 3), "a text begins here and does not end in its line"),
         ("/* a\n b", (1, 1), "a comment begins here and does not end"),
         ("{\r  /", (2, 3), "this character is not allowed here"),
@@ -135,9 +135,9 @@ def test_json_with_comments_is_json_otherwise(text: str) -> None:
         ("\ufeff{} {}", (1, 4), "there is text after the end"),
         ("[sk-123456]", (1, 2), "this word is not JSON; texts need quotes"),
         ('["\\x"]', (1, 2), "this text has a sign in it that must be escaped"),
-        ('{"a": {}, 5: 6}', (1, 11), "a word stands where a name in quotes should be"),
-        ('{"a": {}, {', (1, 11), "'{' stands where a name in quotes should be"),
-        ('["a" "b"]', (1, 6), "a text stands where ',' / ']' should be"),
+        ('{"a": {}, 5: 6}', (1, 11), "found a word instead of a name in quotes"),
+        ('{"a": {}, {', (1, 11), "found '{' instead of a name in quotes"),
+        ('["a" "b"]', (1, 6), "found a text instead of ',' / ']'"),
     ],
 )
 def test_a_person_is_told_line_column_and_reason_and_no_value(text: str, place: tuple[int, int], reason: str) -> None:

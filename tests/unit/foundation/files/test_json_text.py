@@ -118,7 +118,7 @@ def test_a_digest_is_of_the_content_however_it_is_laid_out() -> None:
 def test_a_change_of_another_revision_than_the_one_seen_is_refused() -> None:
     check_revision(revision_of({"a": 1}), revision_of({"a": 1}))
     check_revision(revision_of({"a": 1}), "")
-    with pytest.raises(Conflict, match="another one by now"):
+    with pytest.raises(Conflict, match="has been changed since you opened it"):
         check_revision(revision_of({"a": 2}), revision_of({"a": 1}))
     with pytest.raises(Conflict):
         check_revision("", revision_of({"a": 1}))

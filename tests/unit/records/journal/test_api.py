@@ -39,11 +39,11 @@ async def test_what_happened_is_there_in_rows_in_full_and_in_figures(tmp_path: P
         assert ids(await api.get_activity()) == [3, 2, 1]
         assert ids(await api.get_activity(ActivityFilter(kinds=("call",)), before=3, limit=5, collapsed=True)) == [1]
         assert (await api.get_activity_entry(1)).entry.client == "Cursor"
-        with pytest.raises(NotFound, match="no entry 9"):
+        with pytest.raises(NotFound, match="Entry 9 not found"):
             await api.get_activity_entry(9)
         assert [point.calls for point in await api.get_activity_series(ActivityFilter(until=NOW + 1), bars=2)] == [0, 2]
         assert [each.name for each in await api.get_activity_figures("tool")] == ["files/t", "files/u"]
-        with pytest.raises(TooltrayError, match="no figures by 'day'"):
+        with pytest.raises(TooltrayError, match="No statistics by 'day'"):
             await api.get_activity_figures("day")
         assert (await api.count_activity()).entries == 3
         assert (await api.get_activity_choices()).servers == ("files",)
@@ -58,7 +58,7 @@ async def test_a_call_is_found_by_the_id_that_its_event_has_also_before_it_is_wr
         here.happened(call(tool="w", timings=timings), call(tool="x", timings=CallTimings()))
         found = await api.get_activity_entry("call_7")
         assert (found.entry.tool, found.entry.id) == ("w", 4)
-        with pytest.raises(NotFound, match="no entry call_8"):
+        with pytest.raises(NotFound, match="Entry call_8 not found"):
             await api.get_activity_entry("call_8")
 
 

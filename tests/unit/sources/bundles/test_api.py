@@ -228,7 +228,7 @@ async def test_bundles_are_known_though_their_list_was_lost(tmp_path: Path) -> N
 
 async def test_what_is_no_bundle_is_not_removed_as_one(tmp_path: Path) -> None:
     async with hub(tmp_path, servers={"s": {"command": "x", "disable": True, "origin": {"kind": "link"}}}) as parts:
-        with pytest.raises(NotFound, match="no bundle 's'"):
+        with pytest.raises(NotFound, match="Bundle 's' not found"):
             await parts.bundles_api.remove_bundle("s")
         assert await parts.bundles_api.get_bundles() == []
 

@@ -363,7 +363,7 @@ async def test_folders_and_pipes_are_no_bundles(tmp_path: Path) -> None:
         await make(tmp_path).read(str(tmp_path))
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(TooltrayError, match="is no file"):
+        with pytest.raises(TooltrayError, match="is not a file"):
             await make(tmp_path).read(str(tmp_path / "pipe"))
     assert left(tmp_path) == []
 

@@ -145,7 +145,7 @@ def test_each_odd_thing_is_said_with_the_whole_command() -> None:
     assert "It runs code from its arguments" in warned("node", "a.js", "node", "-e", "process.exit()")
     assert "It runs code from its arguments" in warned("python", "a.py", "python", "-c", "import os", "a.py")
     assert "downloads what it runs" in warned("node", "a.js", "npx", "-y", "package")
-    assert "not running what it says" in warned("node", "a.js", "node", "b.js")
+    assert "does not run the program that it declares" in warned("node", "a.js", "node", "b.js")
     assert "it sets LD_PRELOAD" in warned("binary", "tool", "tool", env={"LD_PRELOAD": "x.so", "A": "b"})
 
 

@@ -195,7 +195,7 @@ async def test_what_is_broken_has_a_reason_without_its_values(tmp_path: Path) ->
         one, two = await candidates(parts, *found)
         assert (one.state, two.state, one.is_chosen) == ("broken", "broken", False)
         assert one.problem is not None
-        assert str(one.problem).startswith("'a' cannot be imported: a secret and a placeholder")
+        assert str(one.problem).startswith("'a' cannot be imported: one text contains a secret and a placeholder")
         assert "/home/me/cursor" in str(one.problem)
         assert TOKEN not in json.dumps(as_json([one, two]))
         (given,) = await planned(parts, of_text(json.dumps({"mcpServers": {"c": {"command": "x", "args": 5}}})))

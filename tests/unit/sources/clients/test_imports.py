@@ -351,7 +351,7 @@ async def test_files_that_cannot_be_read_are_problems_and_unknown_clients_are_re
         found = await parts.ai_clients_api.preview_client_import()
         assert (found.candidates, ["mcp.json cannot be read" in problem.title for problem in found.problems]) == ((), [True])
         for unknown in ("nobody", ""):
-            with pytest.raises(NotFound, match=f"no AI client called '{unknown}'"):
+            with pytest.raises(NotFound, match=f"AI client '{unknown}' not found"):
                 await plan(parts, clients=["cursor", unknown])
         assert [each.name for each in await plan(parts, file=str(home.root / "some.toml"))] == ["a"]
         with pytest.raises(TooltrayError, match="not both"):

@@ -84,7 +84,7 @@ async def test_a_registry_with_dates_alone_is_asked_with_them() -> None:
     [
         (answers({}, status=403), "HTTP 403"),
         (answers({}, status=404), "has no list of servers"),
-        (answers({"servers": 3}), "no list of servers"),
+        (answers({"servers": 3}), "is not a list of servers"),
         (answers_text("<html>"), "a web page"),
         (redirects("https://elsewhere.example/v0.1/servers"), "redirects to elsewhere.example"),
     ],

@@ -109,7 +109,7 @@ async def test_what_cannot_be_brought_to_the_new_version_says_why() -> None:
     for entry, latest, why in (
         (added(args=["other"]), described("2.0.0"), "changed by hand"),
         (added(), described("2.0.0", environmentVariables=new), "'NEW' is missing"),
-        (added(), described("2.0.0", "-odd"), "cannot be had as 'npm'"),
+        (added(), described("2.0.0", "-odd"), "no longer available as 'npm'"),
     ):
         with pytest.raises(TooltrayError, match=why):
             await updates(Home({"n": entry}, latest)).update("n")

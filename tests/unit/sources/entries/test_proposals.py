@@ -87,13 +87,13 @@ async def test_a_yes_is_for_what_the_person_saw(tmp_path: Path) -> None:
         await hub.ask("PUT", "/servers/s", {"command": "q", "disable": True})
         seen = await waiting(hub)
         await hub.ask("PUT", "/servers/s", {"command": "r", "disable": True})
-        with pytest.raises(Conflict, match="another one by now"):
+        with pytest.raises(Conflict, match="has been changed since you opened it"):
             await hub.parts.presenter.trust_entries("", {"s": seen.digest})
         seen = await waiting(hub)
         await hub.parts.conf.change_server("s", args=("more",))  # what it would replace is another one, too
-        with pytest.raises(Conflict, match="another one by now"):
+        with pytest.raises(Conflict, match="has been changed since you opened it"):
             await hub.parts.presenter.trust_entries("", {"s": seen.digest})
-        with pytest.raises(NotFound, match="does not wait"):
+        with pytest.raises(NotFound, match="is not waiting for approval"):
             await hub.parts.presenter.trust_entries("", {"nobody": seen.digest})
         assert on_disk(hub)["mcpServers"]["s"]["command"] == "p"
 

@@ -67,14 +67,14 @@ async def test_what_is_there_stays_unless_it_is_to_be_replaced(parts: HubParts) 
     own = parts.settings_on_disk["mcpServers"]["own"]
     setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "npmRegistries": []}
     assert await parts.presenter.import_setup(setup) == [
-        SetupChange("keep", "server", "own", "there is one of this name"),
-        SetupChange("keep", "server", "memory", "the same already"),
+        SetupChange("keep", "server", "own", "a server of this name already exists"),
+        SetupChange("keep", "server", "memory", "already the same"),
         SetupChange("keep", "setting", "npmRegistries"),
     ]
     assert parts.settings_on_disk["mcpServers"]["own"] == own
     assert await parts.presenter.import_setup(setup, replace=True) == [
         SetupChange("replace", "server", "own", "changes env"),
-        SetupChange("keep", "server", "memory", "the same already"),
+        SetupChange("keep", "server", "memory", "already the same"),
         SetupChange("replace", "setting", "npmRegistries"),
     ]
     assert parts.settings_on_disk["mcpServers"]["own"] == PROGRAM
@@ -92,7 +92,7 @@ async def test_a_server_that_runs_already_under_another_name_is_recognised(parts
     assert "again" not in parts.settings_on_disk["mcpServers"]
     assert await parts.presenter.preview_import(setup, replace=True) == [
         done[0],
-        *(SetupChange("keep", "server", name, "the same already") for name in others),
+        *(SetupChange("keep", "server", name, "already the same") for name in others),
     ]
 
 
@@ -207,7 +207,7 @@ def test_the_servers_that_come_with_tooltray_can_be_used() -> None:
 
 async def test_a_secret_in_plain_text_moves_into_the_secrets_and_never_into_the_settings(parts: HubParts) -> None:
     setup = {"mcpServers": {"new": {**PROGRAM, "env": {"API_KEY": "hunter22"}}, "own": {**PROGRAM, "env": {"API_KEY": "other"}}}}
-    moved = SetupChange("replace", "secret", "new/API_KEY", "stands in the file in plain text; is kept among your secrets")
+    moved = SetupChange("replace", "secret", "new/API_KEY", "is in the file in plain text; will be stored as a secret")
     assert moved in await parts.presenter.preview_import(setup)
     assert await parts.presenter.get_secret_names() == []
     assert moved in await parts.presenter.import_setup(setup)

@@ -194,7 +194,7 @@ def test_an_entry_of_the_settings_goes_before_one_of_a_file_of_the_same_name() -
 def test_what_waits_and_what_is_kept_says_why() -> None:
     assert "it is not allowed" in waiting("a", THERE, is_change=False).detail
     assert "it has changed; the old version keeps running until the new one is allowed" in waiting("a", THERE, is_change=True).detail
-    assert kept("", THERE, Problem("is not JSON", "line 3", "Correct it")) == ReloadChange("keep", "", THERE, "no JSON: line 3")
+    assert kept("", THERE, Problem("is not JSON", "line 3", "Correct it")) == ReloadChange("keep", "", THERE, "is not JSON: line 3")
     assert kept("", THERE, Problem("it is gone")).detail == "it is gone"
 
 

@@ -79,12 +79,12 @@ async def test_an_entry_is_changed_and_removed_in_its_file_unless_it_is_another_
         await hub.parts.presenter.update_mcp_server("one", TWO, revision)
         assert (hub.states(folder), hub.parts.conf.settings.mcp_servers["one"].args) == ({"one": "used"}, ("two",))
         for change in (hub.project_servers.change("one", ONE, revision), hub.project_servers.remove("one", revision)):
-            with pytest.raises(Conflict, match="another one by now"):
+            with pytest.raises(Conflict, match="has been changed since you opened it"):
                 await change
         await hub.parts.presenter.remove_mcp_server("one", hub.parts.conf.revision("one"))
         assert (hub.names(), hub.project_servers.trusted()) == ([], [])
         assert json.loads(Path(folder, ".mcp.json").read_text()) == {"mcpServers": {}}
-        with pytest.raises(NotFound, match="no server 'one' of a project"):
+        with pytest.raises(NotFound, match="no project has a server 'one'"):
             await hub.project_servers.change("one", ONE, "")
 
 
@@ -188,7 +188,7 @@ async def test_a_file_that_has_changed_asks_again_with_the_difference_and_starts
         assert (request.is_change, request.diff) == (True, (" srv.py:", "-first", "+second"))
         assert request.files[0].startswith("srv.py (")
         file.write_text("third\n")  # while the person looks
-        with pytest.raises(Conflict, match="another one by now"):
+        with pytest.raises(Conflict, match="has been changed since you opened it"):
             await hub.project_servers.trust(folder, {"one": request.digest})
         [request] = await hub.project_servers.trust_requests(folder)
         assert await hub.project_servers.trust(folder, {"one": request.digest}) == ["one"]
@@ -211,7 +211,7 @@ async def test_the_server_itself_does_not_start_with_another_file(tmp_path: Path
         await hub.parts.presenter.stop_server("one")
         file.write_text("second\n")
         launches = len(hub.parts.launches)
-        with pytest.raises(TooltrayError, match="waiting for your approval"):
+        with pytest.raises(TooltrayError, match="'one' waits for your approval"):
             await hub.parts.presenter.restart_server("one")
         assert len(hub.parts.launches) == launches
 

@@ -124,7 +124,7 @@ async def test_a_yes_to_what_is_another_one_by_now_or_gone_changes_nothing(desk:
     with pytest.raises(Conflict, match="'two' has changed meanwhile"):
         await desk.decisions.trust(desk.folder, asked)
     desk.write(one=ONE)
-    with pytest.raises(NotFound, match="there is no 'two'"):
+    with pytest.raises(NotFound, match="'two' not found in"):
         await desk.decisions.trust(desk.folder, asked)
     assert list(desk.trust.entries()) == []
 
@@ -363,12 +363,12 @@ async def test_the_yes_lasts_and_is_for_this_content_alone(tmp_path: Path) -> No
     async with hub_with(tmp_path, s={**ENTRY, "args": ["--other"]}) as parts:
         (request,) = await parts.presenter.get_trust_requests()
         assert request.is_change
-        assert "waiting for your approval" in await refusal(parts.presenter.start_server("s"))
+        assert "'s' waits for your approval" in await refusal(parts.presenter.start_server("s"))
 
 
 async def test_a_yes_to_what_is_another_thing_by_now_is_none(tmp_path: Path) -> None:
     async with hub_with(tmp_path, s=ENTRY) as parts:
-        assert "is another one by now" in await refusal(parts.presenter.trust_entries("", {"s": "0" * 64}))
+        assert "has been changed since you opened it" in await refusal(parts.presenter.trust_entries("", {"s": "0" * 64}))
         assert "is not waiting for approval" in await refusal(parts.presenter.trust_entries("", {"gone": "0"}))
         assert len(await parts.presenter.get_trust_requests()) == 1
 
@@ -385,7 +385,7 @@ async def test_a_yes_is_taken_back_and_it_stops(tmp_path: Path) -> None:
         await parts.presenter.start_server("s")
         await parts.presenter.distrust_entries("", "s")
         assert parts.servers.get("s").state is ServerState.STOPPED
-        assert "waiting for your approval" in await refusal(parts.presenter.start_server("s"))
+        assert "'s' waits for your approval" in await refusal(parts.presenter.start_server("s"))
         await yes(parts)
         await parts.heard.state("s", ServerState.RUNNING, count=2)
 

@@ -93,7 +93,7 @@ def test_what_nobody_sees_is_shown_and_pointed_out(tmp_path: Path) -> None:
     assert "\u202e" not in found.target + found.command
     assert "\\u202e" in found.command
     assert "it has invisible characters (U+200B, U+202E, U+2066, ...)" in found.warnings
-    assert "nobody sees (U+200B)" in said(request(tmp_path, {"command": "run", "args": ["\u200b"]}))
+    assert "invisible characters (U+200B)" in said(request(tmp_path, {"command": "run", "args": ["\u200b"]}))
 
 
 def test_what_can_do_more_than_it_seems_is_pointed_out(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_what_can_do_more_than_it_seems_is_pointed_out(tmp_path: Path) -> None:
     )
     assert "what is run or with whom it talks: PATH, LD_PRELOAD" in said(found)
     assert "through a shell" in said(found)
-    assert "unasked" in said(found)
+    assert "all its calls would run without asking" in said(found)
     assert len(found.warnings) <= MOST_WARNINGS
 
 

@@ -151,7 +151,7 @@ async def test_one_that_a_person_stopped_is_not_started_to_be_listed(tmp_path: P
 
 async def test_choosing_a_folder_for_one_that_is_switched_off_allows_nothing(tmp_path: Path) -> None:
     async with project_hub(tmp_path, disable=True) as hub:
-        with pytest.raises(TooltrayError, match="is switched off"):
+        with pytest.raises(TooltrayError, match="is disabled"):
             await hub.parts.presenter.start_for_project("s", hub.folder("one"))
         assert (hub.by_project.chosen, hub.parts.conf.settings.allowed_folders) == (None, ())
 
