@@ -359,7 +359,7 @@ async def test_a_home_that_cannot_be_made_is_told(hubs: Hubs, unusable: Home) ->
 async def test_a_lock_that_cannot_be_opened_is_told(hubs: Hubs) -> None:
     hubs.home.prepare()
     hubs.home.lock.symlink_to("/proc/self/not there")
-    with pytest.raises(TooltrayError, match=f"Tooltray's lock file cannot be used. {hubs.home.lock}: No such file"):
+    with pytest.raises(TooltrayError, match=f"Tooltray's lock cannot be taken. {hubs.home.lock}: No such file"):
         await hubs.engine().start()
 
 
@@ -481,7 +481,7 @@ async def test_the_control_channel_ends_the_hub_and_raises_the_window_where_ther
 
 async def test_one_client_on_stdin_of_a_server_that_is_not_there_is_refused(hubs: Hubs) -> None:
     engine = await hubs.start()
-    with pytest.raises(TooltrayError, match=r"there is no server 'gone'. See `tooltray servers list`"):
+    with pytest.raises(TooltrayError, match=r"server 'gone' not found. See `tooltray servers list`"):
         await engine.serve_stdio("gone")
 
 

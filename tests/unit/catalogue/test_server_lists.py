@@ -510,8 +510,8 @@ async def test_a_list_that_is_too_long_is_refused_with_words_and_all_else_lives_
         program.copy.notify("notifications/tools/list_changed")
         report = await parts.heard.event(ProblemReported, server="s")
         assert str(report.problem) == (
-            "'s' lists too much: its answer to tools/list is too large: more than 5,000 entries. What it listed "
-            "before is still offered. Its own options may say what it is to list"
+            "'s' lists too much: its answer to tools/list is too large: more than 5,000 entries. The tools it listed "
+            "before are still offered. Its own options may limit what it lists"
         )
         assert await parts.listed() == ["a"]  # what was listed before stays
         assert [each.key for each in parts.offers.offered(PROMPTS)["s"]] == ["p"]

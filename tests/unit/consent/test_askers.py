@@ -105,7 +105,7 @@ async def test_nobody_at_the_window_and_a_command_that_went_are_recorded_too(tmp
     late = asyncio.ensure_future(command())
     await asked.wait()
     wheel.expire(WAIT_S)
-    with pytest.raises(Denied, match="no answer"):
+    with pytest.raises(Denied, match="no one answered"):
         await late
     assert await recorded(consent) == [("A yes", "gone", "window"), ("A yes", "late", "window")]
 

@@ -59,7 +59,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(path)
     file = kept(path)
     assert file.problem
-    assert "it is no file" in file.problem.message
+    assert "it is not a file" in file.problem.message
     assert path.exists()
     assert file.lost == (str(path),)
 

@@ -312,7 +312,7 @@ def test_a_home_of_two_hundred_characters_is_served_through_a_folder_elsewhere(h
             hub.listen()
             bridge.send(request(2, "ping"))
             assert bridge.message()["id"] == 1
-            assert "No Tooltray tooltray is running" in bridge.message()["error"]["message"]
+            assert "Tooltray is not running, and --no-start" in bridge.message()["error"]["message"]
     finally:
         folder.chmod(0o700)
         theirs.remove_sockets()
@@ -521,5 +521,5 @@ def test_a_home_that_cannot_be_looked_at_is_refused(home: Path) -> None:
 def test_a_start_does_not_wait_for_what_is_in_the_place_of_a_file(name: str, put: Callable[[Path], None], home: Path, root: Path) -> None:
     (root / "run").mkdir(parents=True)
     put(root / name)
-    assert "a bridge starts one only in" in start.why_not(str(home / "other"), str(root))
+    assert "a bridge starts it only in" in start.why_not(str(home / "other"), str(root))
     start.HubStart(str(root), str(root)).close()

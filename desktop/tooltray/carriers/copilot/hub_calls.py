@@ -90,7 +90,7 @@ class HubCalls:
             await _start_hub(self._home)
             streams = await self._open()
         if streams is None:
-            raise TooltrayError("No hub is running", f"nothing listens at {self._home.control_socket}", "Start one: tooltray serve")
+            raise TooltrayError("Tooltray is not running", f"nothing listens at {self._home.control_socket}", "Start it: tooltray serve")
         return streams
 
     async def _open(self) -> _Streams | None:
@@ -131,7 +131,7 @@ async def _start_hub(home: Home) -> None:
         raise
     if process.returncode:
         reason = output.decode(errors="replace").strip()[-MESSAGE_CHARACTERS:]
-        raise TooltrayError("No hub is running, and none could be started", reason, "To see why, run in a terminal: tooltray serve")
+        raise TooltrayError("Tooltray is not running and could not be started", reason, "To see why, run in a terminal: tooltray serve")
 
 
 async def _reply(reader: asyncio.StreamReader) -> Message:

@@ -48,7 +48,7 @@ LONGEST_CLIENT = 100  # characters of a client's own name
 START_WAIT_S = 20.0  # for servers that still start when the user answers; calls wait as long
 STILL_STARTING = "Servers of this project are still starting; their tools come when they are ready."
 NOBODY_TO_ASK = "Nobody can be asked: no Tooltray window is open, and this AI client shows no forms"
-NOBODY_ANSWERED = "The AI client was asked to show the report, and nobody answered there"
+NOBODY_ANSWERED = "The AI client was asked to show the report, and no one answered there"
 _FORM = {
     "type": "object",
     "properties": {"answer": {"type": "string", "title": "Your answer", "description": "What the model is to know"}},

@@ -1,7 +1,8 @@
 """Every verb of McpPresenter that widens what may happen asks for a confirmation before it does anything; what narrows asks for none."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,35 @@ SERVERS["o"] = {"command": "p", "toolOverrides": {"t": {"flow": "sends", "annota
 SERVERS["w"] = {"command": "p", "toolOverrides": {"t": {"description": "W"}}}
 SERVERS["k"] = {"command": "p", "autoApprove": [], "callRules": [{"tool": "t"}], "env": {"A": "${secret:k/A}"}}
 Verb = Callable[[McpPresenter, str], Awaitable[object]]
+
+
+class Answered:
+    """Calls a tool with nobody there, and answers the question about that call when it is awaited."""
+
+    def __init__(self, hub: McpPresenter, answer: str) -> None:
+        self._hub, self._give, self._answer = hub, hub.answer_approval, answer
+
+    def __await__(self) -> Generator[object, None, None]:
+        return self._asked().__await__()
+
+    async def _asked(self) -> None:
+        with asked_by(UNATTENDED):
+            await self._hub.start_server("s")
+            call = asyncio.ensure_future(self._hub.call_tool("t", {"command": "git status"}))
+        await asyncio.wait([call])
+        assert call.exception()
+        [question] = await self._hub.get_approvals()
+        assert self._answer in (*question.choices, *(each.answer for each in question.rules))
+        await self._give(question.id, self._answer)
+
+
 WIDENING: dict[str, Verb] = {
     "a yes to a project's servers": lambda hub, folder: hub.trust_entries(folder, {"a": "x"}),
     "a yes to what a program wants": lambda hub, folder: hub.trust_entries("", {"a": "x"}),
-    "a yes to a call": lambda hub, folder: hub.answer_approval("x", "once"),
+    "a yes to a call": lambda hub, folder: Answered(hub, "once"),
     "a grant": lambda hub, folder: hub.add_grant("s", "reads"),
     "a rule on arguments": lambda hub, folder: hub.add_rule("s", {"tool": "t"}),
-    "a rule made of a call": lambda hub, folder: hub.answer_approval("x", "rule-1"),
+    "a rule made of a call": lambda hub, folder: Answered(hub, "rule-1"),
     "rules on arguments of a client": lambda hub, folder: hub.change_settings(
         {"publish": {"clients": {"c": {"callRules": [{"tool": "t"}]}}}}
     ),

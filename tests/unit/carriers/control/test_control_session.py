@@ -247,11 +247,11 @@ async def test_what_is_no_verb_is_not_found(method: str) -> None:
 @in_fake_time
 async def test_an_expected_failure_arrives_in_all_its_parts() -> None:
     async with Control() as control:
-        control.presenter.answers["start_server"] = TooltrayError("'s' not running", "exit code 1", "See its log.")
+        control.presenter.answers["start_server"] = TooltrayError("'s' is not running", "exit code 1", "See its log.")
         assert (await control.ask("start_server", {"name": "s"}))["error"] == {
             "code": -32000,
-            "message": "'s' not running: exit code 1. See its log",
-            "data": {"title": "'s' not running", "message": "exit code 1", "hint": "See its log."},
+            "message": "'s' is not running: exit code 1. See its log",
+            "data": {"title": "'s' is not running", "message": "exit code 1", "hint": "See its log."},
         }
 
 

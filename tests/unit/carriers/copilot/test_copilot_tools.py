@@ -109,7 +109,7 @@ async def test_every_tool_of_every_server_becomes_a_tool_with_the_definition_of_
 async def test_only_the_servers_asked_for_give_tools(hub: ScriptedHub) -> None:
     assert [tool.name for tool in await copilot_tools(servers=["web", "web"])] == ["mcp_web_search"]
     assert await copilot_tools(servers=[]) == []
-    with pytest.raises(TooltrayError, match="no server 'wbe'"):
+    with pytest.raises(TooltrayError, match="server 'wbe' not found"):
         await copilot_tools(servers=["wbe"])
 
 
@@ -188,11 +188,11 @@ async def test_a_failed_call_is_a_failure_that_the_model_can_read(hub: ScriptedH
 
 async def test_what_the_hub_refuses_is_a_failure_too(hub: ScriptedHub) -> None:
     def refuse(**params: Any) -> None:
-        raise TooltrayError("the tooltray is ending", "call again")
+        raise TooltrayError("the hub is ending", "call again")
 
     hub.answers["run_tool_call"] = refuse
     result = await call(await first(), {})
-    assert (result.result_type, result.error) == ("failure", "the tooltray is ending: call again")
+    assert (result.result_type, result.error) == ("failure", "the hub is ending: call again")
 
 
 @pytest.mark.expected_warnings("the call of 'read_file' failed")
@@ -207,7 +207,7 @@ async def test_a_call_that_takes_too_long_is_a_timeout(hub: ScriptedHub) -> None
 
     hub.answers["run_tool_call"] = keep_silent
     result = await call(await first(timeout_s=0.1), {})
-    assert (result.result_type, result.error) == ("timeout", "'read_file' gave no result within 0.1 s and was entered up")
+    assert (result.result_type, result.error) == ("timeout", "'read_file' gave no result within 0.1 s and was given up")
 
 
 async def test_a_hub_that_ends_during_a_call_is_a_failure(hub: ScriptedHub) -> None:

@@ -157,7 +157,7 @@ async def test_an_answer_beyond_every_limit_is_an_error(hub: FakeControlHub, cal
 
 
 async def test_without_a_hub_nothing_can_be_called(calls: HubCalls, hub_home: Home) -> None:
-    with pytest.raises(TooltrayError, match=r"No hub is running.*tooltray serve") as error:
+    with pytest.raises(TooltrayError, match=r"Tooltray is not running.*tooltray serve") as error:
         await calls.within(LONG_S).hub.echo()
     assert str(hub_home.control_socket) in str(error.value)
 
@@ -198,7 +198,7 @@ async def test_a_socket_that_only_another_user_may_use_is_not_the_users(calls: H
 
 async def test_why_no_hub_could_be_started_is_told(hub_home: Home) -> None:
     hub_home.root.write_text("a file where the folder should be")
-    with pytest.raises(TooltrayError, match=r"none could be started.*\.tooltray"):
+    with pytest.raises(TooltrayError, match=r"could not be started.*\.tooltray"):
         await HubCalls(hub_home, may_start=True).within(LONG_S).hub.echo()
 
 

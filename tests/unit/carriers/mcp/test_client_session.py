@@ -179,8 +179,7 @@ async def test_a_client_may_discover_and_then_change_its_mind() -> None:
             {PREFIX + "logLevel": "loud"},
             {
                 "code": -32602,
-                "message": "there is no such log level in the envelope; available: debug, info, notice, warning, error, critical, "
-                "alert, emergency",
+                "message": "no such log level in the envelope; available: debug, info, notice, warning, error, critical, alert, emergency",
             },
         ),
         ({PREFIX + "protocolVersion": None}, {"code": -32602, "message": "the protocol version in the envelope must be a string"}),

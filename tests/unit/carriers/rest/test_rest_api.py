@@ -168,7 +168,6 @@ async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allow
     folder = tmp_path / "shop"
     folder.mkdir()
     asked: list[tuple[str, Any]] = [
-        ("approvals/answer_approval", {"id": "a", "answer": "once"}),
         ("questions/answer_elicitation", {"id": "a", "action": "accept"}),
         ("approvals/add_grant", {"server": "s"}),
         ("approvals/accept_tool_change", {"server": "s", "tool": "t"}),
@@ -220,6 +219,21 @@ async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allow
         entries = await hub.parts.trail.entries()
         assert {(each.answer, each.way, each.who) for each in entries} == {("yes", "program", "panel")}
         assert {each.verb for each in entries} >= {"add_grant", "remove_secret", "set_http_enabled"}
+
+
+@pytest.mark.parametrize(("is_trusted", "status"), [(False, 403), (True, 204)])
+async def test_a_program_allows_a_call_that_waits_only_if_the_person_allowed_that(tmp_path: Path, is_trusted: bool, status: int) -> None:
+    servers, programs = {"s": entry("p", autoApprove=[])}, {"p": ScriptedServer(tool("t"))}
+    async with rest_hub(tmp_path, servers=servers, programs=programs, is_trusted=is_trusted) as hub:
+        await hub.ask("POST", "/api/servers/start_server", {"name": "s"})
+        assert "error" in await hub.parts.call("t")
+        [question] = await hub.parts.presenter.get_approvals()
+        answer = await hub.ask("POST", "/api/approvals/answer_approval", {"id": question.id, "answer": "once"})
+        assert answer.status == status
+        assert is_trusted or answer.json["title"] == "A program may not do this"
+        assert [each.verb for each in await hub.parts.trail.entries()] == ["answer_approval"] * is_trusted
+        assert "result" in await hub.parts.call("t") if is_trusted else "error" in await hub.parts.call("t")
+        assert (await hub.ask("POST", "/api/approvals/answer_approval", {"id": "a", "answer": "once"})).status == 404
 
 
 async def test_a_program_that_goes_away_ends_its_call(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ async def test_a_restart_is_answered_before_it_is_done(tmp_path: Path) -> None:
         answer = await hub.ask("POST", "/servers/s/restart")
         assert (answer.status, answer.json) == (202, {"state": "restarting"})
         shown = (await hub.ask("GET", "/servers/s")).json
-        assert (shown["state"], shown["status"], shown["reason"]) == ("restarting", "disconnected", "restarting…")
+        assert (shown["state"], shown["status"], shown["reason"]) == ("restarting", "disconnected", "it is being restarted")
         go_on = program.hold("initialize")
         program.may_end.set()
         await program.copies.wait(count=2)

@@ -90,7 +90,7 @@ async def test_five_hundred_sessions_activate_at_once_and_each_for_itself(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("settings", "reason"), [({"disable": True}, "server 'x' is switched off"), ({"command": "absent"}, "server 'x' is not running")]
+    ("settings", "reason"), [({"disable": True}, "server 'x' is disabled"), ({"command": "absent"}, "server 'x' is not running")]
 )
 @pytest.mark.expected_warnings("")
 async def test_a_server_that_cannot_run_is_not_activated_and_says_why(tmp_path: Path, settings: dict[str, Any], reason: str) -> None:

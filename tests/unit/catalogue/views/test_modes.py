@@ -58,7 +58,7 @@ async def test_where_nobody_chose_a_mode_the_servers_settings_count(tmp_path: Pa
         shown = parts.modes.shown(session())
 
         assert (shown.mode, lazy(parts, session())) == ("lazy", ["s"])
-        assert shown.reason.endswith("by the settings of: s")
+        assert shown.reason.endswith("as set for: s")
         assert parts.modes.shown(session(server="t")).mode == "everything"
 
 
@@ -324,7 +324,7 @@ async def test_the_reason_names_no_server_that_there_is_not_for_the_session(tmp_
     servers = {"a": entry("a", lazyLoad=True, disable=True), "b": entry("b", lazyLoad=True), "c": entry("c")}
     async with hub_parts(tmp_path, servers=servers, settings={"profiles": {"p": {"servers": ["c"]}}}) as parts:
         state = session()
-        assert parts.modes.shown(state).reason.endswith("settings of: b")
+        assert parts.modes.shown(state).reason.endswith("as set for: b")
         state.profile = "p"
         assert parts.modes.shown(state).mode == "everything"
 

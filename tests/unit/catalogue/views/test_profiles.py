@@ -113,7 +113,7 @@ async def test_a_profile_that_there_is_not_includes_nothing_and_is_refused(tmp_p
         assert not parts.profiles.includes(SessionState("s", client="c"), "a")
         assert "no profile 'gone'" in parts.profiles.refusal("gone")
         assert parts.profiles.refusal("") == ""
-        assert any("'c' is to have a profile that there is not" in notice for notice in notices(parts))
+        assert any("The profile of AI client 'c' does not exist" in notice for notice in notices(parts))
 
 
 async def test_of_a_client_whose_settings_cannot_be_read_only_that_is_told(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ async def test_what_is_decided_of_a_tool_goes_by_its_own_name(tmp_path: Path) ->
         await run(parts)
         assert set(await listed(parts, "a")) == {"jot"}
         assert "result" in await parts.call("jot")
-        assert "switched off" in (await parts.call("look", server="a"))["error"]["message"]
+        assert "is disabled" in (await parts.call("look", server="a"))["error"]["message"]
 
 
 @pytest.mark.parametrize(

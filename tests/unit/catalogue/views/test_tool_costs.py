@@ -102,7 +102,7 @@ async def test_a_session_costs_what_it_sees_now(tmp_path: Path) -> None:
         of_one = await parts.presenter.get_tool_costs(session=alone.id)
         assert ([each.server for each in of_one.servers], server(of_one, "a").tokens) == (["a", "hub"], 6)
         assert server(of_one, "a").shown_tokens > 0
-        with pytest.raises(TooltrayError, match="there is no session 'gone"):
+        with pytest.raises(TooltrayError, match="session 'gone' not found"):
             await parts.presenter.get_tool_costs(session="gone\x1b")
 
 

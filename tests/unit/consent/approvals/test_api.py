@@ -29,14 +29,14 @@ async def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refuse
         with asked_by(UNATTENDED):
             with pytest.raises(TooltrayError, match="means nothing"):
                 await parts.presenter.set_server_auto_approve("s", ["hint:loud"])
-            with pytest.raises(NotFound, match="no server 'gone'"):
+            with pytest.raises(NotFound, match="Server 'gone' not found"):
                 await parts.presenter.set_server_auto_approve("gone", ["all"])
 
 
 async def test_a_call_that_waits_no_longer_is_not_answered_and_nobody_confirms_that(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"s": entry("p")}) as parts:
         for answer in ("refuse", "once"):
-            with asked_by(UNATTENDED), pytest.raises(TooltrayError, match="waits no longer"):
+            with asked_by(UNATTENDED), pytest.raises(TooltrayError, match="no longer waits"):
                 await parts.presenter.answer_approval("gone", answer)
 
 

@@ -174,7 +174,7 @@ async def test_a_disk_that_fails_after_the_time_is_over_refuses_the_call(here: D
         here.parts.wheel.expire(WAIT_S)
         [error] = await answering
     assert isinstance(error, TooltrayError)
-    assert "no answer" in (await call)["error"]["message"]
+    assert "no one answered" in (await call)["error"]["message"]
 
 
 # while a person is asked
@@ -220,7 +220,7 @@ async def test_a_no_in_a_form_refuses_the_call(alone: Desk, a_person_answers_at_
 async def test_a_client_that_says_no_at_once_has_asked_nobody_and_the_call_can_still_be_allowed(alone: Desk) -> None:
     client = alone.session("Own", capabilities=FORM, answer={"action": "decline"})
     refusal = await alone.refusal(client=client)
-    assert "Its AI client was asked, and no answer there. Ask the user to look at it in Tooltray" in refusal
+    assert "Its AI client was asked, and no one answered there. Ask the user to look at it in Tooltray" in refusal
     [waiting] = await alone.parts.presenter.get_approvals()
     assert f"waits as {waiting.id}." in refusal
     await alone.parts.presenter.answer_approval(waiting.id, "once")

@@ -18,7 +18,7 @@ async def test_a_clients_own_rules_go_in_the_place_of_the_servers(tmp_path: Path
     clients = {"publish": {"clients": {"Cursor": {"autoApprove": []}, "Own": {"autoApprove": ["write"]}}}}
     async with desk(tmp_path, autoApprove=["all"], settings=clients, has_window=False) as here:
         said = await here.refusal("read_it")
-        assert "only reads, and that needs a person's yes" in said
+        assert "only reads, so it needs the user's approval" in said
         assert "result" in await here.call("write_it", here.session("Own"))
         assert "result" in await here.call("read_it", here.session("Other"))
 

@@ -188,7 +188,7 @@ async def test_what_was_allowed_of_a_server_goes_with_it(here: Desk) -> None:
     assert json.loads(here.parts.home.grants.read_bytes())["grants"] == []
 
 
-@pytest.mark.expected_warnings("could not be revoked")
+@pytest.mark.expected_warnings("could not be taken back")
 async def test_grants_of_a_removed_server_do_not_count_even_if_the_disk_is_full(alone: Desk) -> None:
     await alone.parts.presenter.add_grant("s", "tool", "write_it")
     settings = alone.parts.conf.entries["s"]

@@ -39,7 +39,7 @@ async def test_each_tool_says_whether_it_runs_without_asking_and_why(tmp_path: P
 
 
 async def test_where_reading_asks_it_says_so_and_what_comes_with_tooltray_is_not_changed(here: Desk) -> None:
-    assert (await of_tool(here, "read_it")).why == "It reads, and reading asks first here"
+    assert (await of_tool(here, "read_it")).why == "It reads, and reads ask first here"
     own = [each for each in await here.parts.presenter.get_permissions() if not each.is_changeable]
     assert [each.rules for each in own] == [("all",)] * len(own)
 
@@ -95,10 +95,10 @@ async def test_a_grant_of_before_a_change_covers_the_tool_no_more_and_it_is_held
 
 
 async def test_what_is_not_there_or_no_choice_is_refused(here: Desk) -> None:
-    for server, name, choice, said in (("gone", "x", "ask", "There is no server"), ("s", "gone", "ask", "has no tool 'gone'")):
+    for server, name, choice, said in (("gone", "x", "ask", "Server 'gone' not found"), ("s", "gone", "ask", "has no tool 'gone'")):
         with pytest.raises(NotFound, match=said):
             await here.parts.presenter.set_tool_approval(server, name, choice)
-    with pytest.raises(TooltrayError, match="no choice"):
+    with pytest.raises(TooltrayError, match="'maybe' is not an approval choice"):
         await here.parts.presenter.set_tool_approval("s", "read_it", "maybe")
 
 

@@ -53,7 +53,7 @@ async def test_of_several_skills_of_a_name_one_is_named_by_its_uri(tmp_path: Pat
         await ready(parts)
         with pytest.raises(NotFound, match="Several skills"):
             await parts.skills_api.get_skill("daily")
-        with pytest.raises(NotFound, match="no skill 'gone'"):
+        with pytest.raises(NotFound, match="Skill 'gone' not found"):
             await parts.skills_api.get_skill("gone")
 
 

@@ -237,13 +237,15 @@ def test_a_file_with_something_else_in_it_is_replaced_and_that_is_said(tmp_path:
 
 
 @pytest.mark.posix
-def test_a_pipe_in_its_place_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_a_pipe_in_its_place_keeps_nobody_waiting_and_is_not_replaced(tmp_path: Path) -> None:
     path = tmp_path / "http-token"
     os.mkfifo(path, 0o600)
     token = ApiToken(path)
     assert token.problem
-    assert token.is_right(token.value())
-    assert path.is_file()
+    assert not token.is_right("")
+    with pytest.raises(TooltrayError, match=r"cannot be kept.*it is not a file, but a pipe or a device"):
+        token.value()
+    assert path.is_fifo()
 
 
 def test_a_folder_in_its_place_opens_nothing_and_is_said(tmp_path: Path) -> None:

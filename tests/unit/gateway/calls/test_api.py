@@ -45,7 +45,7 @@ async def test_a_call_that_fails_says_why(parts: HubParts, program: ScriptedServ
     program.calls["get_it"] = lambda copy, params: error(-1, "no such thing")
     await parts.presenter.start_server("s")
     assert await refusal(parts.presenter.call_tool("get_it", {})) == "'get_it' could not be called: no such thing"
-    assert await refusal(parts.presenter.call_tool("unknown", {})) == "Tool 'unknown' not found. See which available: tooltray tools list"
+    assert await refusal(parts.presenter.call_tool("unknown", {})) == "Tool 'unknown' not found. See which there are: tooltray tools list"
     await parts.presenter.set_mcp_enabled(False)
     assert "Tooltray is paused" in await refusal(parts.presenter.call_tool("get_it", {}))
 

@@ -247,10 +247,10 @@ async def test_a_client_that_shows_its_form_to_nobody_says_so_and_the_report_sta
         client = parts.client(capabilities=FORM, answer=answer)
         (text,) = texts(await Waiting(parts, client).result())
         [report] = parts.feedbacks.waiting()
-        assert text.startswith("The AI client was asked to show the report, and no answer there. The report is kept")
+        assert text.startswith("The AI client was asked to show the report, and no one answered there. The report is kept")
         assert f"it waits in Tooltray as {report.id}" in text
         again = Waiting(parts, client)  # it is asked anew, and another call waits with it
-        assert "no answer there" in texts(await again.result())[0]
+        assert "no one answered there" in texts(await again.result())[0]
         await parts.feedbacks.answer(report.id, "Yes", ())
         assert texts(await Waiting(parts, client).result())[0] == "Yes"
 
@@ -282,7 +282,7 @@ async def test_calls_that_wait_with_one_that_was_left_alone_wait_no_longer(made:
         await parts.heard.event(FeedbackAsked, count=2)
         go_on.set()
         for call in (first, second):
-            assert "no answer there" in texts(await call.result())[0]
+            assert "no one answered there" in texts(await call.result())[0]
 
 
 async def test_an_answer_of_the_command_line_withdraws_the_question(made: Made) -> None:

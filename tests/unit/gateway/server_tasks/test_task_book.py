@@ -152,7 +152,7 @@ async def test_tasks_are_listed_the_latest_first_and_one_is_cancelled(tmp_path: 
         assert [task.status for task in await api.get_server_tasks()] == ["working", "cancelled"]
         with pytest.raises(TooltrayError, match="has ended"):
             await api.cancel_server_task(ids[0])
-        with pytest.raises(NotFound, match="no task"):
+        with pytest.raises(NotFound, match="Task 'task-2' not found"):
             await api.cancel_server_task("task-2")
 
 

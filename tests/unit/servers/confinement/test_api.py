@@ -119,10 +119,10 @@ async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_
 @pytest.mark.parametrize(
     ("server", "given", "support", "error", "why"),
     [
-        ("gone", {}, ALL, NotFound, "no server 'gone'"),
+        ("gone", {}, ALL, NotFound, "Server 'gone' not found"),
         ("far", {}, ALL, TooltrayError, "it does not run as its own process on this computer"),
-        ("s", {"read": ["x"]}, ALL, TooltrayError, "'x' is no whole path of a folder"),
-        ("s", {"hosts": ["https://x"], "network": "hosts"}, ALL, TooltrayError, "'https://x' is no name of a host"),
+        ("s", {"read": ["x"]}, ALL, TooltrayError, "'x' is not an absolute path of a folder"),
+        ("s", {"hosts": ["https://x"], "network": "hosts"}, ALL, TooltrayError, "'https://x' is not a host name"),
         ("s", {"read": ["/a"] * 201}, ALL, TooltrayError, "read: there are more than 200"),
         ("s", {"files": "own", "write": ["/"]}, ALL, TooltrayError, "'s' cannot be given /. / contains all your files"),
         ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "' cannot be limited to some hosts on this computer"),
@@ -210,7 +210,7 @@ async def test_what_was_refused_is_allowed_to_this_server_and_shown_no_longer(
         (HOSTS, path("/y"), NotFound, "was not refused"),
         ({"files": "own", "network": "none"}, HOST, TooltrayError, "' is no longer limited to some hosts"),
         ({"files": "read"}, path("/w", is_write=True), TooltrayError, "it may only read"),
-        ({"files": "open", "network": "none"}, path("/x"), TooltrayError, "not kept from '/x' by Tooltray"),
+        ({"files": "open", "network": "none"}, path("/x"), TooltrayError, "Tooltray does not block '/x' for 's'"),
     ],
 )
 async def test_what_is_not_as_it_was_is_not_allowed(
@@ -253,5 +253,5 @@ async def test_without_a_hub_nothing_was_refused(tmp_path: Path) -> None:
     )
     with asked_by(PERSON), pytest.raises(NotFound, match="was not refused"):
         await api.allow_refused("s", "host", "b.org:443")
-    with pytest.raises(NotFound, match="no server 'gone'"):
+    with pytest.raises(NotFound, match="Server 'gone' not found"):
         await api.allow_refused("gone", "host", "b.org:443")

@@ -50,7 +50,8 @@ def test_other_folders_are(tmp_path: Path, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "advice"), [("~/.config", "folder below it"), ("~/.ssh/id_rsa", "another place"), ("~/.tooltray/confined/x", "another place")]
+    ("path", "advice"),
+    [("~/.config", "folder below it"), ("~/.ssh/id_rsa", "can use another folder"), ("~/.tooltray/confined/x", "can use another folder")],
 )
 def test_what_to_do_instead_is_something_that_can_be_done(tmp_path: Path, path: str, advice: str) -> None:
     assert advice in str(guarded_in(tmp_path).instead_of(path))

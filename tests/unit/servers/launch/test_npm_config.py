@@ -84,9 +84,9 @@ def test_nobody_sees_a_password() -> None:
 
 def test_mirrors_are_read_as_they_stand_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
-    mirror = {"name": "M", "url": "https://m.example", "region": "Installed", "pypi": "https://p.example/simple/"}
+    mirror = {"name": "M", "url": "https://m.example", "region": "Here", "pypi": "https://p.example/simple/"}
     path.write_text(json.dumps({"registries": [mirror]}))
-    assert read_mirrors(path) == (Registry("https://m.example/", "M", MIRROR, "Installed", "https://p.example/simple/"),)
+    assert read_mirrors(path) == (Registry("https://m.example/", "M", MIRROR, "Here", "https://p.example/simple/"),)
 
 
 def test_the_mirrors_that_come_with_tooltray_are_encrypted_named_and_all_different() -> None:

@@ -78,8 +78,8 @@ async def test_where_nothing_was_kept_yet_a_page_is_empty_and_a_server_that_is_n
 
 
 async def test_what_makes_no_sense_is_refused(logs: LogsApi) -> None:
-    assert "no level 'loud'" in await refusal(logs.get_log("hub", LogFilter(levels=("loud",))))
-    assert "no level 'loud'" in await refusal(logs.get_log("messages:s", LogFilter(levels=("loud",))))
+    assert "Level 'loud' not found" in await refusal(logs.get_log("hub", LogFilter(levels=("loud",))))
+    assert "Level 'loud' not found" in await refusal(logs.get_log("messages:s", LogFilter(levels=("loud",))))
     assert "Invalid position in the log" in await refusal(logs.get_log("hub", before="yesterday"))
 
 

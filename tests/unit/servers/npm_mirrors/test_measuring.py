@@ -26,7 +26,7 @@ from tooltray.servers.npm_mirrors.measuring import (
     probed_packages,
 )
 
-GOOD = RegistryMeasurement("https://a.example/", "A", "mirror", "Installed", 12.5)
+GOOD = RegistryMeasurement("https://a.example/", "A", "mirror", "Here", 12.5)
 OLD = RegistryMeasurement("https://b.example/", "B", "mirror", "", 2.5, "its copy is old")
 SILENT = RegistryMeasurement("https://c.example/", "C", "mirror", "", None, "no answer")
 MEASURED = Measured(123.5, (GOOD, OLD, SILENT), ("https://a.example/",), ("https://a.example/",), may_be_mirror=False)
@@ -95,7 +95,7 @@ def test_nobody_hears_of_packages_that_come_from_elsewhere_or_of_servers_that_ar
 
 def answer(name: str, ms: float | None = 10.0, *, origin: str = MIRROR, problem: str = "", **latest: str) -> Answer:
     return Answer(
-        Registry(f"https://u:p@{name}.example/", name, origin, "Installed"), ms, problem, latest or ({} if problem else {"sdk": "1.0.0"})
+        Registry(f"https://u:p@{name}.example/", name, origin, "Here"), ms, problem, latest or ({} if problem else {"sdk": "1.0.0"})
     )
 
 
@@ -135,7 +135,7 @@ def test_a_registry_without_any_of_the_packages_is_none() -> None:
 
 
 def test_people_see_a_measurement_without_a_password() -> None:
-    assert measurement(answer("a", 5, problem="p")) == RegistryMeasurement("https://a.example/", "a", MIRROR, "Installed", 5, "p")
+    assert measurement(answer("a", 5, problem="p")) == RegistryMeasurement("https://a.example/", "a", MIRROR, "Here", 5, "p")
 
 
 VERSIONS = [

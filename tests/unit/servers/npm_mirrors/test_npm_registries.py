@@ -27,7 +27,7 @@ from tooltray.servers.npm_mirrors.npm_registries import KEPT_FOR_S, LOOKS_EVERY_
 
 OWN, QUICK, SLOW, MINE = "https://own.example/", "https://quick.example/", "https://slow.example/", "https://mine.example/"
 INDEX = "https://quick.example/simple/"
-QUICK_MIRROR = Registry(QUICK, "Quick", MIRROR, "Installed", INDEX)
+QUICK_MIRROR = Registry(QUICK, "Quick", MIRROR, "Here", INDEX)
 SLOW_MIRROR = Registry(SLOW, "Slow", MIRROR)
 NPX = {"command": "npx", "args": ["-y", "some-server"]}
 NOW = 1_000_000.0
@@ -279,7 +279,7 @@ async def test_what_is_no_good_registry_is_not_saved(tmp_path: Path, url: str, r
 
 async def test_a_test_says_what_is_wrong_and_changes_nothing(tmp_path: Path) -> None:
     async with parts_in(tmp_path) as parts:
-        assert await parts.registries.test(QUICK) == RegistryMeasurement(QUICK, "Quick", CUSTOM, "Installed", 5.0)
+        assert await parts.registries.test(QUICK) == RegistryMeasurement(QUICK, "Quick", CUSTOM, "Here", 5.0)
         assert (await parts.registries.test("https://silent.example")).problem == "no answer"
         refused = await parts.registries.test("ftp://me:hunter2@x.example/")
         assert (refused.url, refused.milliseconds) == ("ftp://x.example/", None)

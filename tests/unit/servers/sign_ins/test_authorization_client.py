@@ -318,7 +318,7 @@ async def test_a_server_without_pkce_is_refused_before_anything_is_registered() 
 async def test_an_answer_from_another_issuer_is_refused_and_its_code_sent_nowhere(changes: dict[str, Any]) -> None:
     async with desk(**changes) as at:
         pending, params, _ = await at.come_back()
-        with pytest.raises(WrongIssuer, match=r"https://evil\.example is said to have answered") as raised:
+        with pytest.raises(WrongIssuer, match=r"the answer names https://evil\.example") as raised:
             await at.client.finish(pending, params)
         assert "set `issuer` of `oauth`" in raised.value.problem.hint
         assert not at.server.at("/token")

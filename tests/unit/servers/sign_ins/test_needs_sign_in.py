@@ -148,7 +148,7 @@ async def test_a_server_that_is_gone_needs_nothing(tmp_path: Path) -> None:
         parts.servers.require_sign_in("none", PROBLEM)
         parts.servers.require_sign_in("s", PROBLEM)
         await settled()
-        with pytest.raises(TooltrayError, match="there is no server"):
+        with pytest.raises(TooltrayError, match="server 'none' not found"):
             await parts.presenter.sign_out("none")
 
 

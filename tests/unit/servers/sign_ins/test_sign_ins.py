@@ -170,12 +170,12 @@ async def test_the_hubs_end_ends_what_waits_for_a_browser(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"headers": {"authorization": "Bearer mine"}}, "says already|say already"),
-        ({"url": "http://ann:pw@127.0.0.1:9/mcp"}, "say already"),
+        ({"headers": {"authorization": "Bearer mine"}}, "its settings already contain credentials"),
+        ({"url": "http://ann:pw@127.0.0.1:9/mcp"}, "its settings already contain credentials"),
         ({"url": "http://far.example/mcp"}, "not encrypted"),
         ({"url": "http://[::1/mcp"}, "not encrypted"),
         ({"oauth": False}, "`oauth` is false"),
-        ({"url": None, "command": "far"}, "not running elsewhere"),
+        ({"url": None, "command": "far"}, "it does not run elsewhere"),
         ({"oauth": {"grant": "client_credentials", "clientId": "c", "clientSecret": "dummy"}}, "signs in automatically"),
     ],
 )

@@ -196,7 +196,7 @@ def test_a_script_that_no_shell_could_read_is_not() -> None:
 
 
 def test_the_refusal_says_what_to_do() -> None:
-    assert str(refusal("me")) == "'me' leads back to Tooltray itself: Tooltray would wait for itself. Remove this entry"
+    assert str(refusal("me")) == "'me' leads back to Tooltray itself. Tooltray would wait for itself. Remove this entry"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ async def test_a_server_that_is_switched_off_or_stopped_starts_for_nobody(tmp_pa
         with pytest.raises(TooltrayError, match="is stopped"):
             await hub.opened(client)
         await hub.parts.conf.change_server("s", disable=True)
-        with pytest.raises(TooltrayError, match="is switched off"):
+        with pytest.raises(TooltrayError, match="server 's' is disabled"):
             await hub.opened(client)
 
 

@@ -717,9 +717,9 @@ def fails_with(life: Life, failure: ConnectionFailure) -> None:
 
 async def test_a_failure_that_would_come_again_is_given_up_at_once_with_its_reason(live: Callable[..., Life]) -> None:
     life = live()
-    failure = ConnectionFailure(Problem("file /x not found.py", "It says so", "Correct it."), is_lasting=True)
+    failure = ConnectionFailure(Problem("file /x.py not found", "It says so", "Correct it."), is_lasting=True)
     fails_with(life, failure)
-    with pytest.raises(TooltrayError, match=r"server 's' is not running: there is no file /x\.py"):
+    with pytest.raises(TooltrayError, match=r"server 's' is not running: file /x\.py not found"):
         await life.run()
     assert life.states.all == [STARTING, ERROR]
     assert (life.instance.problem, life.instance.failure) == (failure.problem, failure)

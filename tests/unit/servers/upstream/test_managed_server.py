@@ -136,7 +136,7 @@ async def test_a_server_that_somebody_stopped_is_not_started_by_a_call(hub: Any)
     one = await hub(ScriptedServer())
     await one.running(Era.LEGACY)
     await one.server.stop()
-    with pytest.raises(TooltrayError, match=r"server 's' is stopped: a person stopped it. Start it in Tooltray"):
+    with pytest.raises(TooltrayError, match=r"server 's' is stopped: you stopped it. Start it in Tooltray"):
         await one.running(Era.LEGACY)
     assert len(one.program.copies.all) == 1
 
@@ -192,7 +192,7 @@ async def test_a_legacy_copy_that_is_called_for_while_it_is_put_to_rest_stays_on
 async def test_a_server_that_is_switched_off_is_not_started_by_a_call(hub: Any) -> None:
     one = await hub(ScriptedServer(), disable=True)
     assert one.server.state is ServerState.STOPPED
-    with pytest.raises(TooltrayError, match=r"server 's' is switched off. Switch it on in Tooltray"):
+    with pytest.raises(TooltrayError, match=r"server 's' is disabled. Enable it in Tooltray"):
         await one.running(Era.MODERN)
     assert one.program.copies.all == []
 

@@ -62,7 +62,7 @@ async def test_loading_makes_all_servers_and_starts_none(tmp_path: Path) -> None
 
 async def test_asking_for_a_server_that_is_not_there_says_which_are(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={"a": entry("a"), "b": entry("b")}) as parts:
-        with pytest.raises(TooltrayError, match=r"there is no server 'c': there are: a, b. See `tooltray servers list`"):
+        with pytest.raises(TooltrayError, match=r"server 'c' not found: there are: a, b. See `tooltray servers list`"):
             parts.servers.get("c")
 
 
@@ -156,7 +156,7 @@ async def test_the_users_variables_are_read_again_before_a_failed_server_is_star
 async def test_a_server_that_is_switched_off_is_not_started(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer(), disable=True)) as parts:
         for act in (parts.servers.start, parts.servers.restart):
-            with pytest.raises(TooltrayError, match=r"server 's' is switched off. `disable` is true in its settings. Switch it on first"):
+            with pytest.raises(TooltrayError, match=r"server 's' is disabled. `disable` is true in its settings. Enable it first"):
                 await act("s")
         assert parts.servers.get("s").state is ServerState.STOPPED
 
@@ -218,7 +218,7 @@ async def test_a_restart_of_a_server_that_a_person_has_stopped_is_shown_from_the
 async def test_a_server_that_is_not_there_cannot_be_stopped_or_restarted(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={}) as parts:
         for act in (parts.servers.start, parts.servers.stop, parts.servers.restart):
-            with pytest.raises(TooltrayError, match=r"there is no server 'x'"):
+            with pytest.raises(TooltrayError, match=r"server 'x' not found"):
                 await act("x")
 
 
@@ -327,7 +327,7 @@ async def test_a_start_whose_server_is_switched_off_with_other_settings_meanwhil
         await program.request("initialize")
         await change(parts, env={"A": "1"}, disable=True)
         go_on.set()
-        with pytest.raises(TooltrayError, match="switched off"):
+        with pytest.raises(TooltrayError, match="server 's' is disabled"):
             await starting
         assert (parts.servers.get("s").state, len(program.copies.all)) == (ServerState.STOPPED, 1)
 
