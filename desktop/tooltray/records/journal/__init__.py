@@ -1,1 +1,1 @@
-"""The journal of calls, questions, approvals, starts, stops and failures, on disk, and its queries."""
+"""The journal of calls, questions, approvals, starts, stops and failures, and its queries. `journal_file` removes old entries."""

@@ -1,1 +1,1 @@
-"""Confinement of servers, which then may do less than their user: profiles, launchers around their processes, and a record of refusals."""
+"""Confinement of servers: `profiles` has their files, `host_proxies` checks their hosts, `confined_starts` puts launchers around them."""

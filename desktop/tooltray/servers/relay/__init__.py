@@ -1,1 +1,1 @@
-"""The way of a request to one server and of its reply back: sent again if needed, with the questions that a server asks meanwhile."""
+"""The way of a request to one server and of its reply back, with a time limit: sent again if needed, a server's questions meanwhile."""

@@ -11,7 +11,7 @@ from tooltray.ui.widgets.code_view import FindSpans
 
 
 class Pasted(Protocol):
-    """A server that was read from a pasted text; see sources/entries/pasted.py, which app.py hands in."""
+    """A server that was read from a pasted text; see sources/entries/pasted.py, which app/desktop.py hands in."""
 
     @property
     def name(self) -> str: ...
