@@ -74,14 +74,20 @@ def run_suite(url: str, wire: str, folder: Path, scenario: str | None = None) ->
 def run_client(command: str, wire: str, folder: Path) -> dict[str, Score]:
     """Runs the client scenarios of a wire, one after the other.
 
+    One whose checks pass while its client waits in vain is tried once more: the suite's server for sse-retry knows no sessions, and sends
+    the answer on whichever stream is opened first after the call.
+
     Args:
         command: starts a client; the suite adds the URL of its server.
     """
     found = {}
     for scenario in CLIENT_SCENARIOS[wire]:
-        finished = _run("client", "--command", command, "--scenario", scenario, wire=wire, folder=folder)
-        score = dict(_read_scores(folder)).get(scenario, Score(()))
-        if finished.returncode and score.is_passed:
+        for _ in range(2):
+            finished = _run("client", "--command", command, "--scenario", scenario, wire=wire, folder=folder)
+            score = dict(_read_scores(folder)).get(scenario, Score(()))
+            if not (finished.returncode and score.is_passed):
+                break
+        else:
             score = Score(score.passed, (f"the client failed: {finished.stdout[-REMARK_CHARACTERS:]}",))
         found[scenario] = score
     return found
