@@ -1,1 +1,1 @@
-"""The journal of calls, questions, approvals, starts, stops and failures, and its queries. `journal_file` removes old entries."""
+"""The journal of calls, questions, approvals, starts, stops and failures, and its queries. `retention` removes old entries."""

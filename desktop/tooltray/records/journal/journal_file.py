@@ -1,4 +1,4 @@
-"""`activity.db`: its tables, all writing into them, and the removal of old entries.
+"""`activity.db`: its tables, and all writing into them.
 
 Everything here blocks, and belongs to one thread. Readers have their own connections (journal_reader) and never delay the writer: the file
 is in WAL mode. Repeated words (clients, servers, tools, folders) are stored once, in `names`; an entry has their numbers, so that a filter
@@ -9,13 +9,11 @@ percentiles are found without sorting.
 import contextlib
 import os
 import sqlite3
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from tooltray.config.settings.settings import ActivitySettings
 from tooltray.foundation.files.atomic_file import set_aside
 from tooltray.foundation.regular_file import open_regular
 
@@ -59,12 +57,6 @@ ALTER TABLE entries ADD COLUMN tool_call TEXT NOT NULL DEFAULT '';
 }
 """The statements that change the tables of one version to those of the next."""
 _INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
-
-SETTLED_S = 600.0  # after which a clock is trusted; time servers correct it within minutes of a start
-SLICE = 500  # entries that go in one transaction, some milliseconds
-CONTENTS_SLICE = 50  # of arguments and results, which are large
-DAY_S = 86_400.0
-MEGABYTE = 1_000_000
 
 
 class DamagedJournal(Exception):
@@ -305,58 +297,3 @@ def put_aside(path: Path) -> Path:
         with contextlib.suppress(FileNotFoundError):
             before.replace(after)
     return kept
-
-
-class SettledClock:
-    """Unix seconds that follow a forward jump of the clock only after SETTLED_S."""
-
-    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic) -> None:
-        """
-        Args:
-            wall: unix seconds; may jump.
-            steady: seconds that never jump.
-        """
-        self._wall, self._steady = wall, steady
-        self._before = self._latest = (wall(), steady())
-        self._is_settled = False
-
-    def now(self) -> float | None:
-        """Returns the time; None: the clock has not run long enough."""
-        wall, steady = self._wall(), self._steady()
-        if steady - self._latest[1] >= SETTLED_S:
-            self._before, self._latest, self._is_settled = self._latest, (wall, steady), True
-        since, at = self._before
-        return min(wall, since + steady - at) if self._is_settled else None
-
-
-class Retention:
-    """The rules by which entries are removed: cleared ones, those that are too old, and the oldest if the file is too large.
-
-    Entries are removed in small slices, so that no writer or reader waits long for the file. A clock that jumps makes nothing old: entries
-    are removed from the oldest on, by their numbers and not by their times, and a clock that has just jumped forward is trusted only after
-    a while. Belongs to the journal's thread.
-    """
-
-    def __init__(self, wanted: Callable[[], ActivitySettings], clock: SettledClock | None = None) -> None:
-        self._wanted, self._clock = wanted, clock or SettledClock()
-
-    def step(self, file: JournalFile) -> bool:
-        """Removes one slice of entries; returns whether more may remain.
-
-        Raises:
-            sqlite3.Error: they cannot be removed.
-        """
-        wanted, now = self._wanted(), self._clock.now()
-        if file.remove_before(self._first_kept(file, wanted, now), SLICE) == SLICE:
-            return True
-        first = file.first_contents()
-        if now is None or first is None:
-            return False
-        kept = file.first_since(now - wanted.contents_days * DAY_S, first)
-        return file.remove_contents_before(kept, CONTENTS_SLICE) == CONTENTS_SLICE
-
-    def _first_kept(self, file: JournalFile, wanted: ActivitySettings, now: float | None) -> int:
-        first = file.gone + 1
-        if file.used_bytes > wanted.megabytes * MEGABYTE:
-            first = max(first, file.ids()[0] + SLICE)
-        return first if now is None else max(first, file.first_since(now - wanted.days * DAY_S))

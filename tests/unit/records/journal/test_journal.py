@@ -19,7 +19,8 @@ from tooltray.protocol.envelope import NOTHING
 from tooltray.records.journal import journal as journal_module
 from tooltray.records.journal.entry_maker import LARGEST_BYTES, LONGEST_SECRET_BYTES
 from tooltray.records.journal.journal_event import JournalEvent
-from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, Retention, files_of
+from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, files_of
+from tooltray.records.journal.retention import Retention
 
 
 @pytest.fixture
