@@ -16,7 +16,7 @@ Origin = Literal["project", "served"]
 FILE_NAME = ".mcp.json"
 """The name of a project's own file, in the project's folder."""
 PROJECT_FOLDER = "CLAUDE_PROJECT_DIR"
-"""The variable that tells servers of a project's own file the project's folder; such servers expect this name."""
+"""The variable with the project's folder, for servers of a project's own file, which expect this name."""
 
 
 class FileEntry(HidesFields, frozen=True):

@@ -132,7 +132,7 @@ async def test_licences_and_diagnostics_are_texts() -> None:
     assert (await api.get_diagnostics()).startswith("Tooltray ")
 
 
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="memory of other processes is read from /proc, which only Linux has")
 
 
 @LINUX

@@ -276,7 +276,7 @@ async def test_the_end_of_the_address_ends_them() -> None:
     Strangers().close()
 
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="no other system tells")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows whose the other end of a connection is (/proc/net/tcp)")
 
 
 @linux
