@@ -83,6 +83,7 @@ OTHERS = (
             Step("serena_repl", {"session": "{found}", "code": 's.fs.read_file("who.txt")'}, "this is one"),
         ],
         files="own",
+        env={"GIT_CEILING_DIRECTORIES": str(ROOT)},  # it asks git what it was built from, and its environment lies in this repository
     ),
     Server(
         "sequential-thinking",
