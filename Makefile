@@ -62,7 +62,7 @@ package: .cache/package/.installed
 
 # on Linux too, by Wine: what only Windows has, and the unit tests of what asks the system for files, programs and connections
 ON_WINDOWS = carriers/control carriers/http_server config/foreign_configs config/secrets config/settings consent/tokens foundation/files \
-    foundation/home foundation/installs records/activity servers/launch servers/transports sources/project_files sources/projects \
+    foundation/home foundation/installs records/log servers/launch servers/transports sources/project_files sources/projects \
     tooltray_bridge
 test-windows:
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir tests/windows tests/windows

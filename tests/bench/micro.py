@@ -28,7 +28,7 @@ from tests.fakes import hub_parts
 
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import dump, load
-from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.log.structured_log import StructuredLog
 
 ROUND = 250  # calls; short enough that some rounds are undisturbed
 TOOL = "echo"

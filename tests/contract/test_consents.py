@@ -9,7 +9,7 @@ from tests.fakes.verb_table import VERBS
 from tests.unit.api.presenter.test_confirmed_verbs import SERVERS, WIDENING
 
 from tooltray.consent.askers import WindowAsker
-from tooltray.foundation.confirmation import Asker, Unattended, Wish, asked_by, must_wait
+from tooltray.foundation.confirm_widening import Asker, Unattended, Wish, asked_by, must_wait
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.verbs import options_of
 

@@ -100,9 +100,9 @@ class Copy:
 def add_server_type(copy: Copy) -> None:
     """A new type of server."""
     copy.write("unix_transport.py", "servers/transports")
-    copy.insert("servers/transports/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
+    copy.insert("servers/transports/transport_table.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
     copy.insert(
-        "servers/transports/transports.py",
+        "servers/transports/transport_table.py",
         "from tooltray.servers.transports.transport import",
         "from tooltray.servers.transports.unix_transport import make_unix",
     )
@@ -126,7 +126,7 @@ def add_format(copy: Copy) -> None:
 
 def add_rule(copy: Copy) -> None:
     """A new approval rule."""
-    copy.insert("catalogue/approval.py", "RULES: Mapping", '    "ends:": lambda tool, ending: tool.name.endswith(ending),')
+    copy.insert("catalogue/auto_approve.py", "RULES: Mapping", '    "ends:": lambda tool, ending: tool.name.endswith(ending),')
 
 
 def test_what_the_guide_adds_works_through_a_hub(tmp_path: Path, home: Path) -> None:

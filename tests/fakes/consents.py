@@ -9,7 +9,7 @@ from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.passphrase import Passphrase
 from tooltray.consent.questions import Inbox
-from tooltray.foundation.confirmation import PERSON, Person, Wish, asked_by
+from tooltray.foundation.confirm_widening import PERSON, Person, Wish, asked_by
 from tooltray.foundation.events import EventBus
 from tooltray.records.audit_trail import AuditTrail
 

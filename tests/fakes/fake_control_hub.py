@@ -15,7 +15,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from tooltray.carriers.control.control_client import result_type
-from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.confirm_widening import NeedsPassphrase
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.phrases import as_json

@@ -27,7 +27,7 @@ from tooltray.config.naming.published_names import PublishedNames
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.foundation.composition import made, part
-from tooltray.foundation.confirmation import PERSON, set_asker
+from tooltray.foundation.confirm_widening import PERSON, set_asker
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.clients import HttpStatus
@@ -36,7 +36,7 @@ from tooltray.gateway.calls.own_calls import Elicitations
 from tooltray.gateway.calls.stages import OwnTool
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.records.activity.masking import Mask
+from tooltray.records.log.masking import Mask
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.confinement.confinements import Support
 from tooltray.servers.launch.program_launch import Launch

@@ -1,6 +1,6 @@
 """A program whose wishes nobody confirms."""
 
-from tooltray.foundation.confirmation import Person, Wish
+from tooltray.foundation.confirm_widening import Person, Wish
 from tooltray.foundation.errors import Denied
 
 

@@ -104,8 +104,8 @@ SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotU
 OF_STARTS = (
     *(
         "servers/transports/stdio_transport.py",
-        "servers/transports/transports.py",
-        "servers/transports/transports.py",
+        "servers/transports/transport_table.py",
+        "servers/transports/transport_table.py",
         "servers/launch/command_lookup.py",
     ),
     *(

@@ -12,7 +12,7 @@ from tests.fakes.desk import until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
-from tooltray.foundation.confirmation import confirm_widening
+from tooltray.foundation.confirm_widening import confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerChanged, ServerRemoved, ServerStarted, ToolCallResult
 from tooltray.foundation.snapshots.hub import HubSnapshot

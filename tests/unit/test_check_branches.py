@@ -24,10 +24,13 @@ def test_complete_files_pass_whatever_the_others_lack() -> None:
 
 
 def test_a_missing_branch_is_told_with_its_file() -> None:
-    files = {**complete_files(), "desktop/tooltray/catalogue/approval.py": {"missing_lines": [], "missing_branches": [[12, -3], [12, 14]]}}
+    files = {
+        **complete_files(),
+        "desktop/tooltray/catalogue/auto_approve.py": {"missing_lines": [], "missing_branches": [[12, -3], [12, 14]]},
+    }
 
     (told,) = script.incomplete({"files": files})
-    assert told.startswith("desktop/tooltray/catalogue/approval.py")
+    assert told.startswith("desktop/tooltray/catalogue/auto_approve.py")
     assert "0 lines and 2 branches are missing 12->exit 12->14" in told
 
 

@@ -20,7 +20,7 @@ from tooltray.foundation.home import user_windows
 from tooltray.foundation.home.home import find_home
 from tooltray.foundation.home.hub_place import HubLock
 from tooltray.foundation.platform.win32 import pipes, processes, security
-from tooltray.records.activity.log_files import open_to_append
+from tooltray.records.log.log_files import open_to_append
 from tooltray.servers.launch.process_family import START_OPTIONS, ProcessFamily, command_line
 from tooltray_bridge import paths_windows, relay_windows
 

@@ -63,8 +63,8 @@ from tooltray.config.settings.settings import Settings
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals import rule_words
 from tooltray.consent.approvals.api import ApprovalsApi
+from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals, SeenDecisions
-from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grants import GrantEnds, KeptGrants, LiveGrants, ScreenLock, grant_store
@@ -113,14 +113,14 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.sessions.caller import OwnCaller, Session
 from tooltray.protocol.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.protocol.sessions.session_state import SessionStates
-from tooltray.records.activity.call_stats import CallStats, CallsUnderWay
-from tooltray.records.activity.hub_log import HubLog
-from tooltray.records.activity.structured_log import StructuredLog
 from tooltray.records.audit_trail import AuditApi
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
 from tooltray.records.journal.journal_event import Failures
 from tooltray.records.journal.journal_reader import JournalReader
+from tooltray.records.log.call_stats import CallStats, CallsUnderWay
+from tooltray.records.log.hub_log import HubLog
+from tooltray.records.log.structured_log import StructuredLog
 from tooltray.records.telemetry.trace_export import TraceExport
 from tooltray.servers.builtin import hub_server
 from tooltray.servers.builtin.hub_server import HubServer
@@ -174,9 +174,10 @@ from tooltray.sources.entries.proposals import KeptProposals, Proposals, Proposa
 from tooltray.sources.entries.server_entries import ServerEntries, ServerRemovals, ServerStarts
 from tooltray.sources.entries.server_secrets import SecretUses, ServerSecrets
 from tooltray.sources.entries.settings_api import FilesApi, SecretsApi, SettingsApi, SetupApi
+from tooltray.sources.project_files.folders_in_use import FoldersInUse
 from tooltray.sources.project_files.followed_files import FileWatch, ReadFile
 from tooltray.sources.project_files.project_servers import ProjectServers
-from tooltray.sources.project_files.server_files import FoldersInUse, ServerFiles
+from tooltray.sources.project_files.server_files import ServerFiles
 from tooltray.sources.project_files.trust import Trust, TrustStore
 from tooltray.sources.project_files.trust_decisions import InMemoryTrust, TrustDecisions
 from tooltray.sources.projects.api import ProjectsApi

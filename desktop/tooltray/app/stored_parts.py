@@ -17,8 +17,8 @@ from tooltray.foundation.files.edited_files import FileHistory
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.programs import resource
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.records.activity.masking import Mask
 from tooltray.records.audit_trail import AuditTrail
+from tooltray.records.log.masking import Mask
 from tooltray.servers.confinement.api import MakeGuarded
 from tooltray.servers.confinement.confinements import Support, probe
 from tooltray.servers.confinement.guarded_folders import GuardedFolders

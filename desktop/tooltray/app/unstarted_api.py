@@ -21,7 +21,7 @@ from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.approvals.api import ApprovalsApi
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.tokens.api import AccessApi
-from tooltray.foundation.confirmation import confirm_widening, note_narrowing
+from tooltray.foundation.confirm_widening import confirm_widening, note_narrowing
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import is_frozen

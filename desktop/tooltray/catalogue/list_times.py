@@ -9,7 +9,7 @@ import msgspec
 
 from tooltray.catalogue.offer import OfferKind
 from tooltray.servers.launch.command_lookup import is_launcher
-from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.transports.transport_table import is_remote
 from tooltray.servers.upstream.managed_server import ManagedServer
 
 TOGETHER_S = 1.0  # most servers have listed by then; clients wait 5 s for all servers, and some request four lists one after the other

@@ -15,7 +15,7 @@ from tooltray.catalogue.server_lists import ServerLists
 from tooltray.config.naming.name_space import has_prefix
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import Spawn
-from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.transports.transport_table import is_remote
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.mcp_client import McpClient
 from tooltray.servers.upstream.server_manager import ServerManager

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Raw
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
@@ -295,7 +295,7 @@ class ToolManager:
         """Yields the problems of the servers' `autoApprove` and `toolOverrides`."""
         for server in self._servers:
             names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
-            if problem := approval.problem_of(server.name, server.config.auto_approve, names):
+            if problem := auto_approve.problem_of(server.name, server.config.auto_approve, names):
                 yield problem
             yield from tool_settings.problems(server.name, server.config, names)
 
@@ -315,7 +315,7 @@ class ToolManager:
 
     def _snapshot(self, server: ManagedServer, definition: ToolDefinition, names: Mapping[tuple[str, str], str]) -> ToolSnapshot:
         route = route_to(server, definition)
-        decision = approval.decide(server.name, definition.name, route.hints, server.config.auto_approve)
+        decision = auto_approve.decide(server.name, definition.name, route.hints, server.config.auto_approve)
         description = route.description
         return ToolSnapshot(
             name=names.get((server.name, definition.name), definition.name),

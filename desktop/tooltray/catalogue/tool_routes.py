@@ -10,7 +10,7 @@ from operator import attrgetter
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, token_counts, tool_words
+from tooltray.catalogue import auto_approve, token_counts, tool_words
 from tooltray.catalogue.definition import NO_VIEW, ToolDefinition, fingerprint, with_uris
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.resource_uris import PublishedUris, ResourceUris
@@ -37,7 +37,7 @@ class Route(msgspec.Struct, frozen=True):
 
     server: str
     definition: ToolDefinition
-    decision: approval.Decision
+    decision: auto_approve.Decision
     override: ToolOverride | None = None
     origin: str = ""
     is_listed: bool = True
@@ -126,7 +126,7 @@ def rules_of(managed: ManagedServer) -> tuple[str, ...]:
 def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: bool = True) -> Route:
     override = managed.config.tool_overrides.get(definition.name)
     hints = tool_words.hints_for_rules(override, definition.annotations)
-    decision = approval.decide(managed.name, definition.name, hints, rules_of(managed))
+    decision = auto_approve.decide(managed.name, definition.name, hints, rules_of(managed))
     limit = override.result_limit if override and override.result_limit else managed.config.result_limit
     return Route(managed.name, definition, decision, override, managed.config_hash, is_listed, limit)
 

@@ -21,7 +21,7 @@ from tooltray.carriers.control.control_client import CALL_TIMEOUT_S, ControlClie
 from tooltray.cli.person import ask_to_confirm, is_at_terminal
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import print_note
-from tooltray.foundation.confirmation import NeedsPassphrase, asked_by
+from tooltray.foundation.confirm_widening import NeedsPassphrase, asked_by
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home, hint_for
 from tooltray.foundation.home.hub_place import HubLock, running_elsewhere

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line
-from tooltray.foundation.confirmation import needs_terminal
+from tooltray.foundation.confirm_widening import needs_terminal
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 

@@ -28,7 +28,7 @@ from tooltray.foundation.platform.guardian import REPLACED
 from tooltray.foundation.runtime import new_event_loop, reporting_uncaught
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.protocol import envelope
-from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.log.structured_log import StructuredLog
 from tooltray.servers.launch.remembered_variables import is_started_in_terminal
 
 logger = logging.getLogger(__name__)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tooltray.foundation.confirmation import confirm_widening, current_asker
+from tooltray.foundation.confirm_widening import confirm_widening, current_asker
 from tooltray.foundation.errors import Denied
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot, PassphraseState

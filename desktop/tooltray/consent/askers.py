@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from tooltray.consent.ancestry import Origin, origin_of
 from tooltray.consent.confirmations import LATE, NO, YES, Confirmations
 from tooltray.consent.passphrase import Passphrase
-from tooltray.foundation.confirmation import Asker, NeedsPassphrase, Person, Wish, needs_terminal
+from tooltray.foundation.confirm_widening import Asker, NeedsPassphrase, Person, Wish, needs_terminal
 from tooltray.foundation.errors import Denied
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import finish_in_thread

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tooltray.consent.ancestry import Origin
 from tooltray.consent.approvals.suspicion import visible
 from tooltray.consent.questions import EXPIRED, Inbox, Kind, Question, Remembered
-from tooltray.foundation.confirmation import Wish
+from tooltray.foundation.confirm_widening import Wish
 from tooltray.foundation.errors import Denied, NotFound
 from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded, EventBus
 from tooltray.foundation.phrases import Phrase, plain_text

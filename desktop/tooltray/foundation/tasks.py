@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
 from typing import ParamSpec, Protocol, TypeVar
 
-from tooltray.foundation.confirmation import background_context
+from tooltray.foundation.confirm_widening import background_context
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")

@@ -13,7 +13,7 @@ from tests.fakes.verb_table import KINDS
 from tooltray.api.parts import Api, verbs_of
 from tooltray.app.unstarted_api import unstarted_api
 from tooltray.app.unstarted_parts import ProjectFiles, UnstartedParts
-from tooltray.foundation.confirmation import PERSON, asked_by
+from tooltray.foundation.confirm_widening import PERSON, asked_by
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.home.home import Home
 

@@ -11,7 +11,7 @@ from tests.fakes.manual_wheel import ManualWheel
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.askers import CommandAsker, Consent
 from tooltray.consent.confirmations import WAIT_S
-from tooltray.foundation.confirmation import (
+from tooltray.foundation.confirm_widening import (
     PERSON,
     NeedsPassphrase,
     asked_by,

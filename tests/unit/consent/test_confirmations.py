@@ -11,7 +11,7 @@ from tests.fakes.manual_wheel import ManualWheel
 from tooltray.consent.ancestry import Origin, Process
 from tooltray.consent.confirmations import LONGEST_FACT, MOST_FACTS, MOST_REFUSED, MOST_WAITING, REFUSED_FOR_S, WAIT_S, Confirmations
 from tooltray.consent.questions import Inbox
-from tooltray.foundation.confirmation import Wish
+from tooltray.foundation.confirm_widening import Wish
 from tooltray.foundation.errors import Denied, NotFound
 from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded, EventBus
 from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot

@@ -30,8 +30,8 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.records.activity.call_stats import DURATIONS_KEPT, HOUR_S, HOURS_SHOWN, CallStats, day_start
 from tooltray.records.journal.journal_reader import DAY_S, JournalReader
+from tooltray.records.log.call_stats import DURATIONS_KEPT, HOUR_S, HOURS_SHOWN, CallStats, day_start
 from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.confinement.refusals import SomethingRefused
 from tooltray.servers.sign_ins.sign_ins import SignIns

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.confirm_widening import NeedsPassphrase
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import ANOTHER_HOME, Home
 from tooltray.foundation.phrases import Phrase

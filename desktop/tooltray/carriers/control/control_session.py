@@ -16,7 +16,7 @@ from tooltray import __version__
 from tooltray.api.presenter.mcp_presenter import McpPresenter
 from tooltray.carriers.control.control_client import PASSPHRASE, WAITS
 from tooltray.consent.askers import Consent
-from tooltray.foundation.confirmation import UNATTENDED, Asker, NeedsPassphrase, asked_by, set_call
+from tooltray.foundation.confirm_widening import UNATTENDED, Asker, NeedsPassphrase, asked_by, set_call
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import as_json

@@ -52,7 +52,7 @@ from tooltray.protocol.sessions.client_limits import KnownLimits
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.protocol.task_messages import declares_tasks, undeclared
-from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.log.structured_log import StructuredLog
 from tooltray.servers.relay.held_calls import HeldCalls
 from tooltray.servers.relay.log_levels import LEVELS
 from tooltray.servers.upstream.mcp_client import McpClient

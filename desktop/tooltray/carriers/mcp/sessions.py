@@ -23,7 +23,7 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.client_limits import KnownLimits
 from tooltray.protocol.sessions.session_state import SessionStates
 from tooltray.protocol.task_messages import STATUS_NEWS
-from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.log.structured_log import StructuredLog
 from tooltray.servers.relay.held_calls import HeldCalls
 
 if sys.platform == "win32":

@@ -17,7 +17,7 @@ from tooltray.carriers.rest.operations import EVENTS_PATH, INDEX_PATH, OPENAPI_P
 from tooltray.carriers.rest.responses import Deliveries, Failed, failed_by, out_of_scope, problem_response
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.consent.tokens.api_tokens import ApiTokens, TokenHolder, TrustedTokens
-from tooltray.foundation.confirmation import Wish, asked_by, confirm_widening, set_call
+from tooltray.foundation.confirm_widening import Wish, asked_by, confirm_widening, set_call
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread

@@ -19,7 +19,7 @@ from tooltray.carriers.rest.responses import WHAT_IT_TAKES, Failed
 from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.config.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.config.settings.server_edits import name_is_taken
-from tooltray.foundation.confirmation import must_wait, with_current_asker
+from tooltray.foundation.confirm_widening import must_wait, with_current_asker
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.files.json_text import check_revision
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.catalogue.views.known_clients import KnownClients
 from tooltray.catalogue.views.modes import Modes
 from tooltray.catalogue.views.profiles import Profiles
@@ -12,7 +12,7 @@ from tooltray.config.settings.call_rule import CallRule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.config.settings.widening import client_rules_widen, override_widens, profile_widens, words_mislead
-from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
+from tooltray.foundation.confirm_widening import OTHER_WORDS, YES_TO_CALLS, check_unchanged, confirm_widening
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -97,7 +97,7 @@ class ViewsApi:
         if client_rules_widen(before, rules):
             await confirm_widening(YES_TO_CALLS, client=client, rules=rules)
             check_unchanged(before, self._client_rules(client))
-        if problem := approval.problem_of(client, rules or (), ()):
+        if problem := auto_approve.problem_of(client, rules or (), ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
         await self._config.edit(view_settings.client_field(client, "autoApprove", rules))
 

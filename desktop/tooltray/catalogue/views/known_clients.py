@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from tooltray.catalogue.approval import WILDCARD, fits
+from tooltray.catalogue.auto_approve import WILDCARD, fits
 from tooltray.catalogue.tool_routes import ListTerms, Route
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig

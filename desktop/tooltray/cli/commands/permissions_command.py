@@ -159,10 +159,10 @@ def checked_rules(server: str, rules: Sequence[str]) -> list[str]:
     Raises:
         TooltrayError: a rule has no meaning.
     """
-    from tooltray.catalogue import approval
+    from tooltray.catalogue import auto_approve
 
-    if problem := approval.problem_of(server, rules, ()):
-        known = ", ".join(f"{key}..." if key.endswith(":") else key for key in approval.RULES)
+    if problem := auto_approve.problem_of(server, rules, ()):
+        known = ", ".join(f"{key}..." if key.endswith(":") else key for key in auto_approve.RULES)
         hint = tr("Rules are tool names or: {known}", known=known)
         raise TooltrayError(tr("Some rules for {server} are unknown", server=clean_line(server)), problem.message, hint)
     return list(dict.fromkeys(rules))

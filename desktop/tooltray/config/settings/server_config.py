@@ -160,7 +160,7 @@ class MCPServerConfig(JsonModel):
     Attributes:
         call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
         start_timeout: seconds that it may be silent before its first answer; None: the hub's own limit.
-        auto_approve: which calls run without asking: rules, or names of tools, see catalogue/approval.py.
+        auto_approve: which calls run without asking: rules, or names of tools, see catalogue/auto_approve.py.
         call_rules: which further calls do, by their arguments.
         disable: never start this server.
         isolation: one instance for all AI clients, or one for each AI client's session.

@@ -14,7 +14,7 @@ from tooltray.config.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.config.settings.settings import ClientSettings, ProfileSettings, Settings
 from tooltray.config.settings.tool_override import ToolOverride
 
-ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
+ALL, EXCEPTION = "all", "ask:"  # as catalogue/auto_approve.py has them
 HARMLESS_FIELDS = frozenset(
     (
         *("icons", "descriptions", "call_timeout", "start_timeout", "era", "idle_stop", "lazy_load", "options"),

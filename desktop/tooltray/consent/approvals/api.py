@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.config.settings.call_rule import read_rule
 from tooltray.config.settings.widening import ALL, rules_widen
 from tooltray.consent.approvals.grants import end_of
 from tooltray.consent.approvals.rule_words import words
-from tooltray.foundation.confirmation import (
+from tooltray.foundation.confirm_widening import (
     YES_TO_CALLS,
     check_unchanged,
     confirm_answer,
@@ -225,7 +225,7 @@ class ApprovalsApi:
             NotFound: no file has this server.
             TooltrayError: a rule is not valid, or the settings cannot be written.
         """
-        if problem := approval.problem_of(server, rules, ()):
+        if problem := auto_approve.problem_of(server, rules, ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
         before = self._rules(server)
         await _decide_rules(before, rules, server=server)

@@ -13,12 +13,13 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from tooltray.catalogue.approval import Decision
+from tooltray.catalogue.auto_approve import Decision
 from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import suspicion
-from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, ApprovalRules, AskedCall, asked_call
+from tooltray.consent.approvals.approval_rules import ApprovalRules
+from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, AskedCall, asked_call
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grants import LOCK
 from tooltray.consent.approvals.pending_approvals import (
@@ -36,7 +37,7 @@ from tooltray.consent.approvals.question_snapshots import QuestionSnapshots, for
 from tooltray.consent.approvals.standing_grants import StandingGrants, allows, is_lasting
 from tooltray.consent.confirmations import NO, YES
 from tooltray.consent.questions import EXPIRED, WITHDRAWN
-from tooltray.foundation.confirmation import asker_name, current_asker
+from tooltray.foundation.confirm_widening import asker_name, current_asker
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError, in_one_line
 from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.catalogue.approval import Decision, Tool, tool_of, words_of
+from tooltray.catalogue.auto_approve import Decision, Tool, tool_of, words_of
 from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.known_clients import KnownClients
@@ -19,14 +19,14 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.suspicion import visible
-from tooltray.foundation.confirmation import current_asker
+from tooltray.foundation.confirm_widening import current_asker
 from tooltray.foundation.events import ConfigChanged, EventBus
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionFlow, SessionState
 from tooltray.records.journal.call_params import arguments_of, target_of
-from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.transports.transport_table import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
 
 _READS_ANYTHING = "browse browser crawl fetch goto http https navigate scrape url urls web webpage webpages website"

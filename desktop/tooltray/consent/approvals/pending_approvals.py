@@ -9,7 +9,8 @@ from functools import partial
 from msgspec.structs import replace
 
 from tooltray.catalogue.definition import definition_text
-from tooltray.consent.approvals.asked_call import REFUSE, RULE, ApprovalRules, AskedCall, is_rule
+from tooltray.consent.approvals.approval_rules import ApprovalRules
+from tooltray.consent.approvals.asked_call import REFUSE, RULE, AskedCall, is_rule
 from tooltray.consent.approvals.grant_book import OTHER_SETTINGS
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind, Question, Remembered

@@ -10,8 +10,8 @@ from typing import NamedTuple, get_args
 
 from msgspec.structs import asdict, replace
 
-from tooltray.catalogue import approval, tool_words
-from tooltray.catalogue.approval import Choice, Decision
+from tooltray.catalogue import auto_approve, tool_words
+from tooltray.catalogue.auto_approve import Choice, Decision
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route, rules_of
@@ -83,7 +83,7 @@ class Permissions:
         rules, names = self.rules(server), self._tools.known_names(server)
         if names and tool not in names:
             raise NotFound(Phrase("'{server}' has no tool '{tool}'", server=server, tool=tool))
-        return approval.with_choice(tool, _choice(choice), rules)
+        return auto_approve.with_choice(tool, _choice(choice), rules)
 
     async def change_rules(self, server: str, rules: Sequence[str]) -> None:
         """
@@ -109,11 +109,11 @@ class Permissions:
         def permission(definition: ToolDefinition) -> ToolPermission:
             name = definition.name
             hints = tool_words.hints_for_rules(server.config.tool_overrides.get(name), definition.annotations)
-            decision = approval.decide(server.name, name, hints, rules)
+            decision = auto_approve.decide(server.name, name, hints, rules)
             return ToolPermission(
                 name,
                 decision.category,
-                approval.choice(name, rules),
+                auto_approve.choice(name, rules),
                 decision.is_approved,
                 why(decision),
                 covered.get(name, ()),
@@ -122,7 +122,7 @@ class Permissions:
             )
 
         tools = await in_slices(permission, self._tools.definitions(server.name))
-        single = tuple(filter(approval.is_about_one, rules))
+        single = tuple(filter(auto_approve.is_about_one, rules))
         is_listed = self._tools.is_listed(server.name)
         call_rules = tuple(map(rule_words.words, server.config.call_rules))
         return ServerPermissions(server.name, rules, single, not server.is_builtin, is_listed, tuple(tools), call_rules)

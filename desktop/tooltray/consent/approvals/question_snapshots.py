@@ -31,7 +31,7 @@ from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.sessions.elicitation_form import is_persons_no, plain
 from tooltray.protocol.sessions.session_state import SessionStates
-from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.transports.transport_table import is_remote
 from tooltray.servers.upstream.server_manager import ServerManager
 
 LARGEST_FILE = 1_048_576  # bytes; larger files are not compared

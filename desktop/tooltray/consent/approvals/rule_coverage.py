@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple, TypeGuard
 
 import msgspec
 
-from tooltray.catalogue.approval import NAME_PREFIX, fits
+from tooltray.catalogue.auto_approve import NAME_PREFIX, fits
 from tooltray.catalogue.definition import read_once_named
 from tooltray.config.settings.call_rule import (
     ANY,

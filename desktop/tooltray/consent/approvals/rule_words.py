@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from tooltray.catalogue.approval import NAME_PREFIX
+from tooltray.catalogue.auto_approve import NAME_PREFIX
 from tooltray.config.settings.call_rule import ANY, NONE, PROJECT, CallRule, Condition, NumberBounds, host_of, read_rule, written
 from tooltray.consent.approvals.diffs import BEFORE_AND_AFTER, CONTENTS, LISTS_OF_EDITS
 from tooltray.consent.approvals.rule_coverage import (

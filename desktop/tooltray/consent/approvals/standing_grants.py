@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from pathlib import Path
 
-from tooltray.catalogue.approval import is_excepted, tool_of
+from tooltray.catalogue.auto_approve import is_excepted, tool_of
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.modes import Modes
@@ -26,7 +26,7 @@ from tooltray.consent.approvals.grants import ENDS, LIKE, GrantEnd, ScreenLocked
 from tooltray.consent.approvals.rule_coverage import Place, covers, covers_read, folder_of, is_for, needs_disk, read_arguments
 from tooltray.consent.approvals.rule_words import folder_words, words
 from tooltray.consent.approvals.suspicion import visible
-from tooltray.foundation.confirmation import YES_TO_CALLS
+from tooltray.foundation.confirm_widening import YES_TO_CALLS
 from tooltray.foundation.errors import Conflict, Problem
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase

@@ -11,7 +11,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings_edits import api_access, http_access, without_old_trust
 from tooltray.consent.tokens.api_tokens import ApiTokens, TrustedTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.foundation.confirmation import confirm_widening, note_narrowing
+from tooltray.foundation.confirm_widening import confirm_widening, note_narrowing
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tooltray.catalogue.formats.contents import failed
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind
-from tooltray.foundation.confirmation import with_current_asker
+from tooltray.foundation.confirm_widening import with_current_asker
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, EventBus, TryProgressed
 from tooltray.foundation.phrases import Phrase

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from tooltray.catalogue.resource_manager import LinkingRelay, ResourceManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.views import Views
+from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
-from tooltray.consent.approvals.asked_call import ApprovalRules
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.foundation.snapshots.activity import CUT
@@ -24,8 +24,8 @@ from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, 
 from tooltray.protocol.eras import HEADER_MISMATCH, Era, own_result
 from tooltray.protocol.sessions.exchange import FROM_RULES, Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
-from tooltray.records.activity.call_stats import CallStats, CallsUnderWay
 from tooltray.records.journal.journal_event import CALL, JournalEvent
+from tooltray.records.log.call_stats import CallStats, CallsUnderWay
 from tooltray.servers.builtin.hub_server import HubServer
 from tooltray.servers.relay.relay import ServerRelay
 from tooltray.servers.upstream.server_manager import ServerManager

@@ -17,7 +17,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.meta_tools import HubTools
 from tooltray.catalogue.views.views import Views
 from tooltray.config.naming import tool_settings
-from tooltray.consent.approvals.asked_call import ApprovalRules
+from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.gateway.calls.stage import Rest, Terms
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, failure

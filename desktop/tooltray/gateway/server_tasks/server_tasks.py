@@ -22,7 +22,7 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.task_messages import TaskState
-from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.transports.transport_table import is_remote
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 

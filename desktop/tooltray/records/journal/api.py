@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 
 import msgspec
 
-from tooltray.foundation.confirmation import confirm_widening
+from tooltray.foundation.confirm_widening import confirm_widening
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import ActivityWritten, EventBus
 from tooltray.foundation.files.atomic_file import replace
@@ -34,12 +34,12 @@ from tooltray.foundation.snapshots.activity import (
 from tooltray.foundation.snapshots.approvals import AuditEntry
 from tooltray.foundation.snapshots.tools import RecentCall
 from tooltray.foundation.verbs import JsonObject, always, verb
-from tooltray.records.activity.call_stats import CallsUnderWay
 from tooltray.records.audit_trail import AuditTrail
 from tooltray.records.journal.call_figures import GROUPS
 from tooltray.records.journal.journal import Journal
 from tooltray.records.journal.journal_file import JournalFile
 from tooltray.records.journal.journal_reader import DAY_S, JournalReader
+from tooltray.records.log.call_stats import CallsUnderWay
 
 EVERYTHING = ActivityFilter()
 P = ParamSpec("P")

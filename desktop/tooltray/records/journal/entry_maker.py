@@ -13,12 +13,12 @@ from msgspec import Raw
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.protocol.sessions.exchange import CallTimings
-from tooltray.records.activity.masking import MASKED, Mask
 from tooltray.records.journal.call_figures import bucket_of
 from tooltray.records.journal.call_params import LONGEST_CONTEXT, LONGEST_TARGET, arguments_of, read_trace, target_of
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 from tooltray.records.journal.journal_file import Contents, NewEntry
 from tooltray.records.journal.journal_queries import kept_session
+from tooltray.records.log.masking import MASKED, Mask
 
 LONGEST_REASON = 300  # characters
 LONGEST_NAME = 300

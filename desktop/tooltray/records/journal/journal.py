@@ -24,11 +24,11 @@ from tooltray.foundation.events import ActivityWritten, Event, EventBus
 from tooltray.foundation.home.home import hint_for
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.envelope import NOTHING
-from tooltray.records.activity.masking import Mask
 from tooltray.records.journal.entry_maker import CONTENTS_BELOW_BYTES, REASON_BELOW_BYTES, EntryMaker, beginning_of
 from tooltray.records.journal.journal_event import CALL, FAILURE, JournalEvent
 from tooltray.records.journal.journal_file import DamagedJournal, JournalFile, NewEntry, is_damage, put_aside
 from tooltray.records.journal.retention import Retention
+from tooltray.records.log.masking import Mask
 
 logger = logging.getLogger(__name__)
 MAX_QUEUED = 10_000  # entries; ten seconds of a busy hub

@@ -24,9 +24,9 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import Spawn, finish_in_thread
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.sessions.exchange import CallTimings
-from tooltray.records.activity.masking import Mask
 from tooltray.records.journal.call_params import read_trace
 from tooltray.records.journal.journal_event import CALL, JournalEvent
+from tooltray.records.log.masking import Mask
 
 METHOD = "tools/call"
 OK = "ok"

@@ -9,7 +9,7 @@ from tooltray.config.settings.confinement import Confinement
 from tooltray.config.settings.json_model import in_words, places_in_words, printable
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, what_runs
-from tooltray.foundation.confirmation import check_unchanged, confirm_widening
+from tooltray.foundation.confirm_widening import check_unchanged, confirm_widening
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net, RefusedThing, WatchSnapshot

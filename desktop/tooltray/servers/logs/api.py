@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tooltray.foundation.confirmation import confirm_reading, confirm_widening
+from tooltray.foundation.confirm_widening import confirm_reading, confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ALL_LINES, MESSAGES, SERVER, LogFilter, LogLine, LogPage
-from tooltray.records.activity.masking import Mask
+from tooltray.records.log.masking import Mask
 from tooltray.servers.logs.log_keeper import LogKeeper
 from tooltray.servers.logs.log_lines import level_of, plain_line
 from tooltray.servers.logs.log_reader import LogPages, capped, check_levels, is_wanted

@@ -21,7 +21,7 @@ from tooltray.foundation.home.home import file_stem
 from tooltray.foundation.moments import day_of, days_kept
 from tooltray.foundation.regular_file import open_regular
 from tooltray.foundation.snapshots.activity import START
-from tooltray.records.activity.log_files import open_to_append
+from tooltray.records.log.log_files import open_to_append
 
 CHUNK_BYTES = 64 * 1024  # one chunk delays other threads for less than 0.2 ms
 MAX_LINE_BYTES = 64 * 1024  # of a line that are read; the rest of a longer one is skipped

@@ -8,7 +8,7 @@ from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import HUB, LEVELS, SERVER, LogFilter, LogLine, LogPage
 from tooltray.foundation.tasks import finish_in_thread
-from tooltray.records.activity.log_files import log_files
+from tooltray.records.log.log_files import log_files
 from tooltray.servers.logs.log_files import (
     Found,
     Passed,

@@ -16,7 +16,7 @@ from tooltray.config.settings.server_config import OAuthSettings
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
 from tooltray.servers.sign_ins.addresses import is_same_issuer, read_url, resource_of, with_query
-from tooltray.servers.sign_ins.discovery import (
+from tooltray.servers.sign_ins.authorization_servers import (
     OFFLINE,
     REFRESH,
     S256,

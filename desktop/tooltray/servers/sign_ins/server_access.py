@@ -21,7 +21,7 @@ from tooltray.foundation.tasks import Spawn
 from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.sign_ins.addresses import Reach, is_safe, origin_of
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient
-from tooltray.servers.sign_ins.discovery import reach_of_sign_in, read_challenge
+from tooltray.servers.sign_ins.authorization_servers import reach_of_sign_in, read_challenge
 from tooltray.servers.sign_ins.tokens import Registration, Tokens
 from tooltray.servers.sign_ins.web_requests import AuthorizationUnreachable, sanitized
 from tooltray.servers.transports.transport import FORBIDDEN, HEADER, NotAuthorized, Refusal

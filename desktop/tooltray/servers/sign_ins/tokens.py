@@ -26,7 +26,7 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import JsonMapping
 from tooltray.servers.sign_ins.addresses import resource_of
-from tooltray.servers.sign_ins.discovery import REFRESH, ServerMetadata, read_scopes
+from tooltray.servers.sign_ins.authorization_servers import REFRESH, ServerMetadata, read_scopes
 from tooltray.servers.sign_ins.web_requests import (
     Answer,
     AuthorizationRefused,

@@ -26,7 +26,7 @@ from tooltray.protocol.deadlines import Deadline
 from tooltray.protocol.declarations import BEYOND, JOINED_BYTES, MOST_NAMES, Declarations
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.eras import Era
-from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.transports.transport_table import is_remote
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.managed_server import InstanceOpened, ManagedServer, ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient

@@ -29,7 +29,7 @@ from tooltray.servers.launch.direct_starts import DirectStarts
 from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.program_launch import CannotStart, Launch
 from tooltray.servers.transports.transport import Authorization, MemoryServer, MemoryTransport, Transport, TransportOrder
-from tooltray.servers.transports.transports import is_remote, make_transport
+from tooltray.servers.transports.transport_table import is_remote, make_transport
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.instance_status import Failure, Program
 from tooltray.servers.upstream.lifecycle_recorder import LifecycleRecorder

@@ -7,7 +7,7 @@ from functools import partial
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
-from tooltray.foundation.confirmation import asker_name
+from tooltray.foundation.confirm_widening import asker_name
 from tooltray.foundation.errors import NotFound, Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, ServerRemoved
 from tooltray.foundation.files.json_text import digest_of

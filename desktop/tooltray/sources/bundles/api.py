@@ -12,7 +12,7 @@ from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.given_entries import FORBIDDEN_IN_NAMES
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_edits import name_is_taken
-from tooltray.foundation.confirmation import must_wait
+from tooltray.foundation.confirm_widening import must_wait
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase

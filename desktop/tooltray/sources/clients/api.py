@@ -5,7 +5,7 @@ and undoing these changes.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tooltray.foundation.confirmation import confirm_widening
+from tooltray.foundation.confirm_widening import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FieldValue

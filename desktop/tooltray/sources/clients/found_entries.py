@@ -17,7 +17,7 @@ from tooltray.config.foreign_configs.documents import Document, read_document
 from tooltray.foundation.files.file_text import CannotOpen
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.phrases import Phrase
-from tooltray.servers.transports.transports import leads_back, url_leads_back
+from tooltray.servers.transports.transport_table import leads_back, url_leads_back
 from tooltray.sources.clients.client_kinds import ClientKind, KeyPath
 
 Entry = Mapping[str, object]

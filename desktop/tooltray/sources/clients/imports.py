@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.foundation.confirmation import with_current_asker
+from tooltray.foundation.confirm_widening import with_current_asker
 from tooltray.foundation.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.foundation.events import EventBus, ImportProgressed
 from tooltray.foundation.phrases import Phrase

@@ -33,7 +33,7 @@ from tooltray.servers.launch.command_lookup import Lookup, look_up, not_found, n
 from tooltray.servers.launch.login_shell import LoginShell
 from tooltray.servers.launch.variable_sources import ServerEnvironment
 from tooltray.servers.transports.server_output import last_attempt
-from tooltray.servers.transports.transports import leads_back, refusal
+from tooltray.servers.transports.transport_table import leads_back, refusal
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_copy import ServerCopy
 from tooltray.servers.upstream.server_manager import ServerManager

@@ -28,7 +28,7 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.sessions.caller import Session
 from tooltray.servers.launch.command_lookup import downloads
 from tooltray.servers.transports.server_output import LOG_LINES, last_attempt
-from tooltray.servers.transports.transports import is_remote
+from tooltray.servers.transports.transport_table import is_remote
 from tooltray.servers.upstream.idle_stop import IdleStop
 from tooltray.servers.upstream.instance import Instance
 from tooltray.servers.upstream.instance_factory import ServerTransports

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.foundation.confirmation import confirm_widening
+from tooltray.foundation.confirm_widening import confirm_widening
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import ServerTest, ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState

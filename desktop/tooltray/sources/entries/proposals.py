@@ -22,7 +22,7 @@ from tooltray.config.settings.given_entries import BUILTIN_NAMES, check_entry, c
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.widening import entry_widens
 from tooltray.consent.kept_file import KeptFile, UnixTime
-from tooltray.foundation.confirmation import asker_name
+from tooltray.foundation.confirm_widening import asker_name
 from tooltray.foundation.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.foundation.events import EventBus, ServerChanged, ServerFilesChanged, ServerRemoved
 from tooltray.foundation.files.json_text import check_revision, digest_of

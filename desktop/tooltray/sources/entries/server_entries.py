@@ -19,7 +19,7 @@ from tooltray.config.settings.server_config import USUAL_RULES, MCPServerConfig,
 from tooltray.config.settings.server_edits import name_is_taken
 from tooltray.config.settings.widening import calls_widen, words_mislead
 from tooltray.consent.approvals.rule_words import words
-from tooltray.foundation.confirmation import OTHER_WORDS, YES_TO_CALLS, confirm_widening, must_wait
+from tooltray.foundation.confirm_widening import OTHER_WORDS, YES_TO_CALLS, confirm_widening, must_wait
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import ServerUpdatePreview

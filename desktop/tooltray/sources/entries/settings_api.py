@@ -13,7 +13,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings_edits import merge_patch, secret_backend, settings_document
 from tooltray.config.settings.widening import settings_widen
 from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET
-from tooltray.foundation.confirmation import confirm_widening, note_narrowing
+from tooltray.foundation.confirm_widening import confirm_widening, note_narrowing
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest

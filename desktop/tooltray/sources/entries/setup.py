@@ -22,7 +22,7 @@ from tooltray.config.settings.settings import Settings
 from tooltray.config.settings.settings_reading import read_settings
 from tooltray.config.settings.widening import settings_widen
 from tooltray.consent.approvals import rule_words
-from tooltray.foundation.confirmation import check_unchanged, confirm_widening
+from tooltray.foundation.confirm_widening import check_unchanged, confirm_widening
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.programs import resource

@@ -20,7 +20,7 @@ from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.server_edits import all_choices, choices, choices_of
-from tooltray.foundation.confirmation import asker_name
+from tooltray.foundation.confirm_widening import asker_name
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus, ServerFilesChanged
 from tooltray.foundation.files.json_text import digest_of

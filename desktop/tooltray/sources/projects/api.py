@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from tooltray.foundation.confirmation import confirm_widening, note_narrowing
+from tooltray.foundation.confirm_widening import confirm_widening, note_narrowing
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase

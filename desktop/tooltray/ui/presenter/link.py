@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from tooltray.foundation.confirmation import PERSON, Asker, set_asker, set_call
+from tooltray.foundation.confirm_widening import PERSON, Asker, set_asker, set_call
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import FOR_THE_WINDOW, ConfigChanged, EventBus, ServerChanged, ToolCallResult
 from tooltray.foundation.snapshots.hub import HubSnapshot

@@ -11,7 +11,7 @@ from tests.fakes.hub_parts import HubParts, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.api.presenter.mcp_presenter import McpPresenter
-from tooltray.foundation.confirmation import UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied
 
 SERVERS = {"s": {"command": "p", "autoApprove": ["read"]}, "d": {"command": "p", "deferredStartup": True}}

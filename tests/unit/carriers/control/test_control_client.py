@@ -17,7 +17,7 @@ from tests.fakes.verb_table import VERBS
 from tooltray.carriers.control.control_client import ControlClient, HubLost, HubSilent, result_type, typed_result, verb_entries
 from tooltray.carriers.control.local_posix import wait_for_end
 from tooltray.carriers.copilot.hub_calls import HubCalls
-from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.confirm_widening import NeedsPassphrase
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.home.home import Home
 from tooltray.foundation.snapshots.tools import ToolSnapshot

@@ -20,7 +20,7 @@ from tests.fakes.verb_table import VERBS
 
 from tooltray import __version__
 from tooltray.carriers.control.control_session import ControlSession, HubControl
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, Asker, NeedsPassphrase, confirm_widening
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Asker, NeedsPassphrase, confirm_widening
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import (
     EVENTS,

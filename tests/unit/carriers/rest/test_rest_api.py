@@ -14,7 +14,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.carriers.rest.rest_api import ProgramAsker
 from tooltray.consent.tokens.api_tokens import TokenHolder
-from tooltray.foundation.confirmation import Wish
+from tooltray.foundation.confirm_widening import Wish
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.records.audit_trail import AuditTrail

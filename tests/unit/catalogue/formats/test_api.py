@@ -11,7 +11,7 @@ from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.formats.api import FormatsApi
 from tooltray.catalogue.tool_routes import Route
@@ -107,7 +107,7 @@ async def test_a_result_goes_back_in_every_format(parts: HubParts) -> None:
 async def test_a_tool_whose_schema_is_nested_too_deeply_is_given_without_it() -> None:
     deep = b'{"items":' * TOO_DEEP + b"{}" + b"}" * TOO_DEEP
     definition = ToolDefinition("a", "A", None, Raw(b'{"name":"a","description":"A","inputSchema":%b}' % deep))
-    route = Route("s", definition, approval.decide("s", "a", None, ("all",)))
+    route = Route("s", definition, auto_approve.decide("s", "a", None, ("all",)))
 
     class Tools:
         async def published(self, server: str | None = None) -> list[tuple[str, Route]]:

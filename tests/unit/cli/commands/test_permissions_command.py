@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.foundation.confirmation import NeedsPassphrase
+from tooltray.foundation.confirm_widening import NeedsPassphrase
 from tooltray.foundation.home.home import Home
 
 

@@ -8,7 +8,7 @@ from tests.fakes.consents import Meanwhile
 from tests.fakes.hub_parts import entry, hub_parts
 from tests.fakes.scripted_server import tool
 
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 
 

@@ -10,7 +10,7 @@ from tests.fakes.scripted_server import raw, text, tool
 
 from tooltray.consent.approvals.approvals import MOST_ROUNDS
 from tooltray.consent.approvals.pending_approvals import KEPT_FOR_S, WAIT_S
-from tooltray.foundation.confirmation import Person, asked_by, with_current_asker
+from tooltray.foundation.confirm_widening import Person, asked_by, with_current_asker
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ApprovalEnded
 from tooltray.foundation.snapshots.clients import SessionProject

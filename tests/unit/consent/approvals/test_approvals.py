@@ -17,7 +17,7 @@ from tooltray.consent.approvals.pending_approvals import MOST_OF_ONE_SERVER, WAI
 from tooltray.consent.approvals.question_snapshots import LARGEST_FILE
 from tooltray.consent.approvals.suspicion import MOST_WARNINGS
 from tooltray.consent.askers import WindowAsker
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ApprovalEnded
 from tooltray.foundation.snapshots.clients import SessionProject

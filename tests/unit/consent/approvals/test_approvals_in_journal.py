@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import tool
 
 from tooltray.consent.approvals.pending_approvals import WAIT_S
-from tooltray.foundation.confirmation import Person, asked_by
+from tooltray.foundation.confirm_widening import Person, asked_by
 from tooltray.records.journal.journal_event import APPROVAL, CALL, JournalEvent
 
 

@@ -1,4 +1,4 @@
-"""standing_grants.py, asked_call.py: rules on arguments let the like of a call through and nothing else, wherever they stand."""
+"""standing_grants.py, approval_rules.py: rules on arguments let the like of a call through and nothing else, wherever they stand."""
 
 import os
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from tests.fakes.approval_desk import Desk, desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.scripted_server import tool
 
-from tooltray.foundation.confirmation import Person, Wish, asked_by
+from tooltray.foundation.confirm_widening import Person, Wish, asked_by
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.envelope import Envelope

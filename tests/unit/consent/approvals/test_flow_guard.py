@@ -11,8 +11,8 @@ from msgspec import Raw
 from tests.fakes.approval_desk import Desk, desk
 from tests.fakes.scripted_server import tool
 
-from tooltray.catalogue import approval
-from tooltray.catalogue.approval import tool_of
+from tooltray.catalogue import auto_approve
+from tooltray.catalogue.auto_approve import tool_of
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.settings_reading import read_settings
@@ -20,7 +20,7 @@ from tooltray.config.settings.tool_override import ToolOverride
 from tooltray.consent.approvals import flow_guard
 from tooltray.consent.approvals.flow_guard import NO_FLOW, Flow, FlowGuard, flow_of, in_words
 from tooltray.consent.askers import WindowAsker
-from tooltray.foundation.confirmation import UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.events import ConfigChanged, EventBus
 from tooltray.protocol.sessions.session_state import SessionFlow, SessionState
 from tooltray.records.audit_trail import AuditTrail
@@ -224,7 +224,7 @@ async def test_what_a_person_said_of_a_tool_counts(tmp_path: Path) -> None:
 
 def route(name: str, server: str = "s") -> Route:
     tool = read_definition(f'{{"name":"{name}"}}'.encode())
-    return Route(server, tool, approval.decide(server, name, None, ["all"]))
+    return Route(server, tool, auto_approve.decide(server, name, None, ["all"]))
 
 
 def guard(settings: dict[str, Any] = GUARDED, *, transport: str = "stdio", is_builtin: bool = False) -> tuple[FlowGuard, EventBus]:

@@ -18,7 +18,7 @@ from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.consent.approvals.grant_book import UNDO_S, GrantBook
 from tooltray.consent.approvals.grants import Grant, KeptGrants, LiveGrants, ScreenLock, grant_store
-from tooltray.foundation.confirmation import asked_by
+from tooltray.foundation.confirm_widening import asked_by
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.events import GrantsChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot

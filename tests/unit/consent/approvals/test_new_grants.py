@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import tool
 
 from tooltray.consent.approvals.grants import LONGEST_GRANT_S, UNREADABLE, Grant, rule_of, words_of
-from tooltray.foundation.confirmation import asked_by
+from tooltray.foundation.confirm_widening import asked_by
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.snapshots.approvals import RulePreview
 from tooltray.foundation.snapshots.tools import CoveredTool

@@ -15,7 +15,7 @@ from tests.fakes.approval_desk import READ, Desk, desk
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.scripted_server import tool
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals.asked_call import REFUSE, AskedCall
@@ -59,7 +59,7 @@ def pending(bus: EventBus | None = None, *, has_window: bool = True) -> PendingA
 
 
 def ask(of: PendingApprovals, server: str = "s", digest: str = "", client: str = "c") -> PendingCall:
-    decision = approval.decide(server, TOOL.name, None, ())
+    decision = auto_approve.decide(server, TOOL.name, None, ())
     route = Route(server, TOOL, decision)
     call = AskedCall(route, decision, SessionState("s1"), client, Raw(b"{}"), digest, "", lambda: None, gone)
     return of.ask(call, None)

@@ -11,7 +11,7 @@ from tests.fakes.approval_desk import Desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES, AskedCall, asked_call
@@ -33,7 +33,7 @@ TOOL = read_definition(b'{"name":"edit_it\\u0007","description":"Edits\\nit","in
 
 
 def asked(arguments: bytes | None = None, client: str = "") -> AskedCall:
-    decision = approval.decide("s", TOOL.name, None, ())
+    decision = auto_approve.decide("s", TOOL.name, None, ())
     params = Raw(b'{"name":"x"' + (b',"arguments":' + arguments if arguments is not None else b"") + b"}")
     session = Client()
     session.state.client = client
@@ -83,7 +83,7 @@ def test_texts_are_harmless() -> None:
 
 def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
     reads = read_definition(b'{"name":"get_it","annotations":{"readOnlyHint":true}}')
-    route = Route("s", reads, approval.decide("s", reads.name, reads.annotations, ()))
+    route = Route("s", reads, auto_approve.decide("s", reads.name, reads.annotations, ()))
     call = asked_call(route, route.decision, exchange_of(Envelope(params=Raw(b'{"name":"x"}')), Client(), client="c"), lambda: None, gone)
     for is_new_read, why in ((False, "this server may not read without asking"), (True, "this tool is new since then")):
         question = shown(call=call, is_new_read=is_new_read)

@@ -13,7 +13,7 @@ from tests.fakes.scripted_server import tool
 from tests.fakes.set_clock import SetClock
 from tests.unit.consent.approvals.test_flow_guard import guard
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.config.settings.settings_reading import read_settings
@@ -69,7 +69,7 @@ async def test_each_call_is_its_own_question_unless_the_settings_say_otherwise(t
 
 def call(name: str, hints: str = "{}", digest: str = "d", flow: str = "") -> AskedCall:
     definition = read_definition(f'{{"name":"{name}","annotations":{hints}}}'.encode())
-    decision = approval.Decision(False, "write", flow=flow)
+    decision = auto_approve.Decision(False, "write", flow=flow)
     route = Route("s", definition, decision)
     return AskedCall(route, decision, SessionState("s1"), "c", Raw(b"{}"), digest, "", lambda: None, gone)
 

@@ -13,7 +13,7 @@ from tests.fakes.skill_server import SkillServer, skill_entry
 
 from tooltray.catalogue.skill import Skill, read_skill
 from tooltray.consent.skills import skill_catalogue as definition_changes
-from tooltray.foundation.confirmation import asked_by
+from tooltray.foundation.confirm_widening import asked_by
 from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import GrantsChanged
 

@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.consent.tokens.api import AccessApi
 from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET, ApiToken, ApiTokens
 from tooltray.consent.tokens.client_tokens import ClientTokens
-from tooltray.foundation.confirmation import UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, Problem, TooltrayError
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.protocol.envelope import load

@@ -11,7 +11,7 @@ from tests.fakes.hub_parts import HubParts, hub_parts, loaded, one_server, settl
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, never, text, tool
 
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, Person, asked_by
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Person, asked_by
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ApprovalAsked, ElicitationAsked, ToolCallResult, TryProgressed
 from tooltray.foundation.snapshots.tools import MCPToolCall, MCPToolResponse

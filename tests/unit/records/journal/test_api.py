@@ -10,15 +10,15 @@ import pytest
 from tests.fakes.full_disk import full_disk
 from tests.fakes.journals import NOW, RunningJournal, call, ids, running_journal
 
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes
 from tooltray.protocol.sessions.exchange import CallTimings
-from tooltray.records.activity.call_stats import CallsUnderWay
 from tooltray.records.audit_trail import AuditTrail, Decision
 from tooltray.records.journal.api import ActivityApi, write_entries
 from tooltray.records.journal.journal_event import JournalEvent
+from tooltray.records.log.call_stats import CallsUnderWay
 
 
 @contextlib.asynccontextmanager

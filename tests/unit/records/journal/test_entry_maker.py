@@ -10,7 +10,6 @@ from tests.fakes.journals import NOW, SECRET, call, large
 from tooltray.config.settings.settings import ActivitySettings
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.protocol.sessions.exchange import CallTimings
-from tooltray.records.activity.masking import Mask
 from tooltray.records.journal.entry_maker import (
     LARGEST_BYTES,
     LONGEST_REASON,
@@ -22,6 +21,7 @@ from tooltray.records.journal.entry_maker import (
 )
 from tooltray.records.journal.journal_event import JournalEvent
 from tooltray.records.journal.journal_file import COLUMNS, Contents, NewEntry
+from tooltray.records.log.masking import Mask
 
 
 def made(event: JournalEvent, **wanted: Any) -> NewEntry:

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.file_servers import file_server
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, Person, Wish, asked_by
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, Person, Wish, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.home.home import Home

@@ -12,7 +12,7 @@ from tests.fakes.heard import Record
 
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import what_runs
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.phrases import Phrase

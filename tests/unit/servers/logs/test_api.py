@@ -9,10 +9,10 @@ from tests.fakes.hub_parts import HubParts, hub_parts, one_server
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.foundation.confirmation import UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, NotFound, TooltrayError
 from tooltray.foundation.snapshots.activity import LogFilter, LogPage
-from tooltray.records.activity.masking import Mask
+from tooltray.records.log.masking import Mask
 from tooltray.servers.logs.api import LogsApi
 from tooltray.servers.logs.protocol_log import MAX_FOR_S
 

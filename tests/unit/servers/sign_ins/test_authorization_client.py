@@ -20,7 +20,7 @@ from tests.fakes.set_clock import SetClock
 
 from tooltray.config.settings.server_config import OAuthSettings
 from tooltray.servers.sign_ins.authorization_client import AuthorizationClient, PendingSignIn
-from tooltray.servers.sign_ins.discovery import INSUFFICIENT_SCOPE
+from tooltray.servers.sign_ins.authorization_servers import INSUFFICIENT_SCOPE
 from tooltray.servers.sign_ins.server_access import make_web_client
 from tooltray.servers.sign_ins.sign_in_flow import CallbackListener
 from tooltray.servers.sign_ins.tokens import Registration, Tokens

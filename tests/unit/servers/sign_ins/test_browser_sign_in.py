@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.authorization_server import query_of
 
 from tooltray.servers.sign_ins.authorization_client import PendingSignIn, begin_in_browser, check_sender, code_challenge, code_in
-from tooltray.servers.sign_ins.discovery import Place, ServerMetadata
+from tooltray.servers.sign_ins.authorization_servers import Place, ServerMetadata
 from tooltray.servers.sign_ins.tokens import Registration
 from tooltray.servers.sign_ins.web_requests import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer
 

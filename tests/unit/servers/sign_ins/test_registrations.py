@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from tests.fakes.web_answers import WebAnswers
 
-from tooltray.servers.sign_ins.discovery import ServerMetadata, assumed_metadata
+from tooltray.servers.sign_ins.authorization_servers import ServerMetadata, assumed_metadata
 from tooltray.servers.sign_ins.tokens import Registration, configured, register
 from tooltray.servers.sign_ins.web_requests import Answer, AuthorizationRefused, AuthorizationUnreachable, NoAuthorizationServer, NoResponse
 

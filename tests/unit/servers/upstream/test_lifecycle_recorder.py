@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.fakes.hub_parts import HubParts, entry, hub_parts, settled, started
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.foundation.confirmation import asked_by
+from tooltray.foundation.confirm_widening import asked_by
 from tooltray.foundation.events import EventBus, ServerStarted
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.records.journal.journal_event import START, STOP, JournalEvent

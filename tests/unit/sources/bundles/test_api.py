@@ -12,7 +12,7 @@ from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled, started
 from tests.fakes.scripted_server import ScriptedServer
 from tests.fakes.unconfirmed import Program
 
-from tooltray.foundation.confirmation import asked_by
+from tooltray.foundation.confirm_widening import asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerState
 

@@ -9,7 +9,7 @@ from tests.fakes.ai_client_home import ClientHome
 from tests.fakes.hub_parts import Shell, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.foundation.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied
 from tooltray.sources.clients.api import AiClientsApi
 

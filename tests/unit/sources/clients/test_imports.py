@@ -15,7 +15,7 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.config.secrets.secrets import SecretStore
 from tooltray.config.secrets.vaults import SecretsLocked
-from tooltray.foundation.confirmation import UNATTENDED, asked_by, with_current_asker
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by, with_current_asker
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.home.home import Home as TooltrayHome

@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import ScriptedServer
 from tests.fakes.unconfirmed import Program
 
 from tooltray.config.settings.given_entries import check_name, read_entry
-from tooltray.foundation.confirmation import asked_by
+from tooltray.foundation.confirm_widening import asked_by
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError
 from tooltray.foundation.programs import resource
 from tooltray.foundation.snapshots.entries import NewServer

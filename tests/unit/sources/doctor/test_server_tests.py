@@ -9,7 +9,7 @@ from tests.fakes.file_servers import file_server
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import Copy, ScriptedServer, never, tool
 
-from tooltray.foundation.confirmation import UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.snapshots.entries import ServerTest

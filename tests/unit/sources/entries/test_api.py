@@ -11,7 +11,7 @@ from tests.fakes.lazy_hub import ready
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, tool
 
-from tooltray.foundation.confirmation import Unattended, asked_by
+from tooltray.foundation.confirm_widening import Unattended, asked_by
 from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ServerStarted
 from tooltray.foundation.snapshots.servers import ServerState

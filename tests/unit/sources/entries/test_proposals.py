@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import entry
 from tests.fakes.rest_hub import RestHub, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.foundation.confirmation import UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound
 from tooltray.foundation.events import ServerChanged, ServerFilesChanged, ServerRemoved
 from tooltray.foundation.snapshots.approvals import TrustRequest

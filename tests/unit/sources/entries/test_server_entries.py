@@ -16,7 +16,7 @@ from tests.fakes.unconfirmed import Program
 from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig
-from tooltray.foundation.confirmation import UNATTENDED, Person, Wish, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, Person, Wish, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, SecretsUnreachable, TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.servers import ServerState

@@ -16,7 +16,7 @@ from tooltray.config.secrets.secrets import BACKUP_SECRET, SecretStore
 from tooltray.config.secrets.vaults import SecretsAbsent, SecretsLocked
 from tooltray.consent.askers import decision_of
 from tooltray.consent.tokens.api_tokens import TRUSTED_SECRET
-from tooltray.foundation.confirmation import UNATTENDED, Person, Wish, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, Person, Wish, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, SecretsUnreachable, TooltrayError
 from tooltray.foundation.events import ServerStarted
 from tooltray.foundation.snapshots.servers import ServerState

@@ -18,7 +18,7 @@ from tests.fakes.refusal import refusal
 from tooltray.config.foreign_configs.reading import read_file
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_edits import choices
-from tooltray.foundation.confirmation import Unattended, Wish, asked_by
+from tooltray.foundation.confirm_widening import Unattended, Wish, asked_by
 from tooltray.foundation.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.foundation.events import EventBus
 from tooltray.foundation.snapshots.approvals import TrustRequest

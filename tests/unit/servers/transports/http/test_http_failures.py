@@ -10,7 +10,7 @@ from yarl import URL
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.protocol.envelope import Worded
-from tooltray.records.activity.masking import Mask
+from tooltray.records.log.masking import Mask
 from tooltray.servers.transports.http.http_failures import (
     SHOWN_BODY_CHARACTERS,
     error_in,

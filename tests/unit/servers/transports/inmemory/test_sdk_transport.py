@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from tests.fakes import sdk_packages
 from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.sdk_packages import GROUP, importable, install
-from tests.unit.servers.transports.test_transports import Given
+from tests.unit.servers.transports.test_transport_table import Given
 
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
@@ -23,7 +23,7 @@ from tooltray.servers.launch.program_launch import CannotStart
 from tooltray.servers.transports.inmemory import sdk_transport
 from tooltray.servers.transports.inmemory.sdk_transport import SdkTransport, find, listed, make_importable
 from tooltray.servers.transports.server_output import new_log
-from tooltray.servers.transports.transports import make_transport
+from tooltray.servers.transports.transport_table import make_transport
 
 LEGACY = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 MODERN = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.records.activity.masking import MASKED, MAX_DEPTH, MAX_MEMBERS, MAX_TEXT_LENGTH, Mask
+from tooltray.records.log.masking import MASKED, MAX_DEPTH, MAX_MEMBERS, MAX_TEXT_LENGTH, Mask
 
 
 def masking(*secrets: str) -> Mask:

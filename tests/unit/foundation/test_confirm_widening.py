@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.foundation.confirmation import (
+from tooltray.foundation.confirm_widening import (
     PERSON,
     UNATTENDED,
     Asker,

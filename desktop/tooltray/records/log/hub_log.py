@@ -7,7 +7,7 @@ import logging
 
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
 from tooltray.foundation.verbs import JsonObject
-from tooltray.records.activity.structured_log import INTERNAL_ERROR, MAX_MESSAGE_LENGTH, StructuredLog, short_stack
+from tooltray.records.log.structured_log import INTERNAL_ERROR, MAX_MESSAGE_LENGTH, StructuredLog, short_stack
 
 
 class LogHandler(logging.Handler):

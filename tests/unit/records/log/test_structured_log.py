@@ -15,11 +15,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec import Raw
-from tests.unit.records.activity.log_reading import DAY_S, WAIT_S, Clock, pipe, records_in, stderr_led_to
+from tests.unit.records.log.log_reading import DAY_S, WAIT_S, Clock, pipe, records_in, stderr_led_to
 
-from tooltray.records.activity import structured_log
-from tooltray.records.activity.hub_log import LogHandler
-from tooltray.records.activity.structured_log import MAX_NAME_LENGTH, MAX_NAMES, StructuredLog, describe, short_stack
+from tooltray.records.log import structured_log
+from tooltray.records.log.hub_log import LogHandler
+from tooltray.records.log.structured_log import MAX_NAME_LENGTH, MAX_NAMES, StructuredLog, describe, short_stack
 
 MakeLog = Callable[..., StructuredLog]
 
@@ -399,7 +399,7 @@ def test_a_folder_that_cannot_be_made_never_fails_a_caller(make_log: MakeLog, tm
 
 WRITER = """
 import sys, pathlib
-from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.log.structured_log import StructuredLog
 log = StructuredLog(pathlib.Path(sys.argv[1]), execution_id=sys.argv[2])
 log.start()
 sys.stdin.read()
@@ -425,7 +425,7 @@ def test_two_processes_share_a_folder_without_cutting_each_others_lines(folder: 
 
 CUT_WRITER = """
 import pathlib, resource, sys
-from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.log.structured_log import StructuredLog
 log = StructuredLog(pathlib.Path(sys.argv[1]), execution_id="x")
 _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most))

@@ -17,7 +17,7 @@ from tooltray.servers.launch.program_launch import CannotStart, Launch
 from tooltray.servers.transports.http.http_transport import HttpTransport
 from tooltray.servers.transports.http.sse_transport import SseTransport
 from tooltray.servers.transports.transport import TransportOrder
-from tooltray.servers.transports.transports import TRANSPORTS, is_remote, leads_back, make_transport, refusal, url_leads_back
+from tooltray.servers.transports.transport_table import TRANSPORTS, is_remote, leads_back, make_transport, refusal, url_leads_back
 
 OWN_URL = "http://127.0.0.1:7717"
 LAUNCH = Launch("/bin/server", ("a",), {"A": "1"}, "/")
@@ -80,7 +80,7 @@ async def test_what_leads_back_to_the_hub_is_refused_before_anything_is_done(giv
 
 
 async def test_a_type_that_is_not_in_the_table_is_refused(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooltray.servers.transports.transports.TRANSPORTS", {})
+    monkeypatch.setattr("tooltray.servers.transports.transport_table.TRANSPORTS", {})
     with pytest.raises(CannotStart, match="its type is stdio"):
         await make_transport(given.order(command="server"))
 

@@ -10,8 +10,8 @@ import pytest
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import EventBus, ProblemReported, ServerFailed
-from tooltray.records.activity.hub_log import HubLog
-from tooltray.records.activity.structured_log import StructuredLog
+from tooltray.records.log.hub_log import HubLog
+from tooltray.records.log.structured_log import StructuredLog
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.catalogue.approval import (
+from tooltray.catalogue.auto_approve import (
     DESTROYING_VERBS,
     READ_VERBS,
     REPEATING_VERBS,

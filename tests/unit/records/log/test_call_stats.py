@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import Client
 
 from tooltray.foundation.snapshots.clients import SessionProject
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.records.activity.call_stats import DURATIONS_KEPT, HOURS_SHOWN, CallStats, CallsUnderWay, day_start
+from tooltray.records.log.call_stats import DURATIONS_KEPT, HOURS_SHOWN, CallStats, CallsUnderWay, day_start
 
 pytestmark = pytest.mark.posix  # time zones go by TZ
 

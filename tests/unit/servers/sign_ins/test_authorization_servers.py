@@ -12,7 +12,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.web_answers import WebAnswers
 
 from tooltray.servers.sign_ins.addresses import Reach
-from tooltray.servers.sign_ins.discovery import (
+from tooltray.servers.sign_ins.authorization_servers import (
     FOUND_WITHIN_S,
     MAX_CHALLENGE_CHARACTERS,
     MAX_ISSUERS,

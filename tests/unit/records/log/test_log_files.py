@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.modes import has_mode
-from tests.unit.records.activity.log_reading import DAY_S, NOON, WAIT_S, pipe, stderr_led_to
+from tests.unit.records.log.log_reading import DAY_S, NOON, WAIT_S, pipe, stderr_led_to
 
-from tooltray.records.activity import log_files
-from tooltray.records.activity.log_files import KEPT_DAYS, MAX_FILE_BYTES, MAX_WAITING_BYTES, LogFiles, StderrCopy
+from tooltray.records.log import log_files
+from tooltray.records.log.log_files import KEPT_DAYS, MAX_FILE_BYTES, MAX_WAITING_BYTES, LogFiles, StderrCopy
 
 TODAY = "tooltray-2027-01-15.jsonl"
 LINE = b'{"event":"happened"}\n'

@@ -18,8 +18,8 @@ from typing import Any
 
 import msgspec
 
-from tooltray.records.activity.log_files import LogFiles, StderrCopy
-from tooltray.records.activity.masking import Mask
+from tooltray.records.log.log_files import LogFiles, StderrCopy
+from tooltray.records.log.masking import Mask
 
 MAX_QUEUED = 10_000  # records; a quarter of a second of the busiest hub
 MAX_QUEUED_PARAMS_BYTES = 8 * 2**20  # parameters that wait to be described; of further ones only the size is recorded

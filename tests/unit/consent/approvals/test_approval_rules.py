@@ -1,4 +1,4 @@
-"""asked_call.py: a client's own rules count in the place of a server's."""
+"""approval_rules.py: a client's own rules count in the place of a server's."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 from tests.fakes.approval_desk import desk
 
-from tooltray.catalogue import approval
+from tooltray.catalogue import auto_approve
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.consent.approvals.asked_call import ApprovalRules
+from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.protocol.envelope import NOTHING
 from tooltray.protocol.sessions.session_state import SessionState
 
@@ -43,7 +43,7 @@ def test_the_servers_own_decision_counts_without_rules_of_the_client_and_for_bui
     modes = SimpleNamespace(auto_approve=lambda state: rules)
     servers = SimpleNamespace(get=lambda name: SimpleNamespace(is_builtin=is_builtin))
     tool = read_definition(b'{"name":"write_it"}')
-    route = Route("s", tool, approval.decide("s", tool.name, None, ["all"]))
+    route = Route("s", tool, auto_approve.decide("s", tool.name, None, ["all"]))
     guard = SimpleNamespace(guarded=lambda decision, *call: decision)
     found = ApprovalRules(config=None, servers=servers, modes=modes, flow_guard=guard).decision(route, SessionState("1"), NOTHING)
     assert found.is_approved is is_approved
