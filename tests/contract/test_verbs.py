@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.verb_table import KINDS, VERBS
 
 from tooltray.api.parts import PARTS, Api, remote_parts, verbs_of
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 DESKTOP = Path(__file__).parents[2] / "desktop"
 KEPT = (Path(__file__).parent / "verbs.txt").read_text().splitlines()

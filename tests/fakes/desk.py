@@ -15,30 +15,30 @@ from tooltray.sources.entries.pasted import parse_pasted
 from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 from tooltray.ui.activity.activity_page import ActivityPage
+from tooltray.ui.approval.permissions_page import PermissionsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
-from tooltray.ui.files.files_tab import FilesTab
-from tooltray.ui.network.network_tab import NetworkTab
-from tooltray.ui.opened_server.server_details import ServerDetails
-from tooltray.ui.opened_server.server_tools import ServerTools
-from tooltray.ui.opened_server.tool_table import ToolTable
-from tooltray.ui.pages.local_work import LocalWork
-from tooltray.ui.pages.page import HubPhase, Page
-from tooltray.ui.pages.page_context import Presenters
-from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.permissions.permissions_page import PermissionsPage
-from tooltray.ui.presenter.link import EngineLink
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.presenter.qt_server_manager import QtServerManager
-from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-from tooltray.ui.secrets.secrets_tab import SecretsTab
+from tooltray.ui.kit.local_work import LocalWork
+from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page_context import Presenters
+from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.link.link import EngineLink
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.link.qt_server_manager import QtServerManager
+from tooltray.ui.link.qt_tool_manager import QtToolManager
+from tooltray.ui.servers.pane.server_details import ServerDetails
+from tooltray.ui.servers.pane.server_tools import ServerTools
+from tooltray.ui.servers.pane.tool_table import ToolTable
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.servers_page import ServersPage
 from tooltray.ui.settings.backup_tab import BackupTab
+from tooltray.ui.settings.files_tab import FilesTab
+from tooltray.ui.settings.network_tab import NetworkTab
+from tooltray.ui.settings.secrets_tab import SecretsTab
+from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
-from tooltray.ui.shell.settings_page import SettingsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tools_page import ToolsPage
 

@@ -16,8 +16,8 @@ from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.sources.entries.pasted_parts import secret_spans
-from tooltray.ui.pages.page import HubPhase
-from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
-from tooltray.ui.questions import answers
+from tooltray.ui.approval import answers
 
 K = AnswerKind
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
-from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, granted_until, minutes, time_left
+from tooltray.ui.approval.approval_body import details, ends, granted, granted_to, granted_until, minutes, time_left
 from tooltray.ui.figures import moment
 from tooltray.ui.shell.hub_words import waiting_calls
 

@@ -8,7 +8,7 @@ from tests.fakes.found_clients import CHANGES, EDITS, SCAN
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientScan
 from tooltray.ui.clients import computer_words as said
-from tooltray.ui.pages.scan_words import scan_text, scan_title
+from tooltray.ui.kit.scan_words import scan_text, scan_title
 
 CLAUDE, CURSOR, CODEX, GEMINI, ZED, STUDIO, WARP, _ = SCAN.clients
 

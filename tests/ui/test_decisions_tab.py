@@ -8,7 +8,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.test_permissions_page import opened
 
 from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
-from tooltray.ui.permissions.decisions_tab import DecisionsTab, about_words, answer_words, details, way_words
+from tooltray.ui.approval.decisions_tab import DecisionsTab, about_words, answer_words, details, way_words
 from tooltray.ui.theme import Theme
 
 YES = AuditEntry(2, 1000.0, "Allowing tool calls", "yes", "window", origin="bash (1)", about={"server": "files", "tool": "write"})

@@ -28,11 +28,11 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.clients import SessionSnapshot
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
-from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
+from tooltray.ui.approval.approval_prompt import ApprovalPrompt
+from tooltray.ui.approval.confirmation_prompt import ConfirmationPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
-from tooltray.ui.pages.page import HubPhase
-from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.link.link import EngineLink
 from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.desktop import Desktop, Start, Windows
 from tooltray.ui.shell.hub_words import hub_words

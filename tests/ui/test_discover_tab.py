@@ -16,10 +16,10 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
-from tooltray.ui.discover import discover_words as said
-from tooltray.ui.discover.bundle_sheet import BundlePanel
-from tooltray.ui.discover.discover_tab import DiscoverTab
-from tooltray.ui.discover.offer_sheet import OfferPanel, RegistryPanel, StarterPanel, free_name
+from tooltray.ui.add import discover_words as said
+from tooltray.ui.add.bundle_sheet import BundlePanel
+from tooltray.ui.add.discover_tab import DiscoverTab
+from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel, free_name
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.toast import Toast

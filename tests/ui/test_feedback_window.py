@@ -24,7 +24,7 @@ from tests.ui.test_attachments import bomb, encoded
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
-from tooltray.ui.approvals.approval_body import WIDTH as APPROVAL_WIDTH
+from tooltray.ui.approval.approval_body import WIDTH as APPROVAL_WIDTH
 from tooltray.ui.feedback import feedback_drafts
 from tooltray.ui.feedback.attachments import AttachmentChip
 from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow

@@ -7,7 +7,8 @@ from tests.ui.scenes.shown_files import DB, DEPLOY, NO_COMMAND, SHOP, SHOP_FILE,
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import TrustedEntry
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
-from tooltray.ui.files.file_words import (
+from tooltray.ui.origins import folder_name, visible_path
+from tooltray.ui.settings.file_words import (
     entry_look,
     file_kind,
     file_look,
@@ -26,7 +27,6 @@ from tooltray.ui.files.file_words import (
     waiting_text,
     waiting_title,
 )
-from tooltray.ui.origins import folder_name, visible_path
 
 PLAIN = ServerFileSnapshot(f"{SHOP}/.mcp.json", "mcp.json", project=SHOP)
 

@@ -18,8 +18,8 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
-from tooltray.ui.files.file_sheets import FileSheet, ReloadPlanPanel
-from tooltray.ui.files.files_tab import MOST_FILES, FilesTab
+from tooltray.ui.settings.file_sheets import FileSheet, ReloadPlanPanel
+from tooltray.ui.settings.files_tab import MOST_FILES, FilesTab
 from tooltray.ui.theme import Theme
 
 

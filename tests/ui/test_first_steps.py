@@ -14,7 +14,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.entries import FormField
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.discover.offer_sheet import StarterPanel
+from tooltray.ui.add.offer_sheet import StarterPanel
 from tooltray.ui.servers.first_steps import FirstSteps
 from tooltray.ui.theme import Theme
 

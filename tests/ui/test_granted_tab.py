@@ -19,10 +19,10 @@ from tooltray.foundation.events import GrantsChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.permissions.allow_tools import AllowToolsPanel
-from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
-from tooltray.ui.permissions.grant_sheets import ToolChangePanel
-from tooltray.ui.permissions.permissions_page import GRANTED, PermissionsPage
+from tooltray.ui.approval.allow_tools import AllowToolsPanel
+from tooltray.ui.approval.grant_commands import GrantSubjects, GrantWish
+from tooltray.ui.approval.grant_sheets import ToolChangePanel
+from tooltray.ui.approval.permissions_page import GRANTED, PermissionsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.table import Table

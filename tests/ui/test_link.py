@@ -18,7 +18,7 @@ from tooltray.foundation.events import ServerChanged, ServerRemoved, ServerStart
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import MCPToolResponse
-from tooltray.ui.presenter.link import MOST_CALL_RESULTS, EngineLink
+from tooltray.ui.link.link import MOST_CALL_RESULTS, EngineLink
 
 RESPONSE = MCPToolResponse(tool="t", server="a", client="c", outcome="ok", duration_s=0.0, argument_bytes=0, result_bytes=0)
 

@@ -18,10 +18,10 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import StoredSecrets
-from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.pages.notice_area import NoticeArea
-from tooltray.ui.pages.page import HubPhase
-from tooltray.ui.pages.secrets_help import SecretsHelp
+from tooltray.ui.kit.notice_area import NoticeArea
+from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.secrets_help import SecretsHelp
+from tooltray.ui.servers.logs.log_sheet import LogSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

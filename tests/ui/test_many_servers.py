@@ -16,7 +16,7 @@ from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.pages.window_memory import WindowMemory
+from tooltray.ui.kit.window_memory import WindowMemory
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import can
 from tooltray.ui.servers.server_order import by_file, by_service, by_state, grouped, grouping

@@ -16,7 +16,7 @@ from tooltray.foundation.events import HttpAddressChanged, NpmRegistryChanged
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
-from tooltray.ui.network.network_tab import NetworkTab
+from tooltray.ui.settings.network_tab import NetworkTab
 from tooltray.ui.theme import Theme
 
 FAST = RegistryMeasurement("https://fast.example/", "Fast", "mirror", "Europe", 20.0)

@@ -15,7 +15,7 @@ from tests.ui.seen import control, words
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.clients.clients_page import PROFILES
-from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove

@@ -15,10 +15,10 @@ from tests.ui.seen import control, words
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.palette.palette import RECENT, Palette
-from tooltray.ui.palette.palette_entry import PaletteEntry
-from tooltray.ui.palette.palette_match import indexed, matches
-from tooltray.ui.palette.palette_panel import PalettePanel
+from tooltray.ui.shell.palette import RECENT, Palette
+from tooltray.ui.shell.palette_entry import PaletteEntry
+from tooltray.ui.shell.palette_match import indexed, matches
+from tooltray.ui.shell.palette_panel import PalettePanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast
 

@@ -31,9 +31,9 @@ from tooltray.foundation.snapshots.approvals import (
     TrustRequest,
 )
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.permissions.call_sheet import CallPanel
-from tooltray.ui.permissions.permission_words import ToolRow, answer_word, comes_to
-from tooltray.ui.permissions.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
+from tooltray.ui.approval.call_sheet import CallPanel
+from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
+from tooltray.ui.approval.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice

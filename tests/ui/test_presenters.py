@@ -26,11 +26,11 @@ from tooltray.foundation.events import (
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import MCPToolResponse
-from tooltray.ui.presenter.link import EngineLink
-from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter, applied
-from tooltray.ui.presenter.qt_server_manager import QtServerManager
-from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.link.link import EngineLink
+from tooltray.ui.link.qt_mcp_client import QtMcpClient
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter, applied
+from tooltray.ui.link.qt_server_manager import QtServerManager
+from tooltray.ui.link.qt_tool_manager import QtToolManager
 
 RESPONSE = MCPToolResponse(tool="t", server="a", client="c", outcome="ok", duration_s=0.1, argument_bytes=1, result_bytes=2)
 

@@ -14,7 +14,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.clients import HttpStatus
-from tooltray.ui.network.make_token import NewTokenPanel
+from tooltray.ui.settings.make_token import NewTokenPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast

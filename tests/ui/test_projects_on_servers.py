@@ -14,10 +14,10 @@ from tooltray.foundation.events import ToolListChanged
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
-from tooltray.ui.opened_server.server_menu import ServerMenu
-from tooltray.ui.opened_server.server_overview import ServerOverview
-from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_words import Action, button_face, foot
+from tooltray.ui.servers.pane.server_menu import ServerMenu
+from tooltray.ui.servers.pane.server_overview import ServerOverview
 from tooltray.ui.servers.server_filter import TokenSummary
 from tooltray.ui.servers.server_options import ServerOptionsPanel
 from tooltray.ui.theme import Theme

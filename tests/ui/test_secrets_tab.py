@@ -14,9 +14,9 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.secrets.secret_entry import SecretEntry
-from tooltray.ui.secrets.secret_sheets import SecretPanel
-from tooltray.ui.secrets.secrets_tab import SecretsTab
+from tooltray.ui.settings.secret_entry import SecretEntry
+from tooltray.ui.settings.secret_sheets import SecretPanel
+from tooltray.ui.settings.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView

@@ -12,7 +12,7 @@ from tests.ui.test_accessibility import name_of, nameless, tab
 
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.clients_page import COMPUTER, PROFILES
-from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme

@@ -18,7 +18,7 @@ from tooltray.foundation.errors import Conflict
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.files.trust_sheet import MOST_ENTRIES, TrustPanel
+from tooltray.ui.settings.trust_sheet import MOST_ENTRIES, TrustPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 

@@ -17,7 +17,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ApprovalAsked, ApprovalEnded
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
-from tooltray.ui.questions.question import QuestionPanel
+from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words
 from tooltray.ui.tools.try_panel import TryPanel

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 from tests.fakes.server_snapshots import server
 
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_words import tool_count
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.state_language import UNKNOWN, not_known, server_look, unknown_look

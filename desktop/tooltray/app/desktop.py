@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from tooltray.app.hub import HubOptions
     from tooltray.foundation.home.hub_place import HubRunning
     from tooltray.foundation.tasks import TaskKeeper
-    from tooltray.ui.pages.server_wishes import ServerWishes
-    from tooltray.ui.pages.window_memory import WindowMemory
-    from tooltray.ui.presenter.link import EngineLink
-    from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+    from tooltray.ui.kit.server_wishes import ServerWishes
+    from tooltray.ui.kit.window_memory import WindowMemory
+    from tooltray.ui.link.link import EngineLink
+    from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.shell.appearance import Appearance
     from tooltray.ui.shell.desktop import Desktop, Windows
     from tooltray.ui.shell.main_window import MainWindow
@@ -107,10 +107,10 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
 
     from tooltray.foundation.preferences import read_preferences
     from tooltray.foundation.tasks import TaskKeeper
-    from tooltray.ui.pages.server_wishes import ServerWishes
-    from tooltray.ui.pages.window_memory import WindowMemory
-    from tooltray.ui.presenter.link import EngineLink
-    from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+    from tooltray.ui.kit.server_wishes import ServerWishes
+    from tooltray.ui.kit.window_memory import WindowMemory
+    from tooltray.ui.link.link import EngineLink
+    from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.shell.appearance import Appearance
     from tooltray.ui.shell.desktop import Desktop, Start
     from tooltray.ui.shell.tray import Tray
@@ -164,16 +164,16 @@ class Parts(msgspec.Struct, frozen=True):
 
 async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
     """Imports and builds the windows, which the tray does not need; between the steps the desktop's panel gets the tray's icon and menu."""
-    from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
-    from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
+    from tooltray.ui.approval.approval_prompt import ApprovalPrompt
+    from tooltray.ui.approval.confirmation_prompt import ConfirmationPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 
     await asyncio.sleep(0)
     from tooltray.sources.entries import pasted  # noqa: F401 - what the window is built with
-    from tooltray.ui.pages import page_context  # noqa: F401
+    from tooltray.ui.kit import page_context  # noqa: F401
 
     await asyncio.sleep(0)
-    from tooltray.ui.presenter import qt_server_manager, qt_tool_manager  # noqa: F401
+    from tooltray.ui.link import qt_server_manager, qt_tool_manager  # noqa: F401
     from tooltray.ui.servers import servers_page  # noqa: F401 - the largest part of the window
 
     await asyncio.sleep(0)
@@ -199,10 +199,10 @@ def _build_main(parts: Parts) -> "MainWindow":
     from tooltray.sources.entries.pasted import parse_pasted
     from tooltray.sources.entries.pasted_parts import secret_spans
     from tooltray.sources.entries.portable_entry import with_new_secrets_moved
-    from tooltray.ui.pages.local_work import LocalWork
-    from tooltray.ui.pages.page_context import Presenters
-    from tooltray.ui.presenter.qt_server_manager import QtServerManager
-    from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+    from tooltray.ui.kit.local_work import LocalWork
+    from tooltray.ui.kit.page_context import Presenters
+    from tooltray.ui.link.qt_server_manager import QtServerManager
+    from tooltray.ui.link.qt_tool_manager import QtToolManager
     from tooltray.ui.shell.main_window import MainWindow
     from tooltray.ui.shell.tray import Tray
 

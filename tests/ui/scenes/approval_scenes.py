@@ -12,8 +12,8 @@ from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, JudgedCall, OfferedRule, RulePreview
-from tooltray.ui.approvals.approval_window import ApprovalWindow
-from tooltray.ui.approvals.confirmation_window import ConfirmationWindow
+from tooltray.ui.approval.approval_window import ApprovalWindow
+from tooltray.ui.approval.confirmation_window import ConfirmationWindow
 from tooltray.ui.theme import Theme
 
 EDIT = ApprovalSnapshot(

@@ -15,11 +15,11 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import ClientScan, ImportPlan
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
+from tooltray.ui.add.bundle_sheet import BundlePanel
+from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
 from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.edits_sheet import EditsPanel
 from tooltray.ui.clients.import_sheet import ImportPanel
-from tooltray.ui.discover.bundle_sheet import BundlePanel
-from tooltray.ui.discover.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
 from tooltray.ui.servers.offer_sheets import InMemoryPanel
 from tooltray.ui.theme import Theme
 

@@ -10,7 +10,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.permissions.permissions_page import GRANTED as GRANTED_TAB
+from tooltray.ui.approval.permissions_page import GRANTED as GRANTED_TAB
 from tooltray.ui.theme import Theme
 
 

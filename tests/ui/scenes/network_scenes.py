@@ -13,7 +13,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
-from tooltray.ui.network.network_tab import NetworkTab
+from tooltray.ui.settings.network_tab import NetworkTab
 from tooltray.ui.theme import Theme
 
 REGISTRIES = NpmRegistryStatus(

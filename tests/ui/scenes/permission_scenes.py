@@ -15,8 +15,8 @@ from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.approvals import AuditEntry, ServerPermissions, ToolPermission, TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.permissions.permission_words import tool_rows
-from tooltray.ui.permissions.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
+from tooltray.ui.approval.permission_words import tool_rows
+from tooltray.ui.approval.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 
 READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]

@@ -10,8 +10,8 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityPoint
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import CoalescedRead, Commands, action
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 DAY_S = 86400.0
 BARS = 96  # a quarter of an hour each

@@ -12,8 +12,8 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QStackedWidget
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.figures_tab import FiguresTab
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import HubPhase, Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import column

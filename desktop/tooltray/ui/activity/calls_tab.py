@@ -19,8 +19,8 @@ from tooltray.ui.activity.glance import LOW, GlancePanel
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.activity.waiting_calls import WaitingCalls
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.empty_state import EmptyState

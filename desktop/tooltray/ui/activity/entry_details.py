@@ -26,7 +26,7 @@ from tooltray.ui.activity.activity_words import (
 )
 from tooltray.ui.activity.keeping import KeepContents
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import run_action
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.action import run_action
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import whole
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label

@@ -11,9 +11,9 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_words import client_words
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_page
-from tooltray.ui.pages.approval_line import ApprovalLine
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.action import CoalescedRead, Commands, action, at_page
+from tooltray.ui.kit.approval_line import ApprovalLine
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.icon import Icon

@@ -6,8 +6,8 @@ from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.pages.tabbed_page import TabbedPage, TabEntry
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
 
 CONNECTED, COMPUTER, PROFILES = "connected", "computer", "profiles"  # the tabs
 TABS = (

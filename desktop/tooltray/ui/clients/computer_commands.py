@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.pages.action import CoalescedRead, Commands, action
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import CoalescedRead, Commands, action
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 
 class ComputerCommands(Commands):

@@ -19,10 +19,10 @@ from tooltray.ui.clients.import_commands import ImportCommands
 from tooltray.ui.clients.import_sheet import ImportPanel
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.scan_words import here, scan_text, scan_title
 from tooltray.ui.origins import visible_path
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.pages.scan_words import here, scan_text, scan_title
 from tooltray.ui.state_language import not_known
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove

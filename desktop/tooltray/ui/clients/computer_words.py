@@ -3,7 +3,7 @@
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.scan_words import here
+from tooltray.ui.kit.scan_words import here
 from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.state_language import UNKNOWN, Look, not_known
 

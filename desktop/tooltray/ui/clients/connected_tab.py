@@ -25,8 +25,8 @@ from tooltray.ui.clients.client_words import (
     session_look,
 )
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.empty_state import EmptyState

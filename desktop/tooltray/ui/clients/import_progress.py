@@ -9,7 +9,7 @@ from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.secrets_help import PROMPT_AFTER_MS, waiting_banner
+from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, waiting_banner
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportedServer, ImportSource
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.scan_words import names_in_a_row
 from tooltray.ui.origins import folder_name, visible_path
-from tooltray.ui.pages.scan_words import names_in_a_row
 from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import Look
 

@@ -12,10 +12,10 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import profile_servers
 from tooltray.ui.clients.profile_panel import ProfilePanel
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import CoalescedRead, Commands, action
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState

@@ -17,8 +17,8 @@ from tooltray.ui.feedback.feedback_drafts import Drafts, whose
 from tooltray.ui.feedback.feedback_sheets import MOST
 from tooltray.ui.feedback.feedback_window import FeedbackWindow
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import run_action
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import run_action
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 
 GAP = 24  # px between windows, and to the edges of the screen

@@ -8,15 +8,15 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.ui.discover.other_ways import OtherWays
+from tooltray.ui.add.other_ways import OtherWays
 from tooltray.ui.i18n import tr
-from tooltray.ui.opened_server.entry_values import with_values
-from tooltray.ui.opened_server.server_tester import ServerTester
-from tooltray.ui.opened_server.test_panel import TestPanel
+from tooltray.ui.kit.local_work import LocalWork, Pasted
+from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
 from tooltray.ui.origins import file_name
-from tooltray.ui.pages.local_work import LocalWork, Pasted
-from tooltray.ui.pages.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.servers.pane.entry_values import with_values
+from tooltray.ui.servers.pane.server_tester import ServerTester
+from tooltray.ui.servers.pane.test_panel import TestPanel
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys

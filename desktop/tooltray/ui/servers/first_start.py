@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import Commands, action, as_notice
-from tooltray.ui.pages.scan_words import here, names_in_a_row, scan_text, scan_title
+from tooltray.ui.kit.action import Commands, action, as_notice
+from tooltray.ui.kit.scan_words import here, names_in_a_row, scan_text, scan_title
 from tooltray.ui.problem_words import in_a_row
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -12,9 +12,9 @@ from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import CoalescedRead, Commands, action
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.pages.local_work import MoveSecrets, Pasted
+from tooltray.ui.kit.local_work import MoveSecrets, Pasted
 from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch

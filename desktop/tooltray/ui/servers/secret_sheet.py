@@ -3,8 +3,8 @@
 from PySide6.QtGui import QShowEvent
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.secrets.secret_entry import SecretEntry
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.settings.secret_entry import SecretEntry
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.sheet import SheetFrame

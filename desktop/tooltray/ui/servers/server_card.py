@@ -13,9 +13,8 @@ from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
-from tooltray.ui.opened_server.server_menu import ServerActions
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
-from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.server_words import (
     Action,
     Foot,
@@ -32,6 +31,7 @@ from tooltray.ui.server_words import (
     tool_count,
 )
 from tooltray.ui.servers.card_name import CardName
+from tooltray.ui.servers.pane.server_menu import ServerActions
 from tooltray.ui.state_language import IN_USE, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, Switch

@@ -15,12 +15,12 @@ from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.foundation.verbs import JsonMapping
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import CoalescedRead, Commands, action, as_notice, at_sheet
+from tooltray.ui.kit.secrets_help import open_secrets
+from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.origins import change_there, is_of_file, project_of
-from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice, at_sheet
-from tooltray.ui.pages.secrets_help import open_secrets
-from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
 
 class NewServer(HidesFields, frozen=True):

@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
 from tooltray.ui.servers.token_advice import TokenAdvice, savings
 from tooltray.ui.state_language import needs_person

@@ -12,7 +12,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_words import found_words
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_filter import ServerFilter

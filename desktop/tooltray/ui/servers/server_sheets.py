@@ -13,13 +13,13 @@ from tooltray.foundation.snapshots.activity import HUB, SERVER
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.opened_server.server_tester import ServerTester
-from tooltray.ui.opened_server.tool_table import ToolWordsPanel
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.duplicate_panel import DuplicatePanel
+from tooltray.ui.servers.logs.log_sheet import LogSheet
+from tooltray.ui.servers.pane.server_tester import ServerTester
+from tooltray.ui.servers.pane.tool_table import ToolWordsPanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.servers.server_commands import NewServer, ServerCommands
 
 MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes

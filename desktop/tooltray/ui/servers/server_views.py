@@ -8,7 +8,7 @@ from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.window_memory import WindowMemory
+from tooltray.ui.kit.window_memory import WindowMemory
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouping
 from tooltray.ui.servers.server_table import SORTS, ServerTable
 from tooltray.ui.theme import Theme

@@ -11,18 +11,18 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
-from tooltray.ui.discover.discover_tab import DiscoverTab
+from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
-from tooltray.ui.logs.log_view import LogView
-from tooltray.ui.opened_server.server_details import ServerDetails
-from tooltray.ui.opened_server.server_tabs import LOG, SETTINGS
-from tooltray.ui.pages.page import HubPhase, Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.servers.first_start import FirstStart, StarterCommands
 from tooltray.ui.servers.first_steps import FirstStepsStrip
+from tooltray.ui.servers.logs.log_view import LogView
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
+from tooltray.ui.servers.pane.server_details import ServerDetails
+from tooltray.ui.servers.pane.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList

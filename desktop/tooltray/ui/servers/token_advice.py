@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.menus import popup_below

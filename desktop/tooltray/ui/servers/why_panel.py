@@ -11,8 +11,8 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import run_action
-from tooltray.ui.presenter.qt_mcp_client import Diagnosis, QtMcpClient, Remedy
+from tooltray.ui.kit.action import run_action
+from tooltray.ui.link.qt_mcp_client import Diagnosis, QtMcpClient, Remedy
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner

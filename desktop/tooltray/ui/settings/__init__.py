@@ -1,1 +1,1 @@
-"""The tabs General, Backup and About of the settings. `shell.settings_page` lists all tabs; others are `secrets`, `network`, `files`."""
+"""The Settings page: general settings, secrets, network access, files with servers, backups, and what Tooltray is."""

@@ -10,10 +10,10 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.hub import ProgramLoad, ProgramSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import CoalescedRead, Commands, action
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.settings.shortcuts import shortcut_rows
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove

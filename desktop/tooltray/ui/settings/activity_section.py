@@ -14,9 +14,9 @@ from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import CoalescedRead, Commands, action
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import whole
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch

@@ -11,9 +11,9 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.foundation.tasks import TaskKeeper, finish_in_thread
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import Commands, action
-from tooltray.ui.pages.window_memory import SaveFile
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import Commands, action
+from tooltray.ui.kit.window_memory import SaveFile
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 LONGEST_FILE = 8_000_000  # bytes; a set-up of a thousand servers is far smaller, and this is read into memory
 PRIVATE = 0o600  # a set-up has no secrets, and still is nobody else's business

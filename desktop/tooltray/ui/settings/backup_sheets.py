@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.settings.backup_commands import BackupCommands, SetupPreview
 from tooltray.ui.settings.backup_words import change_look, does_something, subject
 from tooltray.ui.theme import Theme

@@ -4,8 +4,8 @@ from PySide6.QtCore import Signal
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings.backup_commands import BackupCommands
 from tooltray.ui.settings.backup_sheets import BackupSheets

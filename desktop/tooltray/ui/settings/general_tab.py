@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.languages import languages
 from tooltray.foundation.preferences import KINDS, THEMES, Preferences, is_wanted
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.settings.activity_section import ActivitySection
 from tooltray.ui.settings.preference_commands import PreferenceCommands
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove

@@ -21,10 +21,10 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import while_valid
-from tooltray.ui.pages.page import HubPhase
-from tooltray.ui.presenter.link import EngineLink
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import while_valid
+from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.link.link import EngineLink
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title
 from tooltray.ui.shell.app_links import OpenedAddresses
 from tooltray.ui.shell.appearance import Appearance
@@ -36,8 +36,8 @@ from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
-    from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
-    from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
+    from tooltray.ui.approval.approval_prompt import ApprovalPrompt
+    from tooltray.ui.approval.confirmation_prompt import ConfirmationPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
     from tooltray.ui.shell.main_window import MainWindow
 

@@ -7,8 +7,8 @@ import msgspec
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import HubPhase
-from tooltray.ui.pages.pause_words import paused_until
+from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.pause_words import paused_until
 from tooltray.ui.state_language import WORKING, Look, needs_person
 
 

@@ -11,20 +11,20 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ProblemReported
 from tooltray.ui import icons
-from tooltray.ui.discover.bundle_urls import bundle_of_urls
+from tooltray.ui.add.bundle_urls import bundle_of_urls
+from tooltray.ui.approval.question_line import Questions
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import Commands, action, as_notice
-from tooltray.ui.pages.local_work import LocalWork
-from tooltray.ui.pages.page import HubPhase, Page
-from tooltray.ui.pages.page_context import PageContext, Presenters
-from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.pages.tabbed_page import TabbedPage
-from tooltray.ui.palette.palette import Palette
-from tooltray.ui.palette.palette_entry import PageLine
-from tooltray.ui.questions.question_line import Questions
+from tooltray.ui.kit.action import Commands, action, as_notice
+from tooltray.ui.kit.local_work import LocalWork
+from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page_context import PageContext, Presenters
+from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.kit.tabbed_page import TabbedPage
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
+from tooltray.ui.shell.palette import Palette
+from tooltray.ui.shell.palette_entry import PageLine
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

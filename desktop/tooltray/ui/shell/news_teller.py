@@ -12,12 +12,12 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot, Feedbac
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_words import headline, project_words
-from tooltray.ui.files.file_words import waiting_text, waiting_title
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
-from tooltray.ui.pages.action import CoalescedRead
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.settings.file_words import waiting_text, waiting_title
 from tooltray.ui.shell.system_notifications import Notifications
 
 UPDATES_EVERY_MS = 24 * 3600 * 1000  # as often as the copy of the registry is read again

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import msgspec
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
 
 
 class PageEntry(msgspec.Struct, frozen=True):
@@ -50,13 +50,13 @@ def _clients(context: PageContext) -> Page:
 
 
 def _permissions(context: PageContext) -> Page:
-    from tooltray.ui.permissions.permissions_page import PermissionsPage
+    from tooltray.ui.approval.permissions_page import PermissionsPage
 
     return PermissionsPage(context)
 
 
 def _settings(context: PageContext) -> Page:
-    from tooltray.ui.shell.settings_page import SettingsPage
+    from tooltray.ui.settings.settings_page import SettingsPage
 
     return SettingsPage(context)
 

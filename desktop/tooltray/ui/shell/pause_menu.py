@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.pause_words import HOUR_S, until_tomorrow_s
+from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.theme import Theme
 
 

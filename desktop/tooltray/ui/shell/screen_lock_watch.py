@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import HubPhase
-from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import summary
 from tooltray.ui.shell.pause_menu import PauseMenu
 from tooltray.ui.shell.tray_reads import TrayReadings

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.tools.argument_lines import ArgumentLines
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, TEMPLATE, Offered, expanded

@@ -9,8 +9,8 @@ from PySide6.QtCore import Signal
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.verbs import JsonObject
-from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.action import CoalescedRead, Commands, action, as_notice
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools.offered import PROMPT, SKILL, Offered, prompt_of, resource_of, skill_of, template_of
 
 List = Callable[[str | None], Awaitable[list[JsonObject]]]

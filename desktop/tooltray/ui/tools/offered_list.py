@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools.offer_preview import OfferPreview, sheet_of
 from tooltray.ui.tools.offered import PROMPT, SKILL, TEMPLATE, Offered, by_server, matching
 from tooltray.ui.tools.offered_commands import OfferedCommands

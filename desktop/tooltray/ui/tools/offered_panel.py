@@ -6,7 +6,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.widgets.filter_tabs import FilterTabs

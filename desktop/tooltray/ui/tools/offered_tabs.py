@@ -1,8 +1,8 @@
 """The tabs Prompts and Resources: the prompts and resources of servers, to be filled in and read."""
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools.offered import PROMPT, RESOURCE
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.widgets.page_frame import SearchField

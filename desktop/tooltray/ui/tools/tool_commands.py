@@ -11,8 +11,8 @@ from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_sheet
-from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.action import CoalescedRead, Commands, action, at_sheet
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.tools.tool_rows import USED_DAYS
 
 USE_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last

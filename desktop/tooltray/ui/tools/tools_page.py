@@ -6,8 +6,8 @@ from typing import TypeVar
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import HubPhase, Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools.offered_tabs import PromptsTab, ResourcesTab
 from tooltray.ui.tools.tools_tab import ToolsTab
 from tooltray.ui.tools.try_sheets import TrySheets

@@ -14,8 +14,8 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools import tool_rows as said
 from tooltray.ui.tools.profile_sheet import ProfileNamePanel
 from tooltray.ui.tools.tool_commands import ToolCommands

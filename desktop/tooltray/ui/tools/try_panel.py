@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from tooltray.foundation.events import TryProgressed
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
+from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.i18n import tr
-from tooltray.ui.questions.question import QuestionPanel
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.theme import Theme

@@ -13,8 +13,8 @@ from tooltray.foundation.events import TryProgressed
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import Commands, action, as_notice, at_page
-from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.kit.action import Commands, action, as_notice, at_page
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.schema_form import faults
 from tooltray.ui.tools.attempts import OK, Attempt, Attempts
 from tooltray.ui.tools.try_panel import TryPanel

@@ -1,0 +1,134 @@
+"""The sheet of a bundle: who made it, what exactly it is, what would run, which values it needs, and why it may not run here."""
+
+from collections.abc import Collection, Sequence
+from itertools import islice
+from pathlib import PurePath
+
+from msgspec.structs import replace
+from PySide6.QtWidgets import QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.discovery import BundleOffer
+from tooltray.foundation.snapshots.entries import NewServer
+from tooltray.ui.add.offer_sheet import WIDTH, OfferPanel
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.sheet import SheetFrame
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+MOST_TOOLS = 12  # by name; the rest is counted
+NAME_COLUMN = 84
+MEGABYTE = 1_000_000  # bytes, as shops and disks count
+
+
+def size_text(size_bytes: int) -> str:
+    if size_bytes < MEGABYTE:
+        return f"{max(round(size_bytes / 1000), 1):,} kB"
+    return f"{size_bytes / MEGABYTE:,.1f} MB"
+
+
+def kind_text(offer: BundleOffer) -> str:
+    """Returns the kind of program that runs the bundle."""
+    match offer.kind:
+        case "node":
+            return tr("runs with Node.js")
+        case "python":
+            return tr("runs with Python")
+        case "uv":
+            return tr("runs with uv")
+        case _:
+            return tr("brings a program of its own")
+
+
+def signature_text(offer: BundleOffer) -> str:
+    """Returns what is known about the bundle's signer, as a sentence."""
+    if offer.signature == "unverified":
+        return tr("It has a signature that was not verified.")
+    return tr("It is not signed: anyone could have written this name.")
+
+
+class ReadingBundlePanel(SheetFrame):
+    """A sheet that is shown while a bundle is read, and shows why it cannot be read."""
+
+    def __init__(self, theme: Theme, source: str) -> None:
+        super().__init__(theme, tr("Install a bundle"), WIDTH)
+        self.body.addWidget(CodeLabel(theme, visible_path(source), "secondary"))
+        self._words = Label(theme, tr("Reading it. Nothing of it is started."), "body", "secondary", wrap=True)
+        self.body.addWidget(self._words)
+        self.buttons.addStretch(1)
+        close = Button(theme, tr("Close"))
+        close.clicked.connect(self.close_requested)
+        self.buttons.addWidget(close)
+
+    def show_refusal(self, problem: Problem) -> None:
+        """Shows why it cannot be read."""
+        self._words.hide()
+        self.show_fault(problem)
+
+
+class BundlePanel(OfferPanel):
+    """A sheet that installs a bundle, or updates the server that was made from an older one."""
+
+    def __init__(self, theme: Theme, offer: BundleOffer, taken: Collection[str]) -> None:
+        word = tr("Update {name}", name=offer.here) if offer.here else tr("Install")
+        name = tr("Install {name}", name=offer.title or offer.name) if not offer.here else word
+        super().__init__(theme, name, taken=taken, word=word, has_name=not offer.here)
+        self.offer = offer
+        if offer.description:
+            self.head.addWidget(Label(theme, offer.description, "body", wrap=True))
+        self.head.addWidget(self._facts())
+        self.add_links((tr("Website"), offer.homepage))
+        for warning in offer.warnings:
+            self.head.addWidget(Banner(theme, "warning", title(warning), sentences(warning)))
+        self.block(*offer.problems)
+        self.set_fields(() if offer.problems else offer.fields)
+
+    def show_preview(self, number: int, server: NewServer) -> None:
+        """Shows the preview without warnings that the sheet already shows."""
+        others = tuple(warning for warning in server.warnings if warning not in self.offer.warnings)
+        super().show_preview(number, replace(server, warnings=others))
+
+    def _facts(self) -> QWidget:
+        offer, theme = self.offer, self._theme
+        box = Surface(theme, "surface.raised", "border", "m")
+        lines = column(box, margins=(14, 4, 14, 4))
+        publisher = Label(theme, offer.author or tr("unknown"), "body", wrap=True)
+        signature = Label(theme, signature_text(offer), "caption", "warning", wrap=True)
+        version = f"{offer.here_version} → {offer.version}" if offer.here_version else offer.version
+        facts = " · ".join(part for part in (kind_text(offer), size_text(offer.size_bytes), say(offer.licence)) if part)
+        rows: list[tuple[str, Sequence[QWidget]]] = [
+            (tr("Publisher"), (publisher, signature)),
+            (tr("Version"), (Label(theme, version, "body"), Label(theme, facts, "caption", "secondary", wrap=True))),
+            ("SHA-256", (CodeLabel(theme, offer.sha256),)),
+            (tr("From"), (CodeLabel(theme, visible_path(_short(offer.source)), "secondary"),)),
+        ]
+        if offer.tools:
+            rows.append((tr("Tools"), (Label(theme, _tools(offer.tools), "caption", "secondary", wrap=True),)))
+        for index, (name, values) in enumerate(rows):
+            if index:
+                lines.addWidget(divider())
+            line = row(margins=(0, 6, 0, 6), spacing=8)
+            label = Label(theme, name, "caption", "muted")
+            label.setFixedWidth(NAME_COLUMN)
+            line.addWidget(label)
+            stack = column(spacing=2)
+            for value in values:
+                stack.addWidget(value)
+            line.addLayout(stack, 1)
+            lines.addLayout(line)
+        return box
+
+
+def _short(source: str) -> str:
+    """Returns a path's last part, or the whole address."""
+    return source if "://" in source else PurePath(source).name
+
+
+def _tools(tools: Sequence[str]) -> str:
+    shown, more = ", ".join(islice(tools, MOST_TOOLS)), len(tools) - MOST_TOOLS
+    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown

@@ -1,0 +1,260 @@
+"""The tab Discover of Servers: well-known servers and updates, and the official registry, searched while the user types. A key stroke only
+starts a timer."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QKeyEvent, Qt
+from PySide6.QtWidgets import QStackedWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
+from tooltray.foundation.snapshots.entries import FieldValue
+from tooltray.ui.add import discover_words as said
+from tooltray.ui.add.discover_commands import DiscoverCommands
+from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.offer_list import OfferList
+from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.toast import show_toast
+
+SEARCH_AFTER_MS = 120  # without another key; a search takes some 30 ms, and nobody reads what stands there in between
+AGAIN_AFTER_MS = 1_500  # between looks while the registry is being fetched, which takes a minute at most
+WIDEST = 4_000  # px; the field takes the whole line
+
+
+class DiscoverField(SearchField):
+    """A search field from which Down leads into the list below it."""
+
+    def __init__(self, context: PageContext, into: OfferList) -> None:
+        super().__init__(context.theme, tr("Search the registry, such as files, github or postgres"), width=WIDEST)
+        self._into = into
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Down:
+            self._into.go_in()
+        else:
+            super().keyPressEvent(event)
+
+
+class DiscoverTab(Page):
+    """A tab for finding servers. `bundle_requested` carries the address of a bundle that the user wants to see."""
+
+    bundle_requested = Signal(str)
+
+    def __init__(self, context: PageContext, *, search_after_ms: int = SEARCH_AFTER_MS) -> None:
+        super().__init__()
+        self._context, self._theme = context, context.theme
+        self._starters: Sequence[StarterServer] = ()
+        self._asked_starter = ""  # the id of one whose sheet is to be opened
+        self._updates: Sequence[RegistryUpdate] = ()
+        self._status: RegistryStatus | None = None
+        self._wanted = ""  # the server of the registry whose sheet is to open
+        self.commands = DiscoverCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self._wait = QTimer(self, singleShot=True, interval=search_after_ms)
+        self._wait.timeout.connect(self._search)
+        self._again = QTimer(self, singleShot=True, interval=AGAIN_AFTER_MS)
+        self._again.timeout.connect(self._on_again)
+        self.offers = OfferList(self._theme, tr("Servers to find"))
+        self.offers.chosen.connect(self._on_chosen)
+        self.field = DiscoverField(context, self.offers)
+        self.field.textChanged.connect(self._on_text)
+        layout = column(self)
+        head = column(margins=(24, 16, 24, 10), spacing=8)
+        head.addWidget(self.field)
+        state = row(spacing=10)
+        self._count = ElidedLabel(self._theme, "", "caption", "secondary")
+        self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True)
+        self._refresh.clicked.connect(self.commands.refresh)
+        state.addWidget(self._count, 1)
+        state.addWidget(self._refresh)
+        head.addLayout(state)
+        self._problem = Label(self._theme, "", "caption", "warning", wrap=True)
+        head.addWidget(self._problem)
+        layout.addLayout(head)
+        self._fault = FaultArea(self._theme, top=0)
+        self._stack = QStackedWidget()
+        layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
+        self._looking = EmptyState(self._theme, tr("One moment…"), tr("Well-known servers appear here."), [])
+        self._nothing = self._build_nothing()
+        for content in (self._looking, self._nothing, self.offers):
+            self._stack.addWidget(content)
+        self.enable(False)
+        self._connect()
+        self._draw_status()
+
+    def _build_nothing(self) -> EmptyState:
+        nothing = EmptyState(
+            self._theme,
+            tr("Nothing is found"),
+            tr("Search for another word, or add a server that you know."),
+            [("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))],
+        )
+        nothing.way_chosen.connect(self._on_paste_wanted)
+        return nothing
+
+    def _connect(self) -> None:
+        commands = self.commands
+        self.look_requested.connect(commands.look)
+        commands.starters_read.connect(self.show_starters)
+        commands.updates_read.connect(self.show_updates)
+        commands.status_read.connect(self.show_status)
+        commands.searched.connect(self.show_found)
+        commands.server_read.connect(self._open_server)
+        commands.failed.connect(self.show_fault)
+        commands.added.connect(self._on_added)
+        commands.done.connect(self._context.say)
+
+    def enable(self, is_usable: bool) -> None:
+        self.field.setEnabled(is_usable)
+        self._refresh.setEnabled(is_usable)
+        self._stack.setEnabled(is_usable)
+
+    def show_starters(self, starters: Sequence[StarterServer]) -> None:
+        self._starters = starters
+        self._draw_starters()
+        self._show_asked()
+
+    def show_starter(self, id: str) -> None:
+        """Opens the sheet of a well-known server as soon as these servers are read; does nothing for an unknown id."""
+        self._asked_starter = id
+        self._show_asked()
+
+    def _show_asked(self) -> None:
+        starter = next((each for each in self._starters if each.id == self._asked_starter), None)
+        if starter is not None:
+            self._asked_starter = ""
+            self._open_starter(starter)
+
+    def show_updates(self, updates: Sequence[RegistryUpdate]) -> None:
+        self._updates = updates
+        self._draw_starters()
+
+    def show_status(self, status: RegistryStatus) -> None:
+        """Shows the age of the registry's copy, and its problem."""
+        self._status = status
+        self._draw_status()
+        if status.is_updating:
+            self._again.start()
+
+    def show_found(self, words: str, found: RegistrySearch) -> None:
+        """Shows what was found, unless the words in the field have changed since."""
+        if not words or words != self._words:
+            return
+        self.offers.set_offers([said.hit_offer(hit) for hit in found.hits])
+        self._draw_status(said.found_text(len(found.hits), found.total))
+        is_there = bool(found.status.servers)
+        self._nothing.set_title(tr("Nothing is found") if is_there else tr("Registry not downloaded yet"))
+        self._stack.setCurrentWidget(self.offers if found.hits else self._nothing)
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Shows a failure; None removes it."""
+        self._fault.show_fault(problem)
+
+    @property
+    def _words(self) -> str:
+        return self.field.text().strip()
+
+    def _draw_starters(self) -> None:
+        if not self._words:
+            self.offers.set_offers([*said.update_offers(self._updates), *said.starter_offers(self._starters)])
+            self._stack.setCurrentWidget(self.offers if self.offers.offers else self._looking)
+
+    def _draw_status(self, found: str = "") -> None:
+        now = datetime.now()
+        self._count.set_text(" · ".join(part for part in (found, said.status_text(self._status, now)) if part))
+        problem = said.status_problem(self._status, now)
+        self._problem.setText(problem)
+        self._problem.setVisible(bool(problem))
+        self._refresh.setEnabled(self.is_usable and not (self._status is not None and self._status.is_updating))
+
+    # the person
+
+    def _on_text(self) -> None:
+        if self._words:
+            self._wait.start()
+        else:
+            self._wait.stop()
+            self._draw_starters()
+            self._draw_status()
+
+    def _on_paste_wanted(self, _way: int) -> None:
+        self._context.links.part_asked.emit("servers", "add", "")
+
+    def _on_again(self) -> None:
+        """Searches again while the registry is being downloaded, to show progress and the servers found so far."""
+        if self.is_usable and self.isVisible():
+            self._search()
+
+    def _search(self) -> None:
+        self.commands.search(self._words)
+
+    def _on_chosen(self, key: str) -> None:
+        kind, _, name = key.partition(":")
+        match f"{kind}:":
+            case said.UPDATE:
+                self.commands.update(name)
+            case said.STARTER:
+                self._open_starter(next(starter for starter in self._starters if starter.id == name))
+            case _:
+                self._wanted = name
+                self.commands.read_server(name)
+
+    def _open_server(self, server: RegistryServer) -> None:
+        """Opens the sheet of a server of the registry; an open sheet of any kind stays."""
+        if self._context.sheets.sheet is not None or server.name != self._wanted:
+            return
+        panel, commands = RegistryPanel(self._theme, server, self._taken()), self.commands
+
+        def preview(number: int, values: dict[str, FieldValue]) -> None:
+            if panel.option is not None:
+                commands.preview(number, server.name, server.version, panel.option.id, values)
+
+        def add(values: dict[str, FieldValue], name: str) -> None:
+            if panel.option is not None:
+                commands.add(server.name, server.version, panel.option.id, values, name)
+
+        panel.bundle_requested.connect(panel.close_requested)
+        panel.bundle_requested.connect(self.bundle_requested)
+        panel.preview_requested.connect(preview)
+        panel.add_requested.connect(add)
+        commands.previewed.connect(panel.show_preview)
+        commands.preview_failed.connect(panel.show_preview_problem)
+        self._open(panel)
+
+    def _open_starter(self, starter: StarterServer) -> None:
+        if self._context.sheets.sheet is not None:
+            return
+        panel, commands = StarterPanel(self._theme, starter, self._taken()), self.commands
+
+        def add(values: dict[str, FieldValue], name: str) -> None:
+            commands.add_starter(starter.id, values, name)
+
+        panel.add_requested.connect(add)
+        self._open(panel)
+
+    def _open(self, panel: OfferPanel) -> None:
+        self.commands.refused.connect(panel.show_refusal)
+        sheet = self._context.sheets.open(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        self.commands.added.connect(sheet.dismiss)
+
+    def _taken(self) -> frozenset[str]:
+        return frozenset(server.name for server in self._context.servers.servers)
+
+    def _on_added(self, name: str) -> None:
+        context = self._context
+        toast = show_toast(context.theme, context.window, tr("{name} is added", name=name), tr("Show it"))
+
+        def show() -> None:
+            context.links.server_asked.emit(name)
+
+        toast.action_requested.connect(show)

@@ -1,0 +1,177 @@
+"""The window for a tool call that waits for the user's approval."""
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPoint, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
+
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
+from tooltray.ui.approval.approval_body import LASTING, MARGIN, ApprovalBody, because, lasting_choice, question, wish
+from tooltray.ui.approval.asking_window import AskingWindow
+from tooltray.ui.approval.rule_choice import RuleChoice
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.sheet import GUARD_MS
+from tooltray.ui.widgets.surface import row
+
+MAKE_RULE = "make a rule"  # in the menu of lasting answers
+
+
+class ApprovalWindow(AskingWindow):
+    """A window with a call that waits for approval. `answered` carries the request's id and one of its choices, the choice of a rule, or
+    "refuse"; `preview_requested` carries a server and an OfferedRule, to find the calls that the rule would have covered.
+
+    Args:
+        guard_ms: how long it takes no answer after each change.
+    """
+
+    answered = Signal(str, str)
+    preview_requested = Signal(str, object)
+
+    def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
+        self._request: ApprovalSnapshot | None = None
+        self._rule: RuleChoice | None = None  # a rule is being made of the call
+        self._count = 1  # of calls that wait
+        super().__init__(theme, guard_ms=guard_ms)
+
+    @property
+    def request(self) -> ApprovalSnapshot | None:
+        """The call that is shown; None after it has ended."""
+        return self._request
+
+    def ask(self, request: ApprovalSnapshot, count: int) -> None:
+        """Shows a call, one of `count` that wait; does nothing if it is shown already."""
+        self._count = count
+        if request == self._request and self._rule is not None:
+            return
+        place = tr("1 of {count}", count=count) if count > 1 else ""
+        if request == self._request and isinstance(self._body, ApprovalBody):
+            self._body.set_place(place)
+            return
+        self._request, self._rule = request, None
+        self.setAccessibleName(question(request))
+        self.setAccessibleDescription(f"{wish(request)} {because(request)}")
+        self._once.setVisible("once" in request.choices)
+        self._session.setVisible("session" in request.choices)
+        self._always.setVisible(bool(self._lasting() or request.rules))
+        self._once.setText(tr("Allow once"))
+        self._refuse.setText(tr("Not now"))
+        self._show_body(ApprovalBody(self._theme, request, place))
+
+    def show_preview(self, rule: OfferedRule, preview: RulePreview) -> None:
+        """Shows what a rule would have covered."""
+        if self._rule is not None:
+            self._rule.show_preview(rule, preview)
+            self._refit.start()
+
+    # the parts
+
+    def _buttons(self) -> QHBoxLayout:
+        theme = self._theme
+        line = row(margins=(24, 16, 24, 12))
+        self._session = Button(theme, tr("Allow this session"), heeds_enter=False)
+        self._always = Button(theme, tr("For longer…"), "ghost")
+        self._refuse = Button(theme, tr("Not now"), heeds_enter=False)
+        self._once = Button(theme, tr("Allow once"), "primary", heeds_enter=False)
+        self._once.setToolTip("Ctrl+Enter")
+        self._session.clicked.connect(self._on_session)
+        self._always.clicked.connect(self.open_longer)
+        self._refuse.clicked.connect(self._on_refuse)
+        self._once.clicked.connect(self._on_once)
+        line.addWidget(self._session)
+        line.addWidget(self._always)
+        line.addStretch(1)
+        line.addWidget(self._refuse)
+        line.addWidget(self._once)
+        return line
+
+    def _yes_buttons(self) -> Iterable[QPushButton]:
+        return self._session, self._always, self._once
+
+    def _no_button(self) -> QPushButton:
+        return self._refuse
+
+    def _ends_at(self) -> float | None:
+        return self._request.ends_at if self._request is not None else None
+
+    def _forget_question(self) -> None:
+        self._request, self._rule = None, None
+
+    def _lasting(self) -> list[str]:
+        choices = self._request.choices if self._request is not None else ()
+        return [each for each in LASTING if each in choices]
+
+    # answers
+
+    def _answer(self, is_yes: bool) -> None:
+        if not is_yes:
+            self._send("refuse")
+        elif self._request is not None and "once" in self._request.choices:
+            self._on_once()
+
+    def _on_no_key(self) -> None:
+        if not self._arrival.isActive():
+            self._on_refuse()
+
+    def _on_once(self) -> None:
+        self._send("once" if self._rule is None else self._rule.chosen.answer)
+
+    def _on_session(self) -> None:
+        self._send("session")
+
+    def _on_refuse(self) -> None:
+        if self._rule is not None and self.takes_answers:
+            self._end_rule()
+        else:
+            self._send("refuse")
+
+    def open_longer(self) -> None:
+        """Opens the menu of answers that last."""
+        assert self._request is not None
+        menu = QMenu(self)
+        menu.setFont(self._theme.font())
+        menu.aboutToHide.connect(menu.deleteLater)
+        for choice in self._lasting():
+            action = menu.addAction(lasting_choice(choice, self._request).replace("&", "&&"))
+            action.setData((self._request, choice))
+        if self._request.rules:
+            menu.addAction(tr("Make a rule…")).setData((self._request, MAKE_RULE))
+        menu.triggered.connect(self._on_lasting)
+        menu.popup(self._always.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
+
+    def _on_lasting(self, action: QAction) -> None:
+        request, choice = action.data()
+        if request != self._request:  # it may have become another one while the menu was open
+            return
+        if choice == MAKE_RULE:
+            self._begin_rule(request)
+        else:
+            self._send(choice)
+
+    def _begin_rule(self, request: ApprovalSnapshot) -> None:
+        """Shows the possible rules in place of the call."""
+        rule = self._rule = RuleChoice(self._theme, request, margin=MARGIN)
+        rule.preview_requested.connect(self.preview_requested)
+        self._session.hide()
+        self._always.hide()
+        self._refuse.setText(tr("Back"))
+        self._once.setText(tr("Allow, and make the rule"))
+        self._once.show()
+        self._show_body(rule)
+        rule.ask_for_preview()
+
+    def _end_rule(self) -> None:
+        """Returns from the choice of a rule to the call."""
+        self._rule = None
+        if (request := self._request) is not None:
+            self.ask(request, self._count)
+
+    def _send(self, answer: str) -> None:
+        if not self.takes_answers:
+            return
+        if self._request is None:
+            self.put_away.emit()
+        else:
+            self.answered.emit(self._request.id, answer)

@@ -1,0 +1,241 @@
+"""A small window that requests approval, since the main window may be closed.
+
+It never takes the keyboard from another program: it is shown without being activated, and cannot be activated before it can be answered.
+For a moment after it is shown, and after each change of its request, it takes no answer, so that a click or a key meant for something else
+is ignored. Once the user activates it, the refusing button has the focus; Enter does nothing."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.ui import icons
+from tooltray.ui.approval.approval_body import WIDTH, minutes
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.charts import Meter
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_frame import FittedScroll
+from tooltray.ui.widgets.sheet import GUARD_MS
+from tooltray.ui.widgets.surface import clear, column, divider, height_at, row
+
+GAP = 24  # px from the screen's edges
+TICK_MS = 500
+WHOLE_S = 120.0  # how long a question waits at most, for the bar; the engine decides
+FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowType.WindowDoesNotAcceptFocus
+
+
+class AskingWindow(QWidget):
+    """The base of the windows that request approval. `put_away`: the user has read that a request has ended. A subclass makes the buttons
+    and the body, and defines the answers.
+
+    Args:
+        guard_ms: how long it takes no answer after each change.
+    """
+
+    put_away = Signal()
+
+    def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
+        super().__init__(None, FLAGS)
+        self._theme = theme
+        self._body: QWidget | None = None
+        self._is_busy = False
+        self._fault: Problem | None = None
+        self.setObjectName("Window")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self.setWindowTitle(tr("Tooltray asks"))
+        self.setWindowIcon(icons.app_icon())
+        self._guard = _timer(self, guard_ms, self._on_guard_over)
+        self._arrival = _timer(self, guard_ms)  # keys are no answer until then, after the window was activated
+        self._refit = _timer(self, 0, self._fit)  # once all layouts know what they show now
+        self._clock = _timer(self, TICK_MS, self._tick, repeats=True)
+        layout = column(self)
+        self._faults = column()
+        layout.addLayout(self._faults)
+        self._scroll = FittedScroll(self.windowTitle(), WIDTH)
+        layout.addWidget(self._scroll, 1)
+        layout.addWidget(divider())
+        layout.addLayout(self._buttons())
+        layout.addLayout(self._time())
+        for keys, slot in (("Ctrl+Return", self._on_yes_key), ("Ctrl+Enter", self._on_yes_key), ("Esc", self._on_no_key)):
+            QShortcut(QKeySequence(keys), self, slot)
+
+    @property
+    def takes_answers(self) -> bool:
+        return not (self._guard.isActive() or self._is_busy)
+
+    def set_busy(self) -> None:
+        """Disables the buttons while an answer is being sent."""
+        self._clear_fault()
+        self._is_busy = True
+        self._set_usable(False)
+
+    def show_fault(self, problem: Problem) -> None:
+        """Shows why an answer was not accepted; the same request keeps waiting, or another one is shown below."""
+        if problem == self._fault:
+            return
+        self._clear_fault()
+        self._fault = problem
+        banner = Banner(self._theme, "error", title(problem), sentences(problem))
+        self._faults.setContentsMargins(24, 16, 24, 0 if self._body is not None else 16)
+        self._faults.addWidget(banner)
+        banner.show()  # at once, since the window becomes as high as what is seen
+        self._is_busy = False
+        self._begin_guard()
+        self._fit()
+
+    def show_ended(self, problem: Problem) -> None:
+        """Shows why an answer came too late, where nothing else waits."""
+        self._forget_question()
+        self._body = None
+        self._scroll.hide()
+        self._clear_fault()
+        self.show_fault(problem)
+        for widget in (*self._yes_buttons(), self._bar, self._left):
+            widget.hide()
+        self._no_button().setText(tr("Close"))
+        self._fit()
+
+    def go_there(self) -> None:
+        """Gives the window the keyboard, since the user wants to answer."""
+        self._accept_focus()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    # what a subclass says
+
+    def _buttons(self) -> QHBoxLayout:
+        raise NotImplementedError
+
+    def _yes_buttons(self) -> Iterable[QPushButton]:
+        """Returns all buttons but the refusing one."""
+        raise NotImplementedError
+
+    def _no_button(self) -> QPushButton:
+        raise NotImplementedError
+
+    def _ends_at(self) -> float | None:
+        """Returns when the request is refused automatically, in unix seconds; None without a request."""
+        raise NotImplementedError
+
+    def _forget_question(self) -> None:
+        raise NotImplementedError
+
+    def _answer(self, is_yes: bool) -> None:
+        """Answers by a key, or by closing the window: approves once, or refuses."""
+        raise NotImplementedError
+
+    # the parts
+
+    def _show_body(self, body: QWidget) -> None:
+        """Shows another request."""
+        self._body, self._is_busy = body, False
+        self._scroll.setWidget(body)
+        self._scroll.show()
+        self._clear_fault()
+        self._bar.show()
+        self._left.show()
+        self._tick()
+        self._begin_guard()
+        self._fit()
+        self._refit.start()  # what stands there for the first time, or again, is not as high as it says before that
+
+    def _clear_fault(self) -> None:
+        clear(self._faults)
+        self._faults.setContentsMargins(0, 0, 0, 0)
+        self._fault = None
+
+    def _time(self) -> QHBoxLayout:
+        line = row(margins=(24, 0, 24, 16), spacing=10)
+        self._bar = Meter(self._theme, tr("Time left"), height=3, tone="neutral")
+        self._left = Label(self._theme, "", "caption", "muted", tabular=True)
+        line.addWidget(self._bar, 1)
+        line.addWidget(self._left)
+        return line
+
+    def _fit(self) -> None:
+        """Makes the window as high as its content, as far as the screen allows, and opens it at the upper right of the screen."""
+        room = self.screen().availableGeometry()
+        self.setFixedWidth(min(WIDTH, room.width()))
+        self.setFixedHeight(min(_height(self.layout(), self.width()), room.height() - 2 * GAP))
+        if not self.isVisible():
+            self.move(room.topRight() - QPoint(self.width() + GAP, -GAP))
+
+    # time
+
+    def _tick(self) -> None:
+        if (ends_at := self._ends_at()) is not None:
+            left = ends_at - time.time()
+            self._bar.set_share(left / WHOLE_S)
+            self._left.setText(tr("Declines in {time}", time=minutes(left)))
+
+    def _begin_guard(self) -> None:
+        self._set_usable(False)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)  # not on the first part that takes it, now that no button does
+        self._guard.start()
+
+    def _on_guard_over(self) -> None:
+        self._accept_focus()
+        if not self._is_busy:
+            self._set_usable(True)
+            self._no_button().setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _set_usable(self, is_usable: bool) -> None:
+        for button in (*self._yes_buttons(), self._no_button()):
+            button.setEnabled(is_usable)
+
+    def _accept_focus(self) -> None:
+        """Allows activating the window, by a click or from the list of windows; this does not activate it."""
+        no_focus = Qt.WindowType.WindowDoesNotAcceptFocus
+        if self.windowFlags() & no_focus:
+            self.overrideWindowFlags(self.windowFlags() & ~no_focus)
+            if (handle := self.windowHandle()) is not None:
+                handle.setFlag(no_focus, False)  # through the widget, the window would be hidden and shown again
+
+    # answers
+
+    def _on_yes_key(self) -> None:
+        if not self._arrival.isActive():
+            self._answer(True)
+
+    def _on_no_key(self) -> None:
+        if not self._arrival.isActive():
+            self._answer(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self._arrival.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._clock.start()
+        self._begin_guard()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.ignore()  # what has been answered is taken away by whoever has shown it
+        self._answer(False)
+
+
+def _timer(parent: QWidget, interval_ms: int, slot: Callable[[], None] | None = None, *, repeats: bool = False) -> QTimer:
+    timer = QTimer(parent)
+    timer.setSingleShot(not repeats)
+    timer.setInterval(interval_ms)
+    if slot is not None:
+        timer.timeout.connect(slot)
+    return timer
+
+
+def _height(layout: QLayout | None, width: int) -> int:
+    """Returns the height of the current content."""
+    assert layout is not None
+    layout.invalidate()
+    layout.activate()
+    return height_at(layout, width)

@@ -1,0 +1,213 @@
+"""Texts of the Permissions page about rules, tools and answers. Pure functions of the engine's snapshots."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tooltray.foundation.snapshots.activity import ActivityEntry
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission, TrustRequest
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
+from tooltray.ui.approval.approval_body import granted_until
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import folder_name
+
+ALL, READS, CHOSEN, NOTHING, OWN = "all", "reads", "chosen", "nothing", "own"
+"""What of a server runs without asking."""
+BASES: Mapping[str, tuple[str, ...]] = {ALL: ("all",), READS: ("read",), CHOSEN: (), NOTHING: ()}
+"""The rules of each, besides those that name one tool."""
+
+
+class ToolRow(msgspec.Struct, frozen=True):
+    """One tool in the table."""
+
+    server: str
+    tool: ToolPermission
+    is_changeable: bool
+    grants: tuple[GrantSnapshot, ...] = ()  # that cover it
+    text: str = ""  # in small letters, what a search looks into
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.server, self.tool.tool
+
+
+def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSnapshot]) -> list[ToolRow]:
+    """Returns a row for each tool of some servers.
+
+    Args:
+        grants: by their ids.
+    """
+    return [
+        ToolRow(
+            server.server,
+            tool,
+            server.is_changeable,
+            tuple(grants[id] for id in tool.grants if id in grants),
+            f"{tool.tool} {server.server}".casefold(),
+        )
+        for server in servers
+        for tool in server.tools
+    ]
+
+
+def mode_of(server: ServerPermissions) -> str:
+    """Returns the mode of a server's rules: ALL, READS, CHOSEN, NOTHING or OWN."""
+    base = [rule for rule in server.rules if rule not in server.single]
+    if "all" in base or {"read", "write"} <= {*base}:
+        return ALL
+    if base == ["read"]:
+        return READS
+    if base:
+        return OWN
+    return CHOSEN if has_chosen(server) else NOTHING
+
+
+def has_chosen(server: ServerPermissions) -> bool:
+    """Returns whether a tool runs without asking by its name; the server's tools need not be known."""
+    return any(not rule.startswith("ask:") for rule in server.single)
+
+
+def rules_for(server: ServerPermissions, mode: str) -> list[str]:
+    """Returns the rules for a mode; choices for single tools stay, for NOTHING only the ones that ask."""
+    single = [rule for rule in server.single if mode != NOTHING or rule.startswith("ask:")]
+    return [*BASES[mode], *single]
+
+
+def modes_for(server: ServerPermissions) -> list[tuple[str, str]]:
+    """Returns the modes that can be chosen for a server, with their names; CHOSEN and OWN only where they apply."""
+    offered = [ALL, READS, *([CHOSEN] if has_chosen(server) else []), NOTHING, *([OWN] if mode_of(server) == OWN else [])]
+    return [(mode, mode_name(mode)) for mode in offered]
+
+
+def mode_name(mode: str) -> str:
+    names = {ALL: tr("Everything"), READS: tr("What only reads"), CHOSEN: tr("Only tools you chose"), NOTHING: tr("Nothing")}
+    return names.get(mode) or tr("Rules of its own")
+
+
+def summary(server: ServerPermissions) -> str:
+    """Returns what runs without asking on a server: in words, and how many of its tools."""
+    if not server.is_listed:
+        return mode_name(mode_of(server))
+    free = sum(tool.is_free for tool in server.tools)
+    return tr("{free} of {count}", free=free, count=len(server.tools))
+
+
+def overall(servers: Sequence[ServerPermissions]) -> str:
+    """Returns in one sentence what runs without asking; never "nothing" while something does."""
+    own = [server for server in servers if server.is_changeable]
+    if not own:
+        return tr("No servers yet.")
+    count = sum(mode_of(server) == ALL for server in own)
+    if count == len(own):
+        return tr("Every server runs everything without asking.") if count > 1 else tr("Your server runs everything without asking.")
+    if count == 1:
+        return tr("1 of {of} servers runs everything without asking.", of=len(own))
+    if count:
+        return tr("{count} of {of} servers run everything without asking.", count=count, of=len(own))
+    if any(mode_of(server) != NOTHING for server in own):
+        return tr("No server runs everything without asking.")
+    return tr("Every call asks first.")
+
+
+def comes_to(row: ToolRow, now: datetime) -> tuple[str, str]:
+    """Returns the effective choice of a tool as a chip: plain where it runs without asking."""
+    tool = row.tool
+    if tool.is_free:
+        return tr("Runs without asking"), ""
+    if tool.is_held:
+        return tr("Blocked until reviewed"), "warning"
+    for grant in row.grants:
+        if not (grant.client or grant.session):
+            return _allowed(grant, now), "accent"
+    if row.grants:
+        return tr("Allowed for {client}", client=row.grants[0].client or tr("One session")), "accent"
+    return tr("Asks first"), "neutral"
+
+
+def _allowed(grant: GrantSnapshot, now: datetime) -> str:
+    if grant.expires_at:
+        return tr("Allowed until {when}", when=granted_until(grant, now))
+    return tr("Allowed until the screen locks") if grant.until else tr("Allowed")
+
+
+def why(row: ToolRow) -> str:
+    """Returns why a tool asks or does not, in the user's language."""
+    if row.tool.is_held:
+        return tr("It has changed since you allowed it")
+    if not row.tool.is_enabled:
+        return tr("Switched off: AI clients do not see it")
+    return say(row.tool.why)
+
+
+def choices() -> list[tuple[str, str]]:
+    """Returns what the user can choose for one tool."""
+    return [("default", tr("As its server")), ("always", tr("Runs without asking")), ("ask", tr("Asks first"))]
+
+
+def found(rows: Iterable[ToolRow], text: str) -> list[ToolRow]:
+    """Returns the tools in whose own or whose server's name all words of a text are found."""
+    words = text.casefold().split()
+    return [row for row in rows if all(word in row.text for word in words)]
+
+
+def client_choices() -> list[tuple[str, str]]:
+    """Returns what can be chosen for one kind of AI client."""
+    return [("", tr("Default")), (ALL, mode_name(ALL)), (READS, mode_name(READS)), (NOTHING, mode_name(NOTHING))]
+
+
+def guard_choices() -> list[tuple[str, str]]:
+    """Returns what can be chosen of the flow guard for one kind of AI client."""
+    return [("", tr("Flow guard: default")), ("on", tr("Flow guard on")), ("off", tr("Flow guard off"))]
+
+
+def has_own_rules(mode: ClientModeSnapshot) -> bool:
+    """Returns whether this kind of AI client has its own rules or flow guard."""
+    return not (mode.auto_approve is None and mode.call_rules is None and mode.flow_guard is None)
+
+
+def client_mode(rules: Sequence[str] | None) -> str:
+    """Returns which of `client_choices` some rules are; OWN for others."""
+    if rules is None:
+        return ""
+    known = {("all",): ALL, ("read",): READS, (): NOTHING}
+    return known.get(tuple(rules), OWN)
+
+
+def answer_word(entry: ActivityEntry) -> str:
+    """Returns the answer to a call, in words."""
+    words = {
+        "once": tr("Allowed once"),
+        "session": tr("Allowed for the session"),
+        "like": tr("Allowed for some seconds"),
+        "hour": tr("Allowed for an hour"),
+        "day": tr("Allowed for a day"),
+        "lock": tr("Allowed until the screen locks"),
+        "always": tr("Allowed always"),
+        "reads": tr("All reads allowed"),
+        "rule": tr("Allowed, and a rule made of it"),
+        "refused": tr("Refused"),
+        "late": tr("No answer"),
+        "cancelled": tr("Given up"),
+    }
+    return words.get(entry.outcome, entry.outcome)
+
+
+def waiting_call(call: ApprovalSnapshot) -> str:
+    """Returns which client wants what."""
+    return tr("{client} wants to use {tool} of {server}", client=call.client or tr("An AI client"), tool=call.tool, server=call.server)
+
+
+def waiting_entries(requests: Sequence[TrustRequest]) -> str:
+    """Returns what waits for one project, or for programs."""
+    project, count = requests[0].project, len(requests)
+    if not project:
+        return (
+            tr("{name} waits for your approval", name=requests[0].entry)
+            if count == 1
+            else tr("{count} servers wait for your approval", count=count)
+        )
+    name = folder_name(project)
+    if count == 1:
+        return tr("{folder} brings 1 server. Allow it?", folder=name)
+    return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)

@@ -1,0 +1,180 @@
+"""A server's question to the user: a form to fill in, or a page to open. The server's name is at the top; everything else is the server's
+text. The sheet opens without a control in focus, so that what the user is typing elsewhere answers nothing."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
+from tooltray.ui.approval.answer_field import AnswerField
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.page_frame import FittedScroll
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+WIDTH = 560
+
+
+class QuestionPanel(Surface):
+    """A sheet with a server's question. `answered` carries the question's id, "accept", "decline" or "cancel", and a form's values;
+    `open_requested` the address that the user wants to open.
+    """
+
+    answered = Signal(str, str, object)
+    open_requested = Signal(str)
+    copy_requested = Signal(str)
+
+    def __init__(self, theme: Theme, question: ElicitationSnapshot) -> None:
+        super().__init__(theme, "surface.raised", "border", "xl")
+        self.question = question
+        self._is_settled = False
+        self._fields = [AnswerField(theme, field) for field in question.fields]
+        self._failure: Banner | None = None
+        self.setMaximumWidth(WIDTH)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setAccessibleName(tr("{name} asks you something", name=question.server))
+        self.setAccessibleDescription(question.message)
+        layout = column(self)
+        layout.addLayout(self._head())
+        layout.addWidget(divider())
+        content = QWidget()
+        self._body = column(content, margins=(24, 16, 24, 20), spacing=16)
+        self._add_content()
+        self._body.addStretch(1)
+        self._scroll = FittedScroll(self.accessibleName(), WIDTH)
+        self._scroll.setWidget(content)
+        layout.addWidget(self._scroll, 1)
+        layout.addWidget(divider())
+        layout.addLayout(self._foot())
+        add_accept_keys(self, self._on_accept)
+
+    @property
+    def fields(self) -> Sequence[AnswerField]:
+        return tuple(self._fields)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_waiting(self, count: int) -> None:
+        """Shows how many more questions wait."""
+        self._more.setVisible(count > 0)
+        self._more.setText(tr("1 more question waits") if count == 1 else tr("{count} more questions wait", count=count))
+
+    def settle(self) -> None:
+        """Marks the question as ended, so that closing the sheet sends no answer."""
+        self._is_settled = True
+
+    def on_closed(self) -> None:
+        """Sends "cancel" to the server, since the sheet was closed without an answer."""
+        self._answer("cancel")
+
+    def accept_url(self) -> None:
+        """Sends "accept" to the server, since its page was opened."""
+        self._answer("accept")
+
+    def show_no_browser(self) -> None:
+        """Shows that the page could not be opened, with a button that copies its address."""
+        if self._failure is None:
+            copy = Button(self._theme, tr("Copy and continue"), small=True)
+            copy.clicked.connect(self._on_copy)
+            text = tr("Copy the address and open it yourself.")
+            self._failure = Banner(self._theme, "warning", tr("No browser could be opened"), text, copy)
+            self._body.insertWidget(self._body.count() - 1, self._failure)
+
+    def _head(self) -> QHBoxLayout:
+        line = row(margins=(24, 14, 16, 14))
+        line.addWidget(Icon(self._theme, "message", 16, "accent.text", "surface.raised"))
+        line.addWidget(ElidedLabel(self._theme, tr("{name} asks you something", name=self.question.server), "heading"), 1)
+        close = IconButton(self._theme, "x", tr("Close without an answer"), small=True)
+        close.clicked.connect(self.on_closed)
+        line.addWidget(close)
+        return line
+
+    def _add_content(self) -> None:
+        if self.question.message:
+            self._body.addWidget(Label(self._theme, self.question.message, wrap=True))
+        if self.question.mode == "url":
+            self._body.addWidget(self._page())
+            self._body.addLayout(self._note("info", "muted", tr("Opens in your browser. Tooltray does not see what you type there.")))
+            return
+        for field in self._fields:
+            self._body.addWidget(field)
+        text = tr("The server made this form and gets what you send. No form should ask for passwords or keys.")
+        self._body.addLayout(self._note("info", "muted", text))
+
+    def _page(self) -> QWidget:
+        url = QUrl(self.question.url)
+        box = Surface(self._theme, "surface.sunken", "border", "m")
+        lines: QVBoxLayout = column(box, margins=(14, 10, 14, 10), spacing=4)
+        host = row(spacing=8)
+        host.addWidget(Icon(self._theme, "globe", 16, "text.secondary", "surface.sunken"))
+        host.addWidget(ElidedLabel(self._theme, host_of(url), "heading", mode=Qt.TextElideMode.ElideLeft), 1)
+        lines.addLayout(host)
+        lines.addWidget(CodeLabel(self._theme, self.question.url, "secondary"))
+        if url.scheme() == "http" and url.host() not in LOOPBACK:
+            lines.addLayout(self._note("alert", "warning", tr("The connection is not encrypted: others can read along.")))
+        if is_of_other_letters(url):
+            text = tr("The name is written with letters that can look like others: is it the one you expect?")
+            lines.addLayout(self._note("alert", "warning", text))
+        return box
+
+    def _note(self, icon: str, tone: str, text: str) -> QHBoxLayout:
+        line = row(spacing=8)
+        color = "text.muted" if tone == "muted" else f"{tone}.text"
+        line.addWidget(Icon(self._theme, icon, 14, color, "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(Label(self._theme, text, "caption", tone, wrap=True), 1)
+        return line
+
+    def _foot(self) -> QHBoxLayout:
+        theme = self._theme
+        line = row(margins=(24, 14, 24, 14))
+        words = column()
+        until = f"{datetime.fromtimestamp(self.question.ends_at):%H:%M}"
+        words.addWidget(Label(theme, tr("Waits until {time}", time=until), "caption", "muted", tabular=True))
+        self._more = Label(theme, "", "caption", "secondary")
+        self._more.hide()
+        words.addWidget(self._more)
+        line.addLayout(words, 1)
+        decline = Button(theme, tr("Decline"), heeds_enter=False)
+        decline.clicked.connect(self._on_decline)
+        line.addWidget(decline)
+        is_url = self.question.mode == "url"
+        accept = Button(theme, tr("Open page") if is_url else tr("Send"), "primary", "external" if is_url else "", heeds_enter=False)
+        accept.setToolTip("Ctrl+Enter")
+        accept.clicked.connect(self._on_accept)
+        line.addWidget(accept)
+        return line
+
+    def _on_accept(self) -> None:
+        if self.question.mode == "url":
+            self.open_requested.emit(self.question.url)
+            return
+        for field in self._fields:
+            field.show_fault()
+        if faulty := next((field for field in self._fields if field.fault), None):
+            faulty.control.setFocus(Qt.FocusReason.TabFocusReason)
+            self._scroll.ensureWidgetVisible(faulty)
+            return
+        self._answer("accept", {field.name: field.value for field in self._fields if field.value is not None})
+
+    def _on_decline(self) -> None:
+        self._answer("decline")
+
+    def _on_copy(self) -> None:
+        self.copy_requested.emit(self.question.url)
+        self._answer("accept")
+
+    def _answer(self, action: str, content: dict[str, object] | None = None) -> None:
+        if not self._is_settled:
+            self._is_settled = True
+            self.answered.emit(self.question.id, action, content)

@@ -1,1 +1,0 @@
-"""The Files tab of the settings: files with servers in them, their entries that wait for the user's consent, and its sheets."""

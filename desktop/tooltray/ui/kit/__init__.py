@@ -1,0 +1,1 @@
+"""What pages, panes and sheets are built on: their base classes, what the window lends to them, and how an action is carried out."""

@@ -1,0 +1,199 @@
+"""The place for banners above a page's content: at most one at a time."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.secrets_help import SecretsHelp
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton, leave_focus
+from tooltray.ui.widgets.surface import clear, column
+
+MOST_NAMES = 6  # of servers in one notice
+
+
+class NoticeArea(QWidget):
+    """The place for the most important notice: the hub's failure, else that it is paused, else a problem of the secrets, else what waits
+    for the user's approval, else the first notice that was not dismissed, else that servers change things without asking. `look_requested`
+    and `put_off_requested` are about what waits, `report_requested` carries a report about a bug.
+    """
+
+    retry_requested = Signal()
+    resume_requested = Signal()
+    report_requested = Signal(str)
+    secrets_choice_requested = Signal(str, str)
+    look_requested = Signal()
+    put_off_requested = Signal()
+    ask_first_requested = Signal()  # of servers that run everything
+    keep_open_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._failure: Problem | None = None
+        self._secrets: Problem | None = None
+        self._secrets_backend = ""
+        self._is_paused, self._paused_until = False, 0.0
+        self._reports: dict[Problem, str] = {}
+        self._open: tuple[str, ...] = ()
+        self._waiting: tuple[str, str] | None = None
+        self._notices: tuple[Problem, ...] = ()
+        self._extra: tuple[Problem, ...] = ()
+        self._put_away: set[Problem] = set()
+        self._shown: tuple[object, ...] = ()
+        self.setObjectName("Notices")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._layout = column(self)
+        self.set_top_margin(0)
+        self.hide()
+
+    def set_top_margin(self, height: int) -> None:
+        self._layout.setContentsMargins(24, height, 24, 12)
+
+    def set_failure(self, problem: Problem | None) -> None:
+        """Shows why the hub does not run; None hides it."""
+        self._failure = problem
+        self._draw()
+
+    def set_paused(self, is_paused: bool, until: float = 0.0) -> None:
+        """Shows that calls of AI clients are refused; `until`: unix seconds, 0: until the user resumes."""
+        self._is_paused, self._paused_until = is_paused, until
+        self._draw()
+
+    def set_secrets_problem(self, problem: Problem | None, backend: str = "") -> None:
+        """Shows why secrets cannot be used.
+
+        Args:
+            backend: where they are kept.
+        """
+        self._secrets, self._secrets_backend = problem, backend
+        self._draw()
+
+    def set_waiting(self, words: tuple[str, str] | None) -> None:
+        """Shows what waits for the user's approval: a title and a sentence; None hides it."""
+        self._waiting = words
+        self._draw()
+
+    def set_open_servers(self, names: Sequence[str]) -> None:
+        """Offers to make servers ask that run everything without asking; without names nothing is offered."""
+        self._open = tuple(names)
+        self._draw()
+
+    def set_notices(self, notices: Sequence[Problem]) -> None:
+        """Shows the hub's notices, e.g. about its settings; a notice that the hub has withdrawn is removed, also if it was added by
+        `add_notice`.
+        """
+        over = set(self._notices).difference(notices)
+        self._extra = tuple(notice for notice in self._extra if notice not in over)
+        self._notices = tuple(notices)
+        self._draw()
+
+    def add_notice(self, problem: Problem) -> None:
+        """Shows a new problem, even if the same one was dismissed before."""
+        self._put_away.discard(problem)
+        if problem not in self._extra:
+            self._extra = (*self._extra, problem)
+        self._draw()
+
+    def add_bug(self, problem: Problem, report: str) -> None:
+        """Shows an error of the program itself, with a report of all that is known about it."""
+        self._reports[problem] = report
+        self.add_notice(problem)
+
+    def _draw(self) -> None:
+        waiting = [notice for notice in dict.fromkeys((*self._extra, *self._notices)) if notice not in self._put_away]
+        shown: tuple[object, ...]
+        if self._failure is not None:
+            shown = ("failure", self._failure)
+        elif self._is_paused:
+            shown = ("paused", self._paused_until)
+        elif self._secrets is not None:
+            shown = ("secrets", self._secrets_backend)
+        elif self._waiting is not None:
+            shown = ("waiting", *self._waiting)
+        elif waiting:
+            shown = ("notice", waiting[0], len(waiting))
+        elif self._open:
+            shown = ("open", self._open)
+        else:
+            shown = ()
+        if shown == self._shown:
+            if self._secrets is not None and (help := self.findChild(SecretsHelp)) is not None:
+                help.set_problem(self._secrets)
+            return
+        self._shown = shown
+        leave_focus(self)
+        clear(self._layout)
+        if self._failure is not None:
+            self._layout.addWidget(self._failure_banner(self._failure))
+        elif self._is_paused:
+            self._layout.addWidget(self._paused_banner())
+        elif self._secrets is not None:
+            help = SecretsHelp(self._theme, self._secrets, self._secrets_backend)
+            help.chosen.connect(self.secrets_choice_requested)
+            self._layout.addWidget(help)
+        elif self._waiting is not None:
+            self._layout.addWidget(self._waiting_banner(*self._waiting))
+        elif waiting:
+            self._layout.addWidget(self._notice_banner(waiting[0], len(waiting) - 1))
+        elif self._open:
+            self._layout.addWidget(self._open_banner(self._open))
+        self.setVisible(bool(shown))
+
+    def _failure_banner(self, problem: Problem) -> Banner:
+        again = Button(self._theme, tr("Try again"), icon="refresh", small=True)
+        again.clicked.connect(self.retry_requested)
+        return Banner(self._theme, "error", title(problem), sentences(problem), again)
+
+    def _paused_banner(self) -> Banner:
+        resume = Button(self._theme, tr("Resume"), icon="play", small=True)
+        resume.clicked.connect(self.resume_requested)
+        name = tr("Everything is paused")
+        if self._paused_until:
+            name = tr("Everything is paused until {time}", time=moment(self._paused_until, datetime.now()))
+        return Banner(self._theme, "warning", name, tr("AI clients see their tools; every call is refused."), resume)
+
+    def _waiting_banner(self, name: str, text: str) -> Banner:
+        look = Button(self._theme, tr("See what they start"), small=True)
+        look.clicked.connect(self.look_requested)
+        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
+        close.clicked.connect(self.put_off_requested)
+        return Banner(self._theme, "info", name, text, look, close)
+
+    def _notice_banner(self, problem: Problem, more: int) -> Banner:
+        text = sentences(problem)
+        if more:
+            text = f"{text}\n{tr('1 more notice') if more == 1 else tr('{count} more notices', count=more)}".strip()
+        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
+        close.clicked.connect(self._on_close)
+        buttons: list[Button] = [close]
+        if report := self._reports.get(problem):
+            copy = Button(self._theme, tr("Copy report"), icon="copy", small=True)
+            copy.clicked.connect(partial(self.report_requested.emit, report))
+            buttons.insert(0, copy)
+        return Banner(self._theme, "warning", title(problem), text, *buttons)
+
+    def _open_banner(self, names: Sequence[str]) -> Banner:
+        tighten = Button(self._theme, tr("Ask first"), small=True)
+        tighten.clicked.connect(self.ask_first_requested)
+        close = IconButton(self._theme, "x", tr("Leave it as it is"), small=True)
+        close.clicked.connect(self.keep_open_requested)
+        listed = ", ".join(names[:MOST_NAMES])
+        text = tr("{names} and {count} more", names=listed, count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else listed
+        count = tr("1 server changes things without asking") if len(names) == 1 else ""
+        words = count or tr("{count} servers change things without asking", count=len(names))
+        return Banner(self._theme, "info", words, text, tighten, close)
+
+    def _on_close(self) -> None:
+        problem = self._shown[1]
+        assert isinstance(problem, Problem)
+        self._put_away.add(problem)
+        self._draw()

@@ -1,0 +1,151 @@
+"""What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices."""
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import Work, run_action
+from tooltray.ui.kit.found_clients import ClientScans
+from tooltray.ui.kit.local_work import LocalWork
+from tooltray.ui.kit.notice_area import NoticeArea
+from tooltray.ui.kit.open_attempts import OpenAttempts
+from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.link.qt_server_manager import QtServerManager
+from tooltray.ui.link.qt_tool_manager import QtToolManager
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.toast import Toast, show_toast
+
+
+class PageLinks(QObject):
+    entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
+    about_asked = Signal()  # what is to be known of Tooltray itself
+    server_asked = Signal(str)  # a server's name, from an address that was opened; there may be no such server
+    part_asked = Signal(str, str, str)  # a page, the part of it that a person wants to see, and what is to stand there
+    approval_asked = Signal()  # a person wants to see in full which call waits for a yes
+    install_asked = Signal(str)  # an address that adds a server, from wherever; the person decides
+    projects_changed = Signal(object)  # list[str]: folders whose own files are in use
+    entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
+    trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
+    entries_asked = Signal(object)  # list[TrustRequest] that nobody was told of before
+
+
+class Sheets(QObject):
+    """The place for a sheet over the window. `freed`: the last sheet was closed. `replacing`: the open sheet is replaced by another one
+    that the user has requested.
+    """
+
+    freed = Signal()
+    replacing = Signal()
+
+    def __init__(self, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._theme, self._window = theme, window
+        self._sheet: Sheet | None = None
+
+    @property
+    def sheet(self) -> Sheet | None:
+        """The open sheet."""
+        return self._sheet
+
+    @property
+    def panel(self) -> QWidget | None:
+        """The panel of the open sheet."""
+        return self._sheet.panel if self._sheet is not None else None
+
+    def open(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
+        """Opens a sheet; requires that no sheet is open."""
+        sheet = self._sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
+        sheet.closed.connect(self._on_closed)
+        sheet.show()
+        return sheet
+
+    def replace(self, panel: QWidget) -> Sheet:
+        """Opens a sheet in place of the open one."""
+        if self._sheet is not None:
+            self.replacing.emit()
+            self._sheet.dismiss()
+        return self.open(panel)
+
+    def _on_closed(self) -> None:
+        self._sheet = None
+        QTimer.singleShot(0, self, self._tell_freed)  # unless another sheet takes its place at once
+
+    def _tell_freed(self) -> None:
+        if self._sheet is None:
+            self.freed.emit()
+
+
+class Presenters(msgspec.Struct, frozen=True):
+    """The Qt presenter layer, and the tasks that wait for it."""
+
+    hub: QtMcpPresenter
+    servers: QtServerManager
+    tools: QtToolManager
+    tasks: TaskKeeper
+
+
+class PageContext:
+    """The shared context of all pages of a window.
+
+    Args:
+        window: lies below sheets, toasts and file dialogs.
+        wishes: the user's requests to servers, here or in the tray.
+    """
+
+    def __init__(self, theme: Theme, window: QWidget, *, presenters: Presenters, local: LocalWork, wishes: ServerWishes) -> None:
+        self.theme, self.window, self.local, self.wishes = theme, window, local, wishes
+        self.hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
+        self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
+        self.attempts = OpenAttempts(window)
+        self.scans = ClientScans(hub=presenters.hub, tasks=presenters.tasks, parent=window)
+        self.links.projects_changed.connect(self.scans.set_projects)
+
+    def say(self, text: str) -> None:
+        """Shows in a toast what was done."""
+        show_toast(self.theme, self.window, text)
+
+    def offer_undo(self, text: str, undo: Work | None = None) -> Toast:
+        """Shows what was done, with a button that undoes it.
+
+        Args:
+            undo: undoes it, also when the view of the action is closed by then. None: the toast's `action_requested` is used.
+        """
+        toast = show_toast(self.theme, self.window, text, tr("Undo"))
+        if undo is not None:
+            toast.action_requested.connect(partial(run_action, self.tasks, undo, self._show_failed_undo, name="undo"))
+        return toast
+
+    def _show_failed_undo(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self.notices.add_notice(problem)
+
+    def copy(self, text: str, what: str) -> None:
+        """Copies a text to the clipboard, and shows what it is."""
+        QGuiApplication.clipboard().setText(text)
+        self.say(what)
+
+    def show_window(self) -> None:
+        """Shows the window in front, even if it was minimized."""
+        window = self.window
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        window.raise_()
+        window.activateWindow()
+
+    def choose_folder(self, title: str, use: Callable[[str], None]) -> None:
+        """Prompts for a folder, and passes it to `use`."""
+        dialog = QFileDialog(self.window, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(use)
+        dialog.open()

@@ -1,0 +1,151 @@
+"""The ways out when secrets cannot be saved or read: unlock them, try again, or save them elsewhere. Another place needs a confirmation."""
+
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.ui.i18n import tr
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import Surface, column, row
+
+PASSPHRASE_WIDTH = 320  # px
+PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for its user
+
+
+def waiting_banner(theme: Theme) -> Banner:
+    """Returns a banner that the keyring is waited for, which may be showing its own prompt."""
+    text = tr("If it asks for its password, answer there; its window may be behind this one.")
+    return Banner(theme, "info", tr("Waiting for the keyring"), text)
+
+
+async def open_secrets(hub: QtMcpPresenter, kind: str, passphrase: str) -> None:
+    """Carries out what `SecretsHelp.chosen` carries.
+
+    Raises:
+        TooltrayError: the secrets cannot be used.
+    """
+    if kind:
+        await hub.secrets.set_secret_backend(kind)
+    if passphrase:
+        await hub.secrets.unlock_secrets(passphrase)
+    else:
+        await hub.secrets.check_secrets()
+
+
+class SecretsHelp(Surface):
+    """The ways out when secrets cannot be stored. `chosen` carries another place ("keyring", "file", "memory"; empty: the place stays) and
+    the passphrase of the file; see `open_secrets`.
+
+    Args:
+        backend: where secrets are kept now.
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self, theme: Theme, problem: Problem, backend: str) -> None:
+        super().__init__(theme, "warning.subtle", None, "m")
+        self._theme, self._is_file, self._wanted = theme, backend == "file", ""
+        layout = column(self, margins=(14, 12, 14, 12), spacing=8)
+        self._title = Label(theme, title(problem), "caption_strong", "warning", wrap=True)
+        layout.addWidget(self._title)
+        self._text = Label(theme, sentences(problem), "caption", "secondary", wrap=True)
+        layout.addWidget(self._text)
+        self._ways = QWidget()
+        lines = column(self._ways, spacing=8)
+        lines.addLayout(self._file_line())
+        lines.addLayout(self._others())
+        layout.addWidget(self._ways)
+        self._question = QWidget()
+        self._add_question(column(self._question, spacing=8))
+        self._question.hide()
+        layout.addWidget(self._question)
+
+    def set_problem(self, problem: Problem) -> None:
+        """Shows another problem; a typed passphrase stays."""
+        self._title.setText(title(problem))
+        self._text.setText(sentences(problem))
+
+    def _file_line(self) -> QHBoxLayout:
+        theme, line = self._theme, row()
+        words = tr("Passphrase") if self._is_file else tr("Passphrase for the file")
+        self._passphrase = QLineEdit()
+        self._passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self._passphrase.setPlaceholderText(words)
+        self._passphrase.setAccessibleName(words)
+        self._passphrase.setFont(theme.font())
+        self._passphrase.setFixedHeight(theme.size("control_small"))
+        self._passphrase.setMaximumWidth(PASSPHRASE_WIDTH)
+        self._passphrase.returnPressed.connect(self._on_file)
+        self._passphrase.textChanged.connect(self._on_passphrase_changed)
+        line.addWidget(self._passphrase, 1)
+        self._file = Button(theme, tr("Unlock") if self._is_file else tr("Use an encrypted file"), small=True)
+        self._file.setEnabled(False)
+        self._file.clicked.connect(self._on_file)
+        line.addWidget(self._file)
+        line.addStretch(0)
+        return line
+
+    def _others(self) -> QHBoxLayout:
+        line = row()
+        if not self._is_file:
+            again = Button(self._theme, tr("Try again"), small=True)
+            again.clicked.connect(self._on_again)
+            line.addWidget(again)
+        places = {"keyring": tr("Use the keyring…"), "memory": tr("Only in memory…")}
+        for kind in ("keyring", "memory") if self._is_file else ("memory",):
+            way = Button(self._theme, places[kind], "ghost", small=True)
+            way.clicked.connect(partial(self._ask, kind))
+            line.addWidget(way)
+        line.addStretch(1)
+        return line
+
+    def _add_question(self, layout: QVBoxLayout) -> None:
+        self._asked = Label(self._theme, "", "caption", "secondary", wrap=True)
+        layout.addWidget(self._asked)
+        line = row()
+        back = Button(self._theme, tr("Back"), small=True)
+        back.clicked.connect(partial(self._show_question, False))
+        line.addWidget(back)
+        self._sure = Button(self._theme, "", small=True)
+        self._sure.clicked.connect(self._on_sure)
+        line.addWidget(self._sure)
+        line.addStretch(1)
+        layout.addLayout(line)
+
+    def _ask(self, kind: str) -> None:
+        """Prompts before another place is used, since the secrets in the present one are then out of reach."""
+        self._wanted = kind
+        stay = (
+            tr("Secrets in the encrypted file stay there, out of reach.")
+            if self._is_file
+            else tr("Secrets in the keyring stay there, out of reach.")
+        )
+        lost = tr("Those in memory are lost when Tooltray ends.") if kind == "memory" else ""
+        self._asked.setText(f"{tr('Servers whose secrets are missing then do not start.')} {stay} {lost}".strip())
+        self._sure.setText(tr("Only in memory") if kind == "memory" else tr("Use the keyring"))
+        self._show_question(True)
+
+    def _show_question(self, is_shown: bool) -> None:
+        self._ways.setVisible(not is_shown)
+        self._question.setVisible(is_shown)
+
+    def _on_passphrase_changed(self, text: str) -> None:
+        self._file.setEnabled(bool(text))
+
+    def _on_file(self) -> None:
+        if self._passphrase.text():
+            self.chosen.emit("" if self._is_file else "file", self._passphrase.text())
+
+    def _on_again(self) -> None:
+        self.chosen.emit("", "")
+
+    def _on_sure(self) -> None:
+        self._show_question(False)
+        self.chosen.emit(self._wanted, "")

@@ -1,0 +1,101 @@
+"""A page of tabs, made from a table with a line for each, as for AI clients and settings."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+from PySide6.QtWidgets import QStackedWidget
+
+from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.surface import column
+
+
+class TabEntry(msgspec.Struct, frozen=True):
+    """A tab of a page.
+
+    Args:
+        name: in code, links and tests.
+        title: made when the language is known.
+        make: builds the tab.
+        is_early: the tab is built with its page, since it counts what needs the user even while it is hidden.
+    """
+
+    name: str
+    title: Callable[[], str]
+    make: Callable[[PageContext], Page]
+    is_early: bool = False
+
+
+class TabbedPage(Page):
+    """A page with tabs; the first tab is shown at first.
+
+    Args:
+        title: of the page.
+    """
+
+    def __init__(self, context: PageContext, title: str, entries: Sequence[TabEntry]) -> None:
+        super().__init__()
+        self._context, self._entries = context, tuple(entries)
+        self._phase = HubPhase.STARTING
+        self._made: dict[str, Page] = {}
+        self._needing: dict[str, int] = {}  # how many things on a tab need a person
+        self._tabs = FilterTabs(context.theme, [entry.title() for entry in entries], name=title, have_counts=False)
+        self._tabs.chosen.connect(self._on_chosen)
+        self._header = Header(context.theme, title, tabs=self._tabs)
+        layout = column(self)
+        layout.addWidget(self._header)
+        self._stack = QStackedWidget()
+        layout.addWidget(self._stack, 1)
+        for entry in entries:
+            if entry.is_early:
+                self.tab(entry.name)
+        self.show_tab(entries[0].name)
+
+    @property
+    def current(self) -> str:
+        """The name of the current tab."""
+        return self._entries[self._tabs.current].name
+
+    def tab(self, name: str) -> Page:
+        """Returns a tab; builds it at the first call."""
+        if name not in self._made:
+            tab = self._made[name] = self._entries[self._index(name)].make(self._context)
+            self._stack.addWidget(tab)
+            tab.need_person.connect(lambda count: self._on_need_person(name, count))
+            tab.set_phase(self._phase)
+        return self._made[name]
+
+    def show_tab(self, name: str) -> None:
+        """Shows one of the tabs."""
+        tab = self.tab(name)
+        self._tabs.choose(self._index(name))
+        self._stack.setCurrentWidget(tab)
+        self._header.set_actions(tab.header_actions)
+
+    def show_part(self, part: str, text: str = "") -> None:
+        """Shows a tab by its name, and in it what `text` names."""
+        if any(entry.name == part for entry in self._entries):
+            self.show_tab(part)
+            if text:
+                self.tab(part).show_part(part, text)
+
+    def set_phase(self, phase: HubPhase) -> None:
+        self._phase = phase
+        super().set_phase(phase)
+        for tab in self._made.values():
+            tab.set_phase(phase)
+
+    def enable(self, is_usable: bool) -> None:
+        """Does nothing: each tab is enabled separately."""
+
+    def _index(self, name: str) -> int:
+        return [entry.name for entry in self._entries].index(name)
+
+    def _on_chosen(self, index: int) -> None:
+        self.show_tab(self._entries[index].name)
+
+    def _on_need_person(self, name: str, count: int) -> None:
+        self._needing[name] = count
+        self.need_person.emit(sum(self._needing.values()))

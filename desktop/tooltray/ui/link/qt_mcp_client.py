@@ -1,0 +1,92 @@
+"""QtMcpClient: the engine's McpClient, one server, for the GUI thread."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from PySide6.QtCore import Property, QObject, Signal
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.link.qt_server_manager import QtServerManager
+
+
+class Remedy(Protocol):
+    """A remedy for a server's problem; see sources/doctor/diagnosis.py."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def is_automatic(self) -> bool: ...
+
+
+class Diagnosis(Protocol):
+    """The doctor's diagnosis of a server, as far as it is shown; see sources/doctor/diagnosis.py."""
+
+    @property
+    def is_ok(self) -> bool: ...
+    @property
+    def problem(self) -> Problem | None: ...
+    @property
+    def remark(self) -> str: ...
+    @property
+    def remedies(self) -> Sequence[Remedy]: ...
+    @property
+    def command(self) -> Sequence[str]: ...
+    @property
+    def resolved_command(self) -> str: ...
+    @property
+    def searched(self) -> Sequence[str]: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def cwd(self) -> str: ...
+    @property
+    def exit_code(self) -> int | None: ...
+    @property
+    def stderr(self) -> Sequence[str]: ...
+    @property
+    def noise_lines(self) -> int: ...
+    @property
+    def flaws(self) -> Sequence[str]: ...
+
+
+class QtMcpClient(QObject):
+    """One server's last snapshot and its log. `removed` is emitted when the server is removed from the settings."""
+
+    snapshot_changed = Signal()
+    removed = Signal()
+
+    def __init__(self, hub: QtMcpPresenter, servers: QtServerManager, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._hub, self.name = hub, name
+        self._snapshot = servers.find(name)
+        servers.server_changed.connect(self._on_server_changed)
+        servers.server_removed.connect(self._on_server_removed)
+
+    def _get_snapshot(self) -> ServerSnapshot | None:
+        return self._snapshot
+
+    snapshot: ServerSnapshot | None = Property(object, _get_snapshot, notify=snapshot_changed)  # type: ignore[assignment]
+    """The server as it was last told of; None if it is not known."""
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
+        if server.name == self.name:
+            self._snapshot = server
+            self.snapshot_changed.emit()
+
+    def _on_server_removed(self, name: str) -> None:
+        if name == self.name:
+            self._snapshot = None
+            self.removed.emit()
+
+    async def diagnose(self) -> Diagnosis | None:
+        """Returns the doctor's diagnosis of the server; None without one."""
+        return next(iter(await self._hub.hub.diagnose(self.name)), None)
+
+    async def apply_remedy(self, kind: str, value: str) -> str:
+        return await self._hub.setup.apply_remedy(self.name, kind, value)

@@ -1,1 +1,0 @@
-"""The log of a server or of the hub, shown: followed, searched, filtered and saved. Begin with `log_view`."""

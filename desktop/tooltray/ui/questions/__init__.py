@@ -1,1 +1,0 @@
-"""Servers' questions to the user."""

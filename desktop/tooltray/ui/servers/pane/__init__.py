@@ -1,0 +1,1 @@
+"""One opened server: its pane with tabs, its settings as a form and as JSON, its confinement, its tools, and a test."""

@@ -1,0 +1,231 @@
+"""One field of an entry as the user edits it: a line, several lines, variables, a number, a choice, a switch, or JSON."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.servers.pane.entry_fields import EntryField
+from tooltray.ui.servers.pane.entry_values import Entry, choice_of, is_odd, is_wanted, options_of, value_in
+from tooltray.ui.servers.pane.secret_pairs import LONGEST, LooksSecret, SecretPairs
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
+
+FEWEST_LINES, MOST_LINES = 2, 8
+ChooseFolder = Callable[[str, Callable[[str], None]], None]
+"""Asks for a folder under a title, and hands it over."""
+
+
+class EntryFieldRow(QWidget):
+    """A row for one field of an entry. `changed`: the user edited it; `value` has changed, unless there is a `fault`."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, field: EntryField, *, server: str, looks_secret: LooksSecret, choose_folder: ChooseFolder) -> None:
+        super().__init__()
+        self._theme, self.field, self._choose_folder = theme, field, choose_folder
+        self._line: QLineEdit | None = None
+        self._lines: CodeView | None = None
+        self._switch: Switch | None = None
+        self._choice: Choice | None = None
+        self.pairs: SecretPairs | None = None
+        self._was_there = self._is_showing = False
+        self._own_fault = ""
+        title = field.title()
+        layout = column(self, spacing=4)
+        head = row(spacing=8)
+        head.addWidget(Label(theme, title, "label", wrap=True), 1)
+        layout.addLayout(head)
+        match field.kind:
+            case "switch":
+                self._switch = Switch(theme, title, on=field.is_on)
+                self._switch.clicked.connect(self._on_edited)
+                head.addWidget(self._switch)
+            case "lines" | "json":
+                self._lines = CodeView(theme, "", title, lines=FEWEST_LINES, editable=True, json=field.kind == "json")
+                self._lines.setPlaceholderText(field.placeholder())
+                self._lines.textChanged.connect(self._on_edited)
+                layout.addWidget(self._lines)
+            case "choice":
+                self._choice = Choice(theme, field.choices(), name=title)
+                self._choice.chosen_changed.connect(self._on_edited)
+                layout.addWidget(self._choice)
+            case "pairs":
+                self.pairs = SecretPairs(theme, title, server, looks_secret)
+                self.pairs.changed.connect(self._on_edited)
+                layout.addWidget(self.pairs)
+            case "text" | "number":
+                self._line = self._make_line(title)
+                layout.addWidget(self._line)
+        if field.path in (("cwd",), ("projects",)):
+            button = Button(theme, tr("Choose…"), "link", "folder", small=True)
+            button.setAccessibleName(tr("Choose {name}", name=title))
+            button.clicked.connect(self._on_choose)
+            head.addWidget(button)
+        if hint := field.hint():
+            layout.addWidget(Label(theme, hint, "caption", "muted", wrap=True))
+        self._note = Label(theme, "", "caption", "error", wrap=True)
+        self._note.hide()
+        layout.addWidget(self._note)
+
+    @property
+    def control(self) -> QWidget:
+        """The widget for the keyboard."""
+        control = self._line or self._lines or self._switch or self._choice or self.pairs
+        assert control is not None
+        return control
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the entry has a value for the field."""
+        return self._was_there
+
+    @property
+    def fault(self) -> str:
+        """Why the text is not a valid value; empty if it is."""
+        return self._own_fault
+
+    @property
+    def value(self) -> object:
+        """The user's value; None without one, so that the default applies. Only without `fault`."""
+        if self._switch is not None:
+            on = self._switch.isChecked()
+            return on if on is not self.field.is_on or self._was_there else None
+        if self._choice is not None:
+            return json.loads(self._choice.chosen) if self._choice.chosen else None
+        if self.pairs is not None:
+            return self.pairs.pairs or None
+        text = self._lines.toPlainText() if self._lines is not None else self._line.text() if self._line is not None else ""
+        return self._read(text)
+
+    def set_entry(self, entry: Entry) -> None:
+        """Shows an entry's value, without `changed`."""
+        value = value_in(entry, self.field)
+        self._was_there = value is not None
+        self.setVisible(is_wanted(entry, self.field))
+        is_other = is_odd(entry, self.field)
+        self.control.setEnabled(not is_other)
+        self._own_fault = ""
+        self._say(tr("It is written in another way than fits here; change it in the JSON.") if is_other else "", "muted")
+        if is_other:
+            self._show(None)
+        elif self._line is None or value != self._value_or_none():
+            self._show(value)
+
+    def show_fault(self, fault: str) -> None:
+        """Shows below the control what is wrong with the value; empty: nothing."""
+        if self.control.isEnabled():
+            self._say(self._own_fault or fault, "error")
+
+    def set_stored(self, names: Collection[str] | None) -> None:
+        """Passes on the names of stored secrets; None: they are not known."""
+        if self.pairs is not None:
+            self.pairs.set_stored(names)
+
+    def _value_or_none(self) -> object:
+        try:
+            return self.value
+        except ValueError:
+            return None
+
+    def _read(self, text: str) -> object:
+        """Raises:
+        ValueError: the text is not a valid value, with a word for it.
+        """
+        match self.field.kind:
+            case "lines":
+                lines = [line for line in text.splitlines() if line.strip()]
+                return lines if lines or (self._was_there and self.field.path == ("autoApprove",)) else None
+            case "number":
+                return _number(text) if text.strip() else None
+            case "json":
+                return json.loads(text) if text.strip() else None
+        return text if text.strip() else None
+
+    def _show(self, value: object) -> None:
+        self._is_showing = True
+        if self._switch is not None:
+            self._switch.set_on(self.field.is_on if value is None else bool(value))
+        elif self._choice is not None:
+            self._choice.set_options(options_of(self.field, value))
+            self._choice.choose(choice_of(value))
+        elif self.pairs is not None:
+            self.pairs.set_pairs(cast(Mapping[str, str], value or {}))
+        elif self._lines is not None:
+            self._show_lines(value)
+        elif self._line is not None:
+            self._line.setText("" if value is None else f"{value:.15g}" if isinstance(value, int | float) else str(value))
+            self._line.setCursorPosition(0)
+        self._is_showing = False
+
+    def _show_lines(self, value: object) -> None:
+        assert self._lines is not None
+        if self.field.kind == "json":
+            text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+        else:
+            text = "\n".join(cast(list[str], value or []))
+        if [line for line in self._lines.toPlainText().splitlines() if line.strip()] != text.splitlines():
+            self._lines.setPlainText(text)
+        self._fit_lines()
+
+    def _fit_lines(self) -> None:
+        assert self._lines is not None
+        self._lines.set_lines(max(FEWEST_LINES, min(MOST_LINES, self._lines.blockCount())))
+
+    def _make_line(self, title: str) -> QLineEdit:
+        line = QLineEdit()
+        line.setMaxLength(LONGEST)
+        line.setFont(self._theme.font("mono" if self.field.is_code else "body"))
+        line.setFixedHeight(self._theme.size("control"))
+        line.setPlaceholderText(self.field.placeholder())
+        line.setAccessibleName(title)
+        line.textEdited.connect(self._on_edited)
+        return line
+
+    def _on_edited(self, *_value: object) -> None:
+        if self._is_showing:
+            return
+        if self._lines is not None:
+            self._fit_lines()
+        try:
+            _ = self.value
+            self._own_fault = ""
+        except ValueError:
+            self._own_fault = tr("This must be a number.") if self.field.kind == "number" else tr("This is not JSON yet.")
+        self._say(self._own_fault, "error")
+        self.changed.emit()
+
+    def _on_choose(self) -> None:
+        self._choose_folder(self.field.title(), self._on_folder)
+
+    def _on_folder(self, folder: str) -> None:
+        if self._line is not None:
+            self._line.setText(folder)
+            self._on_edited()
+        elif self._lines is not None:
+            written = self._lines.toPlainText().rstrip("\n")
+            self._lines.setPlainText(f"{written}\n{folder}" if written else folder)
+
+    def _say(self, text: str, tone: str) -> None:
+        self._note.setText(text)
+        self._note.set_tone(tone)
+        self._note.setVisible(bool(text))
+        if self._line is not None or self._lines is not None:
+            self.control.setAccessibleDescription(text)
+
+    def focus(self) -> None:
+        self.control.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def _number(text: str) -> int | float:
+    number = float(text)
+    if number != number or number in (float("inf"), float("-inf")):
+        raise ValueError("no number")
+    return int(number) if number.is_integer() else number

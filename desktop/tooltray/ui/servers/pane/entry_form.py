@@ -1,0 +1,145 @@
+"""The form of a server's entry: a field for each of its settings, in groups, and errors at their fields. It holds an entry, changes what
+the user edits, and leaves everything else in it unchanged."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.foundation.snapshots.entries import EntryError
+from tooltray.ui.i18n import say
+from tooltray.ui.servers.pane.entry_field_row import ChooseFolder, EntryFieldRow
+from tooltray.ui.servers.pane.entry_fields import FIELDS, GROUPS, FieldGroup
+from tooltray.ui.servers.pane.entry_values import Entry, path_in, value_in, with_value
+from tooltray.ui.servers.pane.secret_pairs import LooksSecret, PairRow
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column
+
+BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
+
+
+class EntryForm(QWidget):
+    """A form for an entry. `changed`: the user edited a field, and `entry` has changed.
+
+    Args:
+        server: the name of the entry's server.
+        choose_folder: prompts for a folder.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, server: str, *, looks_secret: LooksSecret, choose_folder: ChooseFolder) -> None:
+        super().__init__()
+        self._theme = theme
+        self._entry: Entry = {}
+        self._rows = [EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder) for each in FIELDS]
+        self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
+        layout = column(self, spacing=BETWEEN_GROUPS)
+        for group in GROUPS:
+            layout.addWidget(self._group(group))
+        for each in self._rows:
+            each.changed.connect(self._on_changed)
+
+    @property
+    def rows(self) -> Sequence[EntryFieldRow]:
+        return tuple(self._rows)
+
+    @property
+    def entry(self) -> Entry:
+        """The entry with the values of the form."""
+        return self._entry
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The secrets to store when the entry is saved, by their names."""
+        return {name: value for each in self._rows if each.pairs is not None for name, value in each.pairs.secrets.items()}
+
+    @property
+    def plain(self) -> set[str]:
+        """The values of variables and headers that the user chose to save in plain text."""
+        return set[str]().union(*(each.pairs.plain for each in self._rows if each.pairs is not None))
+
+    def show_moved(self, values: Collection[str]) -> None:
+        """Shows which variables and headers are stored in the keyring when the entry is saved."""
+        for each in self._rows:
+            if each.pairs is not None:
+                each.pairs.show_moved(values)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all fields have valid values."""
+        return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)
+
+    def set_entry(self, entry: Entry) -> None:
+        """Shows an entry, without `changed`."""
+        self._entry = entry
+        self._draw()
+
+    def set_stored(self, names: Collection[str] | None) -> None:
+        """Passes on the names of stored secrets; None: they are not known."""
+        for each in self._rows:
+            each.set_stored(names)
+
+    def show_slips(self, slips: Sequence[EntryError]) -> None:
+        """Shows errors at their fields."""
+        for each in self._rows:
+            path = path_in(self._entry, each.field)
+            found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
+            each.show_fault(say(found.message) if found is not None else "")
+
+    def field(self, *path: str) -> EntryFieldRow:
+        """Returns the row of a field, by its path in our spelling."""
+        return next(each for each in self._rows if each.field.path == path)
+
+    def focus_secret(self, name: str) -> bool:
+        """Moves the focus to the value of a secret; returns whether the entry names it."""
+        for pairs in (each.pairs for each in self._rows if each.pairs is not None):
+            for line in pairs.rows:
+                if f"${{secret:{name}}}" in line.value:
+                    line.focus_secret()
+                    return True
+        return False
+
+    def missing(self, before: Entry) -> PairRow | None:
+        """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
+        for each in self._rows:
+            held = value_in(before, each.field) if each.pairs is not None else None
+            if each.pairs is not None and (found := each.pairs.missing(held if isinstance(held, Mapping) else {})):
+                return found
+        return None
+
+    def _group(self, group: FieldGroup) -> QWidget:
+        widget = QWidget()
+        layout = column(widget, spacing=BETWEEN_FIELDS)
+        layout.addWidget(Label(self._theme, group.title(), "strong"))
+        rows = [each for each in self._rows if each.field in group.fields]
+        for each in rows:
+            layout.addWidget(each)
+        self._groups.append((widget, rows))
+        return widget
+
+    def _draw(self) -> None:
+        for each in self._rows:
+            each.set_entry(self._entry)
+        for widget, rows in self._groups:
+            widget.setVisible(any(not each.isHidden() for each in rows))
+
+    def _on_changed(self) -> None:
+        line = self.sender()
+        assert isinstance(line, EntryFieldRow)
+        if line.fault:
+            self.changed.emit()
+            return
+        self._entry = with_value(self._entry, line.field, line.value)
+        for each in self._rows:  # what a field means may have changed with another one
+            if each is not line:
+                each.set_entry(self._entry)
+        for widget, rows in self._groups:
+            widget.setVisible(any(not each.isHidden() for each in rows))
+        self.changed.emit()
+
+
+def same_entry(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    """Returns whether two entries are equal, including their order."""
+    return one == other and list(one) == list(other)

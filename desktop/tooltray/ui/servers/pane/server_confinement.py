@@ -1,0 +1,29 @@
+"""The tab with an opened server's confinement: its sections below each other."""
+
+from PySide6.QtWidgets import QWidget
+
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.servers.pane.sections import SECTIONS
+from tooltray.ui.servers.pane.server_view import ServerView
+from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.split_view import MARGIN
+from tooltray.ui.widgets.surface import column
+
+
+class ServerConfinement(ServerView):
+    def __init__(self, context: PageContext, name: str) -> None:
+        super().__init__()
+        area, content = PageScroll(tr("Sandbox of {name}", name=name), margin=MARGIN), QWidget()
+        body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=16)
+        self._sections = [make(context, name) for make in SECTIONS]
+        for section in self._sections:
+            body.addWidget(section)
+        body.addStretch(1)
+        area.setWidget(content)
+        column(self).addWidget(area)
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        for section in self._sections:
+            section.set_server(server)

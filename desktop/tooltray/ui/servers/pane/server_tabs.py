@@ -1,0 +1,57 @@
+"""The tabs of an opened server: a table with a line for each; built when it is first shown."""
+
+from collections.abc import Callable
+
+import msgspec
+from PySide6.QtWidgets import QWidget
+
+from tooltray.foundation.snapshots.activity import SERVER, ActivityFilter
+from tooltray.ui.activity.activity_list import ActivityList
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.servers.logs.log_view import LogView
+from tooltray.ui.servers.pane.server_confinement import ServerConfinement
+from tooltray.ui.servers.pane.server_overview import overview
+from tooltray.ui.servers.pane.server_settings import ServerSettings
+from tooltray.ui.servers.pane.server_tools import ServerTools
+from tooltray.ui.tools.offered_panel import OfferedPanel
+
+
+class ServerTab(msgspec.Struct, frozen=True):
+    """A tab of an opened server.
+
+    Attributes:
+        name: in links: `("servers", NAME, SERVER)`.
+        title: made when the language is known.
+        make: makes the widget for the server of a name. One that is a ServerView is notified of changes.
+    """
+
+    name: str
+    title: Callable[[], str]
+    make: Callable[[PageContext, str], QWidget]
+
+
+LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
+OVERVIEW, TOOLS, OFFERED, SETTINGS, LOG, ACTIVITY = "overview", "tools", "offered", "settings", "log", "activity"
+CONFINEMENT = "confinement"
+
+
+def _log(context: PageContext, server: str) -> LogView:
+    view = LogView(context, f"{SERVER}{server}")
+    view.setContentsMargins(*LOG_MARGINS)
+    return view
+
+
+def _activity(context: PageContext, server: str) -> QWidget:
+    return ActivityList(context, ActivityFilter(servers=(server,)))
+
+
+SERVER_TABS = (
+    ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
+    ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
+    ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
+    ServerTab(CONFINEMENT, lambda: tr("Sandbox"), ServerConfinement),
+    ServerTab(LOG, lambda: tr("Log"), _log),
+    ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
+    ServerTab(OFFERED, lambda: tr("Prompts and resources"), OfferedPanel),
+)

@@ -1,0 +1,118 @@
+"""A field for the value of one secret, wherever it is missing: a card, Why?, an import, the Secrets tab. The text is hidden, and cleared
+once it is stored; nothing waits for a keyring that shows a prompt."""
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.secrets_help import SecretsHelp
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.settings.secret_commands import SecretCommands
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import clear, column, row
+
+WAIT_SHOWN_MS = 600  # a keyring that is open answers sooner
+
+
+class SecretEntry(QWidget):
+    """A field for a secret's value. `stored`: the secret of this name was stored, and servers that waited for it are started again
+    automatically.
+
+    Args:
+        secret_name: as settings name it.
+        is_new: the secret is not stored yet; else it is replaced.
+    """
+
+    stored = Signal(str)
+
+    def __init__(self, context: PageContext, secret_name: str, *, is_new: bool = True) -> None:
+        super().__init__()
+        theme, self._hub = context.theme, context.hub
+        self._theme = theme
+        self.secret_name, self._is_new = "", is_new
+        body = column(self, spacing=6)
+        line = row(spacing=8)
+        self._field = QLineEdit()
+        self._field.setEchoMode(QLineEdit.EchoMode.Password)
+        self._field.setFont(theme.font())
+        self._field.setFixedHeight(theme.size("control"))
+        self._field.setPlaceholderText(tr("Paste or type the value") if is_new else tr("New value"))
+        self._field.textChanged.connect(self._draw)
+        self._field.returnPressed.connect(self._on_store)
+        line.addWidget(self._field, 1)
+        self._button = Button(theme, self._verb)
+        self._button.clicked.connect(self._on_store)
+        line.addWidget(self._button)
+        body.addLayout(line)
+        self._waiting = Label(theme, tr("Waiting for the keyring. It may show a window that asks for its password."), "caption", "muted")
+        self._waiting.hide()
+        self._wait = QTimer(self, singleShot=True, interval=WAIT_SHOWN_MS)
+        self._wait.timeout.connect(self._waiting.show)
+        body.addWidget(self._waiting)
+        self._fault = column()
+        body.addLayout(self._fault)
+        self.setFocusProxy(self._field)
+        self._commands = SecretCommands(hub=context.hub, tasks=context.tasks, parent=None)
+        self._commands.stored.connect(self._on_stored)
+        self._commands.refused_value.connect(self._on_refused)
+        self._commands.failed.connect(self._on_refused)
+        self._commands.place_failed.connect(self._on_place_failed)
+        self.set_name(secret_name)
+
+    def set_name(self, secret_name: str) -> None:
+        """Changes the name of the secret; with an empty name no value can be stored."""
+        self.secret_name = secret_name
+        self._field.setAccessibleName(tr("Value of {name}", name=secret_name) if secret_name else tr("Value"))
+        self._button.setAccessibleName(f"{self._verb}, {secret_name}" if secret_name else self._verb)
+        self._draw()
+
+    @property
+    def _verb(self) -> str:
+        return tr("Store") if self._is_new else tr("Replace")
+
+    def focus_field(self) -> None:
+        """Moves the focus to the field."""
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_store(self) -> None:
+        if self._button.isEnabled():
+            self._set_busy(True)
+            self._commands.store(self.secret_name, self._field.text())
+
+    def _on_stored(self, name: str) -> None:
+        self._field.clear()
+        self._set_busy(False)
+        self.stored.emit(name)
+
+    def _on_refused(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self._set_busy(False)
+            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    def _on_place_failed(self, problem: Problem) -> None:
+        self._set_busy(False)
+        found = SecretsHelp(self._theme, problem, self._hub.secret_backend)
+        found.chosen.connect(self._on_place_chosen)
+        self._fault.addWidget(found)
+
+    def _on_place_chosen(self, kind: str, passphrase: str) -> None:
+        if self._field.text():
+            self._set_busy(True)
+            self._commands.store_elsewhere(kind, passphrase, self.secret_name, self._field.text())
+
+    def _set_busy(self, is_busy: bool) -> None:
+        clear(self._fault)
+        self._waiting.hide()
+        if is_busy:
+            self._wait.start()
+        else:
+            self._wait.stop()
+        self._field.setReadOnly(is_busy)
+        self._draw()
+
+    def _draw(self) -> None:
+        self._button.setEnabled(bool(self._field.text().strip() and self.secret_name) and not self._field.isReadOnly())

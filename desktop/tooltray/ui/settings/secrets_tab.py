@@ -1,0 +1,277 @@
+"""The Secrets tab of the settings: missing secrets at the top, with a field for each; stored secrets; secrets kept elsewhere; and the
+place. Draws frozen snapshots without values."""
+
+from functools import partial
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.settings.command_words import command_of
+from tooltray.ui.settings.elsewhere_section import ElsewhereSection
+from tooltray.ui.settings.place_section import PlaceSection
+from tooltray.ui.settings.secret_commands import SecretCommands
+from tooltray.ui.settings.secret_entry import SecretEntry
+from tooltray.ui.settings.secret_sheets import NewSecretPanel, SecretPanel
+from tooltray.ui.settings.secret_words import about, found, is_missing, is_unused, removed_words, state, used_by
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.page_frame import PageScroll, SearchField
+from tooltray.ui.widgets.row_model import Column, Kind
+from tooltray.ui.widgets.setting_rows import heading
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.table import Table
+from tooltray.ui.widgets.toast import show_toast
+
+CONTENT_WIDTH = 920
+PLACE = 4  # of the section about the place among the others, while nothing is wrong with it
+NAME_WIDTH = 300  # px of a missing secret's words beside its field
+MOST_FIELDS = 8  # more of them come as others are filled in; nobody types a hundred at once
+SEARCHED_FROM = 12  # secrets; fewer are seen at once
+
+
+class SecretsTab(Page):
+    def __init__(self, context: PageContext) -> None:
+        super().__init__()
+        theme = self._theme = context.theme
+        self._context = context
+        self._secrets: StoredSecrets | None = None
+        self.commands = SecretCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self._asked = ""  # a secret that is to be shown once it is known
+        self._entries: dict[str, QWidget] = {}
+        area = PageScroll(tr("Secrets"))
+        content = QWidget()
+        line = row(content, margins=(24, 20, 24, 32), spacing=0)
+        inner = self._inner = QWidget()
+        inner.setMaximumWidth(CONTENT_WIDTH)
+        body = self._body = column(inner, spacing=30)
+        self._reading = Label(theme, tr("Reading which secrets there are…"), "body", "muted")
+        body.addWidget(self._reading)
+        body.addWidget(self._missing_section())
+        body.addWidget(self._stored_section())
+        self.elsewhere = ElsewhereSection(context, self.commands)
+        self.elsewhere.opened.connect(self.open_secret)
+        body.addWidget(self.elsewhere)
+        self.place = PlaceSection(theme)
+        body.addWidget(self.place)
+        body.addStretch(1)
+        line.addWidget(inner, 1)
+        line.addStretch(0)
+        area.setWidget(content)
+        self._fault = FaultArea(theme)
+        column(self).addWidget(NoticesAbove(self._fault, area))
+        new = Button(theme, tr("New secret"), icon="plus")
+        new.clicked.connect(self.open_new)
+        self.header_actions = (new,)
+        self.enable(False)
+        self._connect()
+
+    def _connect(self) -> None:
+        commands = self.commands
+        self.look_requested.connect(commands.look)
+        self.place.check_requested.connect(commands.check)
+        self.place.chosen.connect(commands.choose_place)
+        commands.secrets_changed.connect(self.show_secrets)
+        commands.read_failed.connect(self._fault.show_fault)
+        commands.failed.connect(self._fault.show_fault)
+        commands.place_failed.connect(self.place.show_problem)
+        commands.removed.connect(self._on_removed)
+        commands.done.connect(self._context.say)
+        self._context.hub.config_changed.connect(self.look_again)
+        self._context.hub.secrets_changed.connect(self.look_again)
+
+    def enable(self, is_usable: bool) -> None:
+        self._inner.setEnabled(is_usable)
+        for action in self.header_actions:
+            action.setEnabled(is_usable)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the hub's secrets have been read."""
+        return self._secrets is not None
+
+    def show_part(self, part: str, text: str = "") -> None:
+        """Shows one secret, "secrets" and its name, as soon as the secrets are read."""
+        self._asked = text
+        self._show_asked()
+
+    def show_secrets(self, secrets: StoredSecrets) -> None:
+        self._secrets = secrets
+        self._reading.hide()
+        self.place.show_secrets(secrets)
+        self._body.insertWidget(0 if secrets.problem is not None else PLACE, self.place)  # first what keeps all else from being known
+        missing = [each for each in secrets.secrets if is_missing(each)]
+        self.need_person.emit(len(missing))
+        self._show_missing(missing)
+        self._show_stored()
+        self.elsewhere.show_secrets(secrets.secrets)
+        self._show_asked()
+
+    def open_new(self) -> None:
+        """Opens the sheet for a new secret."""
+        if self._context.sheets.sheet is None:
+            panel = NewSecretPanel(self._context)
+            sheet = self._context.sheets.open(panel)
+            panel.close_requested.connect(sheet.dismiss)
+            panel.stored.connect(sheet.dismiss)
+            panel.stored.connect(self._on_stored)
+
+    def open_secret(self, secret: SecretSnapshot) -> None:
+        """Opens the sheet of one secret."""
+        if command_of(secret) is not None:
+            self.elsewhere.open_command(secret)
+        elif self._context.sheets.sheet is None:
+            panel = SecretPanel(self._context, secret)
+            sheet = self._context.sheets.open(panel)
+            panel.close_requested.connect(sheet.dismiss)
+            panel.stored.connect(sheet.dismiss)
+            panel.stored.connect(self._on_stored)
+            panel.server_requested.connect(sheet.dismiss)
+            panel.server_requested.connect(partial(self._context.links.part_asked.emit, "servers", "server"))
+            panel.remove_requested.connect(self._on_remove)
+            panel.sign_out_requested.connect(self.commands.sign_out)
+
+    # what is missing
+
+    def _missing_section(self) -> QWidget:
+        self._missing = QWidget()
+        body = column(self._missing, spacing=10)
+        text = ElidedLabel(self._theme, tr("Servers use them, but they are not stored yet."), "caption", "muted")
+        body.addLayout(heading(self._theme, tr("Missing"), text))
+        box = Surface(self._theme)
+        self._fields: QVBoxLayout = column(box, margins=(16, 1, 16, 1))
+        body.addWidget(box)
+        self._more = Label(self._theme, "", "caption", "muted")
+        body.addWidget(self._more)
+        self._missing.hide()
+        return self._missing
+
+    def _show_missing(self, missing: list[SecretSnapshot]) -> None:
+        self._missing.setVisible(bool(missing))
+        shown = {each.name: each for each in missing[:MOST_FIELDS]}
+        for name in self._entries.keys() - shown.keys():
+            gone = self._entries.pop(name)
+            gone.hide()
+            gone.setParent(None)
+            gone.deleteLater()
+        for index, (name, each) in enumerate(shown.items()):
+            widget = self._entries.get(name) or self._missing_row(each)  # one that is shown keeps what was typed into it
+            self._entries[name] = widget
+            if self._fields.indexOf(widget) != index:
+                self._fields.insertWidget(index, widget)
+            for line in widget.findChildren(QFrame, "Divider"):
+                line.setVisible(index > 0)
+        self._more.setVisible(len(missing) > MOST_FIELDS)
+        self._more.setText(tr("And {count} more", count=len(missing) - MOST_FIELDS))
+
+    def _missing_row(self, secret: SecretSnapshot) -> QWidget:
+        widget = QWidget()
+        body = column(widget)
+        body.addWidget(divider())
+        line = row(margins=(0, 10, 0, 10), spacing=16)
+        body.addLayout(line)
+        words = QWidget()
+        words.setFixedWidth(NAME_WIDTH)
+        lines = column(words, spacing=2)
+        lines.addWidget(CodeLabel(self._theme, secret.name))
+        lines.addWidget(ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted"))
+        line.addWidget(words)
+        entry = SecretEntry(self._context, secret.name)
+        entry.stored.connect(self._on_stored)
+        line.addWidget(entry, 1)
+        return widget
+
+    # what is stored
+
+    def _stored_section(self) -> QWidget:
+        self._stored = QWidget()
+        theme = self._theme
+        body = column(self._stored, spacing=10)
+        self._search = SearchField(theme, tr("Find a secret"), width=200)
+        self._search.textChanged.connect(self._show_stored)
+        self._unused = Button(theme, "", small=True)
+        self._unused.clicked.connect(self._on_remove_unused)
+        self._about = ElidedLabel(theme, "", "caption", "muted")
+        body.addLayout(heading(theme, tr("Stored"), self._about, self._search, self._unused))
+        box = Surface(theme)
+        lines = column(box, margins=(16, 1, 16, 1))
+        self.table = Table(theme, self._columns(), tr("Stored secrets"), lambda each: each.name, in_card=True, has_header=True)
+        self.table.pressed.connect(self.open_secret)
+        self.table.row_chosen.connect(self.open_secret)
+        lines.addWidget(self.table)
+        self._none = Label(theme, "", "body", "muted", wrap=True)
+        self._none.setContentsMargins(0, 14, 0, 14)
+        lines.addWidget(self._none)
+        body.addWidget(box)
+        self._stored.hide()
+        return self._stored
+
+    def _columns(self) -> list[Column]:
+        return [
+            Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
+            Column(tr("Used by"), used_by, Kind.QUIET, tip=used_by),
+            Column(tr("Note"), state, Kind.CHIP, 136),
+            Column("", lambda each: tr("Details…") if each.kind == "own" else tr("Change…"), Kind.BUTTON, 92),
+        ]
+
+    def _show_stored(self) -> None:
+        if self._secrets is None:
+            return
+        stored = [each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind == "value")]
+        shown = found(stored, self._search.text())
+        self._about.set_text(about(stored))
+        self.table.set_rows(shown)
+        self.table.fit_height()
+        self.table.setVisible(bool(shown))
+        self._none.setVisible(not shown)
+        self._none.setText(tr("No secret has this name.") if stored else tr("None yet. A server that needs one asks for it here."))
+        self._search.setVisible(len(stored) >= SEARCHED_FROM)
+        unused = [each.name for each in stored if is_unused(each)]
+        self._unused.setVisible(len(unused) > 1)
+        self._unused.setText(tr("Remove {count} unused", count=len(unused)))
+        self._stored.show()
+
+    # what a person wants
+
+    def _on_stored(self, name: str) -> None:
+        if running := self._running_with(name):
+            text = tr("{name} is stored. {servers} still runs with the old value.", name=name, servers=", ".join(running))
+            toast = show_toast(self._theme, self._context.window, text, tr("Restart"))
+            toast.action_requested.connect(partial(self._restart, running))
+        else:
+            self._context.say(tr("{name} is stored", name=name))
+        self.commands.look()
+
+    def _running_with(self, name: str) -> list[str]:
+        """Returns the running servers that got the secret's previous value, and get the new one only after a restart."""
+        known = self._secrets.secrets if self._secrets is not None else ()
+        users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
+        found = [self._context.servers.find(user) for user in users]
+        return [server.name for server in found if server is not None and server.state is ServerState.RUNNING]
+
+    def _restart(self, servers: list[str]) -> None:
+        for server in servers:
+            self._context.wishes.restart_requested.emit(server)
+
+    def _on_remove(self, name: str) -> None:
+        self.commands.remove([name])
+
+    def _on_remove_unused(self) -> None:
+        if self._secrets is not None:
+            self.commands.remove([each.name for each in self._secrets.secrets if is_unused(each)])
+
+    def _on_removed(self, names: list[str]) -> None:
+        toast = self._context.offer_undo(removed_words(names))
+        toast.action_requested.connect(partial(self.commands.restore, names))
+
+    def _show_asked(self) -> None:
+        if not self._asked or self._secrets is None or self._context.sheets.sheet is not None:
+            return
+        name, self._asked = self._asked, ""
+        secret = next((each for each in self._secrets.secrets if each.name == name), SecretSnapshot(name, False))
+        QTimer.singleShot(0, self, partial(self.open_secret, secret))  # once the window has come to rest on this page

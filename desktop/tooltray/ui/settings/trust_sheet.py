@@ -1,0 +1,273 @@
+"""The sheet that requests approval for the servers in a project's file: each with what it starts and what it gets, exactly as in the file.
+
+An approval covers what is shown: it carries the digests of the visible entries, and an entry that changes meanwhile is switched off again.
+For a moment after it is shown, and after each change, the sheet takes no approval; "Not now" has the focus, and Enter grants nothing."""
+
+from collections.abc import Iterator, Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.approvals import TrustRequest
+from tooltray.ui.confinement_words import in_full, in_short
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import visible_path
+from tooltray.ui.settings.file_words import (
+    is_another,
+    line_word,
+    needs_care,
+    odd,
+    request_chip,
+    trust_text,
+    trust_title,
+    unasked,
+    variable_lines,
+)
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.code_view import CodeView, DiffView
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+FACT_WIDTH = 124
+ENTRY_MARGIN = 14
+LONGEST_WHOLE, MOST_LINES = 600, 8  # characters of a command in full; a longer one scrolls, and nothing of it is cut
+
+
+class TrustEntry(Surface):
+    """One entry with a switch. `switched`: the user switched it.
+
+    Args:
+        width: px that it will have.
+        is_on: at first.
+        is_changed: it changed a moment ago, while the user was reading it.
+    """
+
+    switched = Signal()
+
+    def __init__(self, theme: Theme, request: TrustRequest, width: int, *, is_on: bool, is_changed: bool) -> None:
+        super().__init__(theme, "surface", "border", "m")
+        self._request, self._inner = request, width - 2 * ENTRY_MARGIN
+        self.setAccessibleName(request.entry)
+        layout = column(self, margins=(ENTRY_MARGIN, 10, ENTRY_MARGIN, 8), spacing=8)
+        self._switch = Switch(theme, tr("Trust {name}", name=request.entry), on=is_on)
+        self._switch.clicked.connect(self.switched)
+        layout.addLayout(self._title())
+        if is_changed:
+            text = tr("Read it again, and switch it on if it is what you want.")
+            layout.addWidget(Banner(theme, "warning", tr("It has changed while you looked at it"), text))
+        if request.warnings:
+            warnings = "\n".join(odd(warning) for warning in request.warnings)
+            layout.addWidget(Banner(theme, "warning", tr("Look closely at this server"), warnings))
+        layout.addLayout(self._facts())
+        if request.diff:
+            layout.addWidget(Label(theme, tr("What is different from what you trusted:"), "caption_strong", "secondary", wrap=True))
+            layout.addWidget(DiffView(theme, request.diff, tr("What is different in {name}", name=request.entry), width=self._inner))
+
+    @property
+    def request(self) -> TrustRequest:
+        return self._request
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the user has switched it on."""
+        return self._switch.isChecked()
+
+    def _title(self) -> QHBoxLayout:
+        theme, request = self._theme, self._request
+        line = row(spacing=8)
+        line.addWidget(ElidedLabel(theme, request.entry, "strong", mode=Qt.TextElideMode.ElideMiddle), 1)
+        if request.is_inside:
+            inside = Chip(theme, tr("Lies in the project"), "warning")
+            inside.setToolTip(tr("Anyone who can change the project can change what it starts."))
+            line.addWidget(inside)
+        line.addWidget(Chip(theme, request.transport))
+        line.addWidget(Chip(theme, *request_chip(request)))
+        line.addWidget(self._switch)
+        return line
+
+    def _facts(self) -> QVBoxLayout:
+        lines = column()
+        for index, (name, value) in enumerate(self._fact_words()):
+            if index:
+                lines.addWidget(divider())
+            line = row(margins=(0, 6, 0, 6))
+            label = Label(self._theme, name, "caption", "muted")
+            label.setFixedWidth(FACT_WIDTH)
+            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(value, 1)
+            lines.addLayout(line)
+        return lines
+
+    def _fact_words(self) -> Iterator[tuple[str, QWidget]]:
+        request = self._request
+        if request.asked_by:
+            yield tr("Asked for by"), self._plain(tr("the program with the token {name}", name=request.asked_by))
+        if request.command:
+            yield tr("Starts"), self._code(request.target)
+            yield tr("In the folder"), self._code(visible_path(request.cwd or request.project))
+            if request.files:
+                yield tr("Files of it"), self._code("\n".join(request.files))
+        else:
+            yield tr("Connects to"), self._code(request.host or request.target)
+            yield tr("Address"), self._code(request.target)
+        if request.secrets:
+            yield tr("Gets secrets"), self._code(", ".join(request.secrets))
+        if request.variables:
+            yield tr("Gets variables"), self._code(variable_lines(request))
+        if not (request.secrets or request.variables):
+            yield tr("Gets"), self._plain(_environment(request) if request.command else tr("none of your secrets, none of your variables"))
+        yield from self._written_words()
+        yield tr("Runs without asking"), self._plain(unasked(request))
+        if request.confinement is not None:
+            yield tr("Sandbox"), self._plain(in_full(request.confinement))
+        if place := line_word(request.line):
+            yield tr("In the file"), self._plain(place)
+
+    def _written_words(self) -> Iterator[tuple[str, QWidget]]:
+        """Yields the other settings of the entry, exactly as they are in the file."""
+        request = self._request
+        for name, lines in ((tr("Sets"), request.env), (tr("Sends"), request.headers), (tr("Other fields"), request.others)):
+            if lines:
+                yield name, self._code("\n".join(lines))
+
+    def _plain(self, text: str) -> Label:
+        return Label(self._theme, text, "caption", "secondary", wrap=True)
+
+    def _code(self, text: str) -> QWidget:
+        if len(text) <= LONGEST_WHOLE:
+            return CodeLabel(self._theme, text)
+        view = CodeView(self._theme, text, tr("What {name} starts", name=self._request.entry))
+        view.wrap(self._inner - FACT_WIDTH - 8, MOST_LINES)
+        return view
+
+
+def _environment(request: TrustRequest) -> str:
+    if request.confinement is not None and in_short(request.confinement):
+        return tr("nothing by name, and of your environment only paths, language and proxies")
+    return tr("nothing by name; like every program that you start, it sees your environment")
+
+
+WIDTH, MARGIN = 680, 24  # px; the margin is the frame's
+MOST_ENTRIES = 12  # at once: nobody reads more before a yes, and each of them is a dozen widgets
+
+
+class TrustPanel(SheetFrame):
+    """A sheet with the servers of one project that need approval. `trusted` carries the project's folder, and by their names in the file
+    the digests of the wanted entries; its receiver calls `show_refusal`, or closes the sheet. `refused` carries the names of proposals of
+    programs that are not wanted, `file_requested` the file's path.
+
+    Args:
+        requests: of one project, at least one.
+        guard_ms: how long it takes no approval after each change.
+    """
+
+    trusted = Signal(str, object)
+    refused = Signal(object)
+    file_requested = Signal(str)
+
+    def __init__(self, theme: Theme, requests: Sequence[TrustRequest], *, guard_ms: int = GUARD_MS) -> None:
+        super().__init__(theme, trust_title(requests[0].project), WIDTH)
+        self._project, self._file = requests[0].project, requests[0].file
+        self._is_busy = False
+        self._entries: dict[str, TrustEntry] = {}
+        self._guard = QTimer(self, singleShot=True, interval=guard_ms)
+        self._guard.timeout.connect(self._draw)
+        self._text = Label(theme, "", "body", "secondary", wrap=True)
+        self.body.addWidget(self._text)
+        self._more = Label(theme, "", "caption", "muted", wrap=True)
+        self.body.addWidget(self._more)
+        if self._project:
+            look = Button(theme, tr("Open the file"), "ghost", "external")
+            look.clicked.connect(self._on_look)
+        else:
+            look = Button(theme, tr("Refuse"), "ghost", "trash")
+            look.clicked.connect(self._on_refuse)
+        self.buttons.addWidget(look)
+        self.buttons.addStretch(1)
+        self._later = Button(theme, tr("Not now"), heeds_enter=False)
+        self._later.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._later)
+        self._go = Button(theme, tr("Trust"), "primary", heeds_enter=False)
+        self._go.clicked.connect(self._on_go)
+        self.buttons.addWidget(self._go)
+        self._show(requests)
+
+    @property
+    def shown(self) -> tuple[TrustRequest, ...]:
+        """The entries that are shown."""
+        return tuple(entry.request for entry in self._entries.values())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._later.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._begin_guard()
+
+    def set_requests(self, requests: Sequence[TrustRequest]) -> None:
+        """Shows what waits now; closes if nothing of this project waits."""
+        own = [request for request in requests if request.project == self._project]
+        if not own:
+            self.close_requested.emit()
+        elif tuple(own[:MOST_ENTRIES]) != self.shown:
+            self.show_fault(None)
+            self._show(own)
+
+    def show_refusal(self, problem: Problem) -> None:
+        self._is_busy = False
+        self.show_fault(problem)
+        self._begin_guard()
+
+    def _show(self, requests: Sequence[TrustRequest]) -> None:
+        self._text.setText(trust_text(requests))
+        before, self._entries = self._entries, {}
+        for place, request in enumerate(requests[:MOST_ENTRIES]):
+            known = before.get(request.entry)
+            if known is not None and known.request == request:
+                self._entries[request.entry] = before.pop(request.entry)
+                continue
+            is_changed = known is not None and is_another(request, known.request)
+            is_on = len(requests) == 1 and not needs_care(request) if known is None else known.is_on and not is_changed
+            entry = TrustEntry(self._theme, request, WIDTH - 2 * MARGIN, is_on=is_on, is_changed=is_changed)
+            entry.switched.connect(self._draw)
+            self._entries[request.entry] = entry
+            self.body.insertWidget(1 + place, entry)  # below what is asked
+        for gone in before.values():
+            gone.hide()
+            gone.deleteLater()
+        more = len(requests) - len(self._entries)
+        self._more.setText(tr("{count} more wait. They are asked after these.", count=more))
+        self._more.setVisible(more > 0)
+        self._begin_guard()
+
+    def _begin_guard(self) -> None:
+        self._guard.start()
+        self._draw()
+
+    @property
+    def _wanted(self) -> dict[str, str]:
+        return {name: entry.request.digest for name, entry in self._entries.items() if entry.is_on}
+
+    def _draw(self) -> None:
+        count = len(self._wanted)
+        self._go.setEnabled(bool(count) and not self._is_busy and not self._guard.isActive())
+        self._go.setText(tr("Trust {count} servers", count=count) if count > 1 else tr("Trust"))
+
+    def _on_go(self) -> None:
+        wanted = self._wanted
+        self._is_busy = True
+        self.show_fault(None)
+        self._draw()
+        self.trusted.emit(self._project, wanted)
+
+    def _on_refuse(self) -> None:
+        """Refuses the entries that are switched off, or all if none is."""
+        off = [name for name, entry in self._entries.items() if not entry.is_on]
+        self.refused.emit(tuple(off or self._entries))
+
+    def _on_look(self) -> None:
+        self.file_requested.emit(self._file)

@@ -1,0 +1,226 @@
+"""The sources of the palette's entries: a line in SOURCES for each subject. Entries act by the requests and links of the pages. Templates
+are translated once for all entries of a kind: there may be 5,000 tools."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
+from tooltray.ui.server_words import reached_shortly, sign
+from tooltray.ui.servers.many_servers import START, STOP, can
+from tooltray.ui.shell.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
+from tooltray.ui.state_language import needs_person, server_look
+
+SERVER, ACTION, PAGE, SETTING, TOOL = 12, 6, 8, 5, 0  # ranks: of two that fit alike
+AFTER_OTHERS = ("stop", "share", "copy", "remove")  # of what can be done with a server: where only its name is typed, Enter must not end it
+LONGEST = 80  # characters of a title or a detail; names may have 300
+
+
+def _needs(context: PaletteContext) -> Iterator[PaletteEntry]:
+    """Yields the servers that need the user now."""
+    for server in context.page.servers.servers:
+        if not needs_person(server) and not server.waiting:
+            continue
+        word = server_look(server).word
+        title = tr("{name} wants you to sign in", name=server.name)
+        if server.waiting:
+            title, word = tr("Look at what waits for {name}", name=server.name), tr("Waiting")
+        elif server.state is ServerState.ERROR:
+            title = tr("Why does {name} not run?", name=server.name)
+        yield PaletteEntry(f"needs:{server.name}", short(title), _remedy(context.page, server), "alert", word, rank=SERVER, is_now=True)
+
+
+def _remedy(page: PageContext, server: ServerSnapshot) -> Run:
+    wishes = page.wishes
+    if server.waiting:
+        return partial(wishes.trust_requested.emit, server.name)
+    wish = wishes.sign_in_requested if server.state is ServerState.NEEDS_SIGN_IN else wishes.diagnosis_requested
+    return partial(wish.emit, server.name)
+
+
+def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
+    for server in context.page.servers.servers:
+        icon, _ = sign(server)
+        yield PaletteEntry(
+            f"server:{server.name}",
+            short(server.name),
+            context.link("servers", "server", server.name),
+            icon or "server",
+            tr("Server"),
+            short(f"{server_look(server).word} · {reached_shortly(server)}"),
+            f"{server.name} server {server.description[:LONGEST]}",
+            SERVER,
+        )
+        yield from _of_server(context, server)
+
+
+def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[PaletteEntry]:
+    """Yields the actions for one server in its state."""
+    wishes, name = context.page.wishes, server.name
+
+    def entry(verb: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
+        rank = ACTION - 5 * (verb in AFTER_OTHERS)
+        return PaletteEntry(f"{verb}:{name}", short(title), run, icon, tr("Action"), "", f"{verb} {also} {name}", rank)
+
+    yield entry("log", tr("Log of {name}", name=name), partial(wishes.log_requested.emit, name), "log", "logs output stderr")
+    if server.is_builtin or server.origin == "proposal":
+        return
+    if can("start", server):
+        yield entry("start", tr("Start {name}", name=name), partial(wishes.start_requested.emit, name), "play", "run switch on")
+    if can("stop", server):
+        yield entry("stop", tr("Stop {name}", name=name), partial(wishes.stop_requested.emit, name), "stop", "end switch off")
+    if server.state is not ServerState.WAITING:
+        yield entry("restart", tr("Restart {name}", name=name), partial(wishes.restart_requested.emit, name), "refresh", "again reboot")
+    why = partial(wishes.diagnosis_requested.emit, name)
+    yield entry("why", tr("Why is {name} as it is?", name=name), why, "info", "doctor diagnose reason problem does not run")
+    yield entry("edit", tr("Edit {name}", name=name), context.link("servers", "edit", name), "edit", "change settings command environment")
+    yield entry("options", tr("When {name} starts", name=name), partial(wishes.options_requested.emit, name), "settings", "options lazy")
+    if server.is_signed_in:
+        yield entry("sign out", tr("Sign out of {name}", name=name), partial(wishes.sign_out_requested.emit, name), "key", "log out")
+    elif server.state is ServerState.NEEDS_SIGN_IN:
+        yield entry("sign in", tr("Sign in to {name}", name=name), partial(wishes.sign_in_requested.emit, name), "key", "log in oauth")
+    if server.origin != "served":
+        copy, link = partial(wishes.copy_requested.emit, name), partial(wishes.link_requested.emit, name)
+        yield entry("copy", tr("Copy the settings entry of {name}", name=name), copy, "copy", "json config clipboard")
+        yield entry("share", tr("Add {name} to an AI client", name=name), link, "link", "link install deeplink")
+        yield entry("remove", tr("Remove {name}", name=name), partial(wishes.removal_requested.emit, name), "trash", "delete uninstall")
+
+
+def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
+    """Yields for each tool: show, try, allow for an hour, switch on or off."""
+    has_page, wishes = context.has_page("tools"), context.page.wishes
+    allow, attempt = _template(tr("Allow {tool} for an hour", tool=HERE)), _template(tr("Try {tool}", tool=HERE))
+    switch_on, switch_off = _template(tr("Switch {tool} on", tool=HERE)), _template(tr("Switch {tool} off", tool=HERE))
+    kind, action = tr("Tool"), tr("Action")
+    for tool in context.tools:
+        name, key = short(tool.original_name), f"{tool.server}/{tool.original_name}"
+        where = short(tool.server)
+        show = context.link("tools", "tool", tool.name) if has_page else context.link("servers", "tools", tool.server)
+        words = f"{tool.name} {tool.description[:LONGEST]}"
+        yield PaletteEntry(f"tool:{key}", name, show, "tools", kind, where, words, TOOL)
+        if has_page:
+            run = context.link("tools", "try", tool.name)
+            yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
+        if not tool.is_approved and not tool.is_held and tool.is_enabled:
+            run = partial(context.commands.allow_for_an_hour, tool)
+            yield PaletteEntry(
+                f"allow:{key}", allow(name), run, "shield", action, where, "allow approve permit grant for an hour", TOOL - 3
+            )
+        switch = partial(wishes.tool_switch_requested.emit, tool.server, tool.original_name, not tool.is_enabled)
+        title, also = (switch_off(name), "disable tool off") if tool.is_enabled else (switch_on(name), "enable tool on")
+        yield PaletteEntry(f"switch:{key}", title, switch, "power", action, where, f"{also} {tool.name}", TOOL - 4)
+
+
+HERE = "\0"  # where the name of a tool comes; no text of ours has it
+
+
+def _template(text: str) -> Callable[[str], str]:
+    """Returns a function that fills a text in, much faster than translating it."""
+    before, _, after = text.partition(HERE)
+    return lambda name: f"{before}{name}{after}"
+
+
+def _clients(context: PaletteContext) -> Iterator[PaletteEntry]:
+    for client in context.clients:
+        if client.client not in ("", "*") and client.is_seen:
+            title, also = short(client.title or client.client), f"{client.client} client agent"
+            yield PaletteEntry(f"client:{client.client}", title, context.link("clients"), "plug", tr("AI client"), "", also, SERVER - 1)
+
+
+def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
+    for number, page in enumerate(context.pages, 1):
+        yield PaletteEntry(
+            f"page:{page.name}",
+            page.title,
+            context.link(page.name),
+            page.icon,
+            tr("Page"),
+            f"Ctrl+{number}",
+            f"{page.name} page open show",
+            PAGE,
+        )
+    discover = context.link("servers", "discover")
+    yield PaletteEntry("page:discover", tr("Discover servers"), discover, "search", tr("Page"), "", "find registry new install", PAGE)
+
+
+def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
+    lines = (
+        ("general", tr("Language"), "language translation 中文 english"),
+        ("general", tr("Theme"), "dark light appearance colours"),
+        ("general", tr("Start when you log in"), "autostart login boot"),
+        ("general", tr("Notifications"), "notify alerts messages"),
+        ("secrets", tr("Secrets"), "keys tokens passwords keyring"),
+        ("network", tr("HTTP access and tokens"), "http port rest api token scope clients url"),
+        ("network", tr("npm registries"), "npm mirror packages proxy"),
+        ("files", tr("Files with servers"), "mcp.json project hot reload trust folders"),
+        ("backup", tr("Backup: export and import"), "set-up export import reset starter"),
+        ("about", tr("About Tooltray"), "version licences update diagnostics"),
+    )
+    for tab, title, also in lines:
+        icon = {"secrets": "key", "network": "globe", "files": "folder", "backup": "download", "about": "info"}.get(tab, "settings")
+        key = f"setting:{tab}:{also.partition(' ')[0]}"
+        yield PaletteEntry(key, title, context.link("settings", tab), icon, tr("Settings"), "", also, SETTING)
+
+
+def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
+    page, commands = context.page, context.commands
+
+    def entry(key: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
+        return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), "", also, ACTION + 1)
+
+    yield entry("add", tr("Add server"), context.link("servers", "add"), "plus", "new install paste")
+    yield entry("import", tr("Import servers from your AI clients"), context.link("clients", "import"), "download", "import bring migrate")
+    yield entry("connect", tr("Connect your AI clients"), context.link("clients", "computer"), "plug", "install claude cursor code")
+    yield entry("entry", tr("Copy entry for a client"), page.links.entry_copy_requested.emit, "copy", "json config bridge clipboard")
+    yield entry("diagnostics", tr("Copy diagnostics"), commands.copy_diagnostics, "log", "bug report support")
+    yield entry("hublog", tr("Log of Tooltray"), context.link("servers", "hublog"), "log", "hub logs")
+    yield from _pausing(context, entry)
+    for what, icon, title in ((STOP, "stop", tr("Stop all servers")), (START, "play", tr("Start all servers"))):
+        names = [server.name for server in page.servers.servers if can(what, server)]
+        if names:
+            yield entry(f"{what} all", title, partial(page.wishes.many_requested.emit, what, names), icon, f"{what} all everything")
+    modes = (("light", tr("Light theme"), "theme light"), ("dark", tr("Dark theme"), "theme dark"))
+    for mode, title, also in (*modes, (None, tr("Theme of the system"), "theme system automatic")):
+        yield entry(also, title, partial(commands.change, {"window": {"theme": mode}}), "image", f"{also} appearance")
+
+
+def _pausing(context: PaletteContext, entry: Callable[[str, str, Run, str, str], PaletteEntry]) -> Iterator[PaletteEntry]:
+    commands, snapshot = context.commands, context.page.hub.snapshot
+    if snapshot is not None and snapshot.is_paused:
+        yield entry("resume", tr("Resume all servers"), commands.resume, "play", "resume continue go on")
+        return
+    yield entry("pause hour", tr("Pause for an hour"), partial(commands.pause, HOUR_S), "pause", "pause stop all mute")
+    tomorrow = lambda: commands.pause(until_tomorrow_s())  # noqa: E731 - how long that is, is known when it is chosen
+    yield entry("pause tomorrow", tr("Pause until tomorrow"), tomorrow, "pause", "pause stop all mute night")
+    yield entry("pause", tr("Pause until I resume"), partial(commands.pause, None), "pause", "pause stop all mute servers")
+
+
+def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
+    """Yields an entry that adds the server in the clipboard, such as one copied from a README."""
+    for name in context.pasted[:1]:
+        title = tr("Add {name} from the clipboard", name=short(name))
+        add = context.link("servers", "add", context.pasted_text)
+        yield PaletteEntry("do:paste", title, add, "plus", tr("Action"), "", "paste clipboard add server", ACTION + 2, True)
+
+
+SOURCES = (
+    PaletteSource("needs", _needs),
+    PaletteSource("clipboard", _clipboard),
+    PaletteSource("servers", _servers),
+    PaletteSource("pages", _pages),
+    PaletteSource("actions", _actions),
+    PaletteSource("clients", _clients),
+    PaletteSource("settings", _settings),
+    PaletteSource("tools", _tools, is_long=True),
+)
+"""In the order in which their entries stand where they fit alike. A new room is a line."""
+
+
+def short(text: str) -> str:
+    """Shortens a text to fit into a line, as names may have 300 characters; replaces characters that cannot be printed, since some reverse
+    the direction of the line.
+    """
+    shown = "".join(sign if sign.isprintable() else " " for sign in text[: 4 * LONGEST])
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST // 2]}…{shown[-LONGEST // 2 :]}"
