@@ -28,9 +28,9 @@ from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.link.qt_tool_manager import QtToolManager
-from tooltray.ui.servers.pane.server_details import ServerDetails
-from tooltray.ui.servers.pane.server_tools import ServerTools
-from tooltray.ui.servers.pane.tool_table import ToolTable
+from tooltray.ui.server_pane.server_details import ServerDetails
+from tooltray.ui.server_pane.server_tools import ServerTools
+from tooltray.ui.server_pane.tool_table import ToolTable
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.servers_page import ServersPage
 from tooltray.ui.settings.backup_tab import BackupTab

@@ -12,8 +12,8 @@ from tooltray.foundation.snapshots.clients import SessionSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, ServerFileSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost
+from tooltray.ui.logs.log_model import duration
 from tooltray.ui.server_words import tool_count
-from tooltray.ui.servers.logs.log_model import duration
 from tooltray.ui.settings.file_words import file_look
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme

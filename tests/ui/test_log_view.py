@@ -1,4 +1,4 @@
-"""ui/servers/logs: the log of a server and of the hub, with real keys and mouse events."""
+"""ui/logs: the log of a server and of the hub, with real keys and mouse events."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,12 +16,12 @@ from tests.ui.seen import button, control, drawn
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import LogWritten
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
-from tooltray.ui.servers.logs import log_model
-from tooltray.ui.servers.logs.log_details import laid_out
-from tooltray.ui.servers.logs.log_list import MOST_WRAPPED, columns_of, wrapped
-from tooltray.ui.servers.logs.log_model import copied_text, shown_text
-from tooltray.ui.servers.logs.log_sheet import LogSheet
-from tooltray.ui.servers.logs.log_view import LogView
+from tooltray.ui.logs import log_model
+from tooltray.ui.logs.log_details import laid_out
+from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, wrapped
+from tooltray.ui.logs.log_model import copied_text, shown_text
+from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
 
 BEGAN = 1_795_600_000.0

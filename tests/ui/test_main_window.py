@@ -21,7 +21,7 @@ from tooltray.foundation.snapshots.setup import StoredSecrets
 from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
-from tooltray.ui.servers.logs.log_sheet import LogSheet
+from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

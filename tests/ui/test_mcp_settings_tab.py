@@ -8,8 +8,8 @@ from tests.ui.seen import button, words
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_words import reached_shortly
-from tooltray.ui.servers.pane.server_menu import ServerMenu
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge

@@ -15,9 +15,9 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.server_pane.server_menu import ServerMenu
+from tooltray.ui.server_pane.server_overview import ServerOverview
 from tooltray.ui.server_words import Action, button_face, foot
-from tooltray.ui.servers.pane.server_menu import ServerMenu
-from tooltray.ui.servers.pane.server_overview import ServerOverview
 from tooltray.ui.servers.server_filter import TokenSummary
 from tooltray.ui.servers.server_options import ServerOptionsPanel
 from tooltray.ui.theme import Theme

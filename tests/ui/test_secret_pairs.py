@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 from tests.ui.seen import control
 
-from tooltray.ui.servers.pane.secret_pairs import SecretPairs
+from tooltray.ui.server_pane.secret_pairs import SecretPairs
 from tooltray.ui.theme import Theme
 
 HIDDEN = QLineEdit.EchoMode.Password

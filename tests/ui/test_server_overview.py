@@ -9,8 +9,8 @@ from tooltray.foundation.errors import SECRET_MISSING, Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.servers.pane.server_menu import ServerMenu
-from tooltray.ui.servers.pane.server_overview import ServerOverview
+from tooltray.ui.server_pane.server_menu import ServerMenu
+from tooltray.ui.server_pane.server_overview import ServerOverview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.split_view import MARGIN

@@ -12,8 +12,8 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import words
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.ui.servers.pane.tool_hints import ToolHints
-from tooltray.ui.servers.pane.tool_table import ToolWordsPanel
+from tooltray.ui.server_pane.tool_hints import ToolHints
+from tooltray.ui.server_pane.tool_table import ToolWordsPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 

@@ -7,8 +7,8 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, SeenThing, WatchProposal, WatchSnapshot
-from tooltray.ui.servers.pane.server_confinement import ServerConfinement
-from tooltray.ui.servers.pane.watch_section import WatchSection
+from tooltray.ui.server_pane.server_confinement import ServerConfinement
+from tooltray.ui.server_pane.watch_section import WatchSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 

@@ -11,7 +11,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
-from tooltray.ui.servers.pane.server_settings import ServerSettings
+from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.theme import Theme
 
 GITHUB: dict[str, Any] = {

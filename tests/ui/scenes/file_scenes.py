@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import ServerFileSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
-from tooltray.ui.servers.pane.server_menu import ServerMenu
+from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 
 S = ServerState

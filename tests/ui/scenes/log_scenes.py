@@ -8,8 +8,8 @@ from tests.ui.scenes.shot import Shot
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.servers.logs.log_lines import level_behind
-from tooltray.ui.servers.logs.log_sheet import LogSheet
-from tooltray.ui.servers.logs.log_view import LogView
+from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
 
 BEGAN = 1_795_600_000.0

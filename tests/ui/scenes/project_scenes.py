@@ -12,7 +12,7 @@ from tests.ui.scenes.shown_files import SHOP, SITE
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
-from tooltray.ui.servers.pane.server_menu import ServerMenu
+from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.page_frame import FittedScroll
 

@@ -16,7 +16,7 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.sources.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.servers.pane.server_menu import ServerMenu
+from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.servers.token_advice import TokenAdvice
 from tooltray.ui.theme import Theme
 

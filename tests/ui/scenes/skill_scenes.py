@@ -9,7 +9,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.pane.server_tabs import OFFERED
+from tooltray.ui.server_pane.server_tabs import OFFERED
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.tools.offered_panel import OfferedPanel

@@ -1,4 +1,5 @@
-"""The backends in which secrets are stored: names, errors (a class for each remedy), the interface of a vault, and the one in memory.
+"""The backends in which secrets are stored: names, errors (a class for each remedy), the interface of a vault, and
+the one in memory. `secrets` chooses between them.
 
 No text in here ever holds a secret's value.
 """

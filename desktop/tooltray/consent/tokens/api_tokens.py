@@ -1,7 +1,8 @@
 """The tokens of the REST interface, for other programs: the default one, named ones with a scope and perhaps an expiry, and their trust.
 
 The default token is made on first use, and can be shown again, so it is stored in plain text in a file that only the user can read. Named
-tokens are shown once and stored as hashes. Their file does not decide whether a token is trusted, since any program of the user could edit
+tokens are shown once and stored as hashes. The scope that a verb needs is declared with the verb (foundation/verbs).
+Their file does not decide whether a token is trusted, since any program of the user could edit
 it: `isTrusted` there only means that the secrets may trust it (see TrustedTokens).
 """
 

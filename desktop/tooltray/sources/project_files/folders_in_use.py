@@ -1,4 +1,4 @@
-"""Which folders are in use: those of sessions, and of calls by the user. Their files' servers run."""
+"""The folders in use: projects of connected sessions, and of calls by the user. The servers in their files run."""
 
 from collections.abc import Callable
 from functools import partial

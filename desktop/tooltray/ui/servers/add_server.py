@@ -14,9 +14,9 @@ from tooltray.ui.kit.local_work import LocalWork, Pasted
 from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
 from tooltray.ui.origins import file_name
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.pane.entry_values import with_values
-from tooltray.ui.servers.pane.server_tester import ServerTester
-from tooltray.ui.servers.pane.test_panel import TestPanel
+from tooltray.ui.server_pane.entry_values import with_values
+from tooltray.ui.server_pane.server_tester import ServerTester
+from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys

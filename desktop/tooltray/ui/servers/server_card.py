@@ -15,6 +15,7 @@ from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
+from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_words import (
     Action,
     Foot,
@@ -31,7 +32,6 @@ from tooltray.ui.server_words import (
     tool_count,
 )
 from tooltray.ui.servers.card_name import CardName
-from tooltray.ui.servers.pane.server_menu import ServerActions
 from tooltray.ui.state_language import IN_USE, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, Switch

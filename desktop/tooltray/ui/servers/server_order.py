@@ -1,4 +1,4 @@
-"""The order of many servers, and their headings. Pure functions of their snapshots."""
+"""The groups of the table of servers and their headings. `server_list` has the order of the cards. Pure functions of snapshots."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -11,8 +11,8 @@ from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_words import label_words, milliseconds, reached, run_shortly, titled, tool_count
-from tooltray.ui.servers.pane.server_menu import ServerMenu
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
 from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme

@@ -15,14 +15,14 @@ from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.server_pane.server_details import ServerDetails
+from tooltray.ui.server_pane.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.first_start import FirstStart, StarterCommands
 from tooltray.ui.servers.first_steps import FirstStepsStrip
-from tooltray.ui.servers.logs.log_view import LogView
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
-from tooltray.ui.servers.pane.server_details import ServerDetails
-from tooltray.ui.servers.pane.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList

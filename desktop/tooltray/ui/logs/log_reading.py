@@ -10,7 +10,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import LogFilter, LogPage
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.servers.logs.log_model import MOST_LINES, LogModel
+from tooltray.ui.logs.log_model import MOST_LINES, LogModel
 
 PAGE = 200  # lines: several screens
 AROUND = 100  # lines before and after a place

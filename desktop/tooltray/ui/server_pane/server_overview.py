@@ -12,11 +12,11 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
+from tooltray.ui.server_pane.server_facts import OriginLine, ProjectCopies
+from tooltray.ui.server_pane.server_menu import ServerActions
+from tooltray.ui.server_pane.server_tools import cost_words
+from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
-from tooltray.ui.servers.pane.server_facts import OriginLine, ProjectCopies
-from tooltray.ui.servers.pane.server_menu import ServerActions
-from tooltray.ui.servers.pane.server_tools import cost_words
-from tooltray.ui.servers.pane.server_view import ServerView
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui.i18n import say
-from tooltray.ui.servers.pane.entry_field_row import ChooseFolder, EntryFieldRow
-from tooltray.ui.servers.pane.entry_fields import FIELDS, GROUPS, FieldGroup
-from tooltray.ui.servers.pane.entry_values import Entry, path_in, value_in, with_value
-from tooltray.ui.servers.pane.secret_pairs import LooksSecret, PairRow
+from tooltray.ui.server_pane.entry_field_row import ChooseFolder, EntryFieldRow
+from tooltray.ui.server_pane.entry_fields import FIELDS, GROUPS, FieldGroup
+from tooltray.ui.server_pane.entry_values import Entry, path_in, value_in, with_value
+from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.pane.tool_hints import ToolHints
+from tooltray.ui.server_pane.tool_hints import ToolHints
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button

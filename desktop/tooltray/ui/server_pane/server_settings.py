@@ -18,15 +18,15 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.pane.entry_commands import EntryCommands
-from tooltray.ui.servers.pane.entry_form import EntryForm, same_entry
-from tooltray.ui.servers.pane.entry_json import EntryJson
-from tooltray.ui.servers.pane.entry_values import Entry, with_values
-from tooltray.ui.servers.pane.save_sheet import SaveSheet
-from tooltray.ui.servers.pane.server_tester import ServerTester
-from tooltray.ui.servers.pane.server_view import ServerView
-from tooltray.ui.servers.pane.test_panel import TestPanel
-from tooltray.ui.servers.pane.typed_secrets import TypedSecrets
+from tooltray.ui.server_pane.entry_commands import EntryCommands
+from tooltray.ui.server_pane.entry_form import EntryForm, same_entry
+from tooltray.ui.server_pane.entry_json import EntryJson
+from tooltray.ui.server_pane.entry_values import Entry, with_values
+from tooltray.ui.server_pane.save_sheet import SaveSheet
+from tooltray.ui.server_pane.server_tester import ServerTester
+from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.test_panel import TestPanel
+from tooltray.ui.server_pane.typed_secrets import TypedSecrets
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import FindSpans

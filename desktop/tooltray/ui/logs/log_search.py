@@ -9,7 +9,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import LogFilter, LogLine
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.servers.logs.log_model import shown_text
+from tooltray.ui.logs.log_model import shown_text
 
 PAGE = 500  # lines that have it; only where they stand is kept
 MOST_FOUND = 10_000  # more than anybody steps through

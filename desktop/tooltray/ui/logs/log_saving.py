@@ -7,7 +7,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import START, LogFilter, LogLine
 from tooltray.ui.i18n import tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.servers.logs.log_model import copied_text
+from tooltray.ui.logs.log_model import copied_text
 
 PAGE = 1000  # lines
 

@@ -8,8 +8,8 @@ from tooltray.foundation.snapshots.activity import SERVER
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.logs.log_view import LogView
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.label import ElidedLabel

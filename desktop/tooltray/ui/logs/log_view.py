@@ -13,15 +13,15 @@ from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLin
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.action import run_action
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.logs.log_bar import LogBar
+from tooltray.ui.logs.log_details import LogDetails
+from tooltray.ui.logs.log_list import LogList
+from tooltray.ui.logs.log_model import LogModel, copied_text
+from tooltray.ui.logs.log_reading import LogReading
+from tooltray.ui.logs.log_saving import save_log
+from tooltray.ui.logs.log_search import LogSearch
+from tooltray.ui.logs.message_recording import MessageRecording
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.logs.log_bar import LogBar
-from tooltray.ui.servers.logs.log_details import LogDetails
-from tooltray.ui.servers.logs.log_list import LogList
-from tooltray.ui.servers.logs.log_model import LogModel, copied_text
-from tooltray.ui.servers.logs.log_reading import LogReading
-from tooltray.ui.servers.logs.log_saving import save_log
-from tooltray.ui.servers.logs.log_search import LogSearch
-from tooltray.ui.servers.logs.message_recording import MessageRecording
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs

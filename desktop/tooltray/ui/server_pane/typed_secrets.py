@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.local_work import MoveSecrets
-from tooltray.ui.servers.pane.entry_form import EntryForm
-from tooltray.ui.servers.pane.entry_values import Entry
+from tooltray.ui.server_pane.entry_form import EntryForm
+from tooltray.ui.server_pane.entry_values import Entry
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label

@@ -9,11 +9,11 @@ from tooltray.foundation.snapshots.activity import SERVER, ActivityFilter
 from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.servers.logs.log_view import LogView
-from tooltray.ui.servers.pane.server_confinement import ServerConfinement
-from tooltray.ui.servers.pane.server_overview import overview
-from tooltray.ui.servers.pane.server_settings import ServerSettings
-from tooltray.ui.servers.pane.server_tools import ServerTools
+from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.server_pane.server_confinement import ServerConfinement
+from tooltray.ui.server_pane.server_overview import overview
+from tooltray.ui.server_pane.server_settings import ServerSettings
+from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.tools.offered_panel import OfferedPanel
 
 

@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.servers.pane.sections import SECTIONS
-from tooltray.ui.servers.pane.server_view import ServerView
+from tooltray.ui.server_pane.sections import SECTIONS
+from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.activity import LogLine
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.logs.log_model import day_and_clock, level_word, shown_text
+from tooltray.ui.logs.log_model import day_and_clock, level_word, shown_text
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.code_view import CodeView

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from tooltray.ui.servers.pane.entry_fields import EntryField, Kind
+from tooltray.ui.server_pane.entry_fields import EntryField, Kind
 
 Entry = Mapping[str, object]
 MOST_PAIRS = 60  # variables with a line each; more are for the JSON

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.logs.log_search import MOST_FOUND, LogSearch
+from tooltray.ui.logs.log_search import MOST_FOUND, LogSearch
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton, is_enter
 from tooltray.ui.widgets.choice import Choice

@@ -12,8 +12,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.action import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title
-from tooltray.ui.servers.pane.confinement_commands import ConfinementCommands
-from tooltray.ui.servers.pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.confinement_commands import ConfinementCommands
+from tooltray.ui.server_pane.confinement_section import ConfinementSection
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label

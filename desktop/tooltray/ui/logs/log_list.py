@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemD
 from tooltray.foundation.snapshots.activity import LogLine
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui import icons
-from tooltray.ui.servers.logs.log_model import LogModel, clock, shown_text
+from tooltray.ui.logs.log_model import LogModel, clock, shown_text
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import Theme
 

@@ -9,9 +9,9 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.tool_table import ToolTable
 from tooltray.ui.server_words import tool_count
-from tooltray.ui.servers.pane.server_view import ServerView
-from tooltray.ui.servers.pane.tool_table import ToolTable
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN

@@ -11,8 +11,8 @@ from tooltray.foundation.snapshots.confinement import SeenThing, WatchProposal, 
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.pane.confinement_section import ConfinementSection
-from tooltray.ui.servers.pane.watch_commands import WatchCommands
+from tooltray.ui.server_pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.watch_commands import WatchCommands
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label

@@ -10,9 +10,9 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.servers.pane.server_menu import ServerActions
-from tooltray.ui.servers.pane.server_tabs import CONFINEMENT, OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
-from tooltray.ui.servers.pane.server_view import ServerView
+from tooltray.ui.server_pane.server_menu import ServerActions
+from tooltray.ui.server_pane.server_tabs import CONFINEMENT, OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
+from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.chip import StateBadge

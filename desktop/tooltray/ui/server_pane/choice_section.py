@@ -12,9 +12,9 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.action import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
-from tooltray.ui.servers.pane.confinement_commands import ConfinementCommands
-from tooltray.ui.servers.pane.confinement_section import ConfinementSection
-from tooltray.ui.servers.pane.named_list import NamedList
+from tooltray.ui.server_pane.confinement_commands import ConfinementCommands
+from tooltray.ui.server_pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.named_list import NamedList
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import OptionList
