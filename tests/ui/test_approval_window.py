@@ -291,7 +291,7 @@ async def test_it_is_shown_without_taking_the_keyboard_and_can_be_gone_to_once_i
     assert window.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
     assert window.windowHandle().flags() & Qt.WindowType.WindowStaysOnTopHint
     window._guard.setInterval(0)
-    window.show_fault(Problem("something"))  # begins the guard anew
+    window.show_problem(Problem("something"))  # begins the guard anew
     await until(lambda: window.takes_answers)
     assert not window.windowHandle().flags() & Qt.WindowType.WindowDoesNotAcceptFocus
     assert window.isVisible()

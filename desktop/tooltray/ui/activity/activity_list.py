@@ -213,7 +213,7 @@ class ActivityList(QWidget):
 
     def _on_failed(self, problem: Problem | None) -> None:
         if self._is_embedded:
-            self._fault.show_fault(problem)
+            self._fault.show_problem(problem)
         self.failed.emit(problem)
         self._draw(problem)
 

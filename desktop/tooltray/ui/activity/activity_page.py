@@ -20,8 +20,7 @@ T = TypeVar("T", bound=Page)
 
 class ActivityPage(Page):
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        self._context = context
+        super().__init__(context)
         self._phase = HubPhase.STARTING
         self._made: list[Page] = []
         self._tabs = FilterTabs(context.theme, [tr("What happened"), tr("Figures")], name=tr("Activity"), have_counts=False)
@@ -35,11 +34,11 @@ class ActivityPage(Page):
 
     @cached_property
     def calls(self) -> CallsTab:
-        return self._made_now(CallsTab(self._context))
+        return self._made_now(CallsTab(self.context))
 
     @cached_property
     def figures(self) -> FiguresTab:
-        figures = self._made_now(FiguresTab(self._context))
+        figures = self._made_now(FiguresTab(self.context))
         figures.filter_requested.connect(self._on_filter_wanted)
         return figures
 

@@ -35,9 +35,8 @@ class CallsTab(Page):
     """A tab with the list and everything around it."""
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
+        super().__init__(context)
         theme = self._theme = context.theme
-        self._context = context
         self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self.search = SearchField(theme, tr("Search calls"))
         self.search.textChanged.connect(self._on_text)
@@ -97,7 +96,7 @@ class CallsTab(Page):
         return timer
 
     def _connect(self) -> None:
-        commands, hub = self.commands, self._context.hub
+        commands, hub = self.commands, self.context.hub
         self.look_requested.connect(self._look)
         commands.glance_changed.connect(self.glance.show_glance)
         commands.calls_now_changed.connect(self._on_calls_now)
@@ -111,9 +110,9 @@ class CallsTab(Page):
             ("wish", commands.failed),
             ("answer", self.waiting.answers.failed),
         ):
-            failed.connect(partial(self._notice.show_fault, of))
+            failed.connect(partial(self._notice.show_problem, of))
         commands.cleared.connect(self._on_cleared)
-        commands.done.connect(self._context.say)
+        commands.done.connect(self.context.say)
         self.list.entry_chosen.connect(self._on_chosen)
         self.list.filter_changed.connect(self.set_filter)
         self.filters.filter_changed.connect(self.set_filter)
@@ -216,8 +215,8 @@ class CallsTab(Page):
     def _on_entry(self, details: ActivityDetails) -> None:
         if details.entry.id != self._wanted:
             return  # a person has chosen another one meanwhile
-        self._notice.show_fault("entry", None)
-        pane = EntryDetails(self._context, details, datetime.now())
+        self._notice.show_problem("entry", None)
+        pane = EntryDetails(self.context, details, datetime.now())
         pane.close_requested.connect(self._on_close_details)
         pane.only_requested.connect(self._on_only)
         self._split.open_details(pane)
@@ -225,7 +224,7 @@ class CallsTab(Page):
 
     def _on_entry_missing(self, id: int, problem: Problem) -> None:
         if id == self._wanted:
-            self._notice.show_fault("entry", problem)
+            self._notice.show_problem("entry", problem)
 
     def _on_only(self, field: str, value: str) -> None:
         self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
@@ -256,7 +255,7 @@ class CallsTab(Page):
         self.commands.clear()
 
     def _on_export(self) -> None:
-        dialog = QFileDialog(self._context.window, tr("Export activity"))
+        dialog = QFileDialog(self.context.window, tr("Export activity"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(tr("JSON Lines (*.jsonl)"))
@@ -272,7 +271,7 @@ class CallsTab(Page):
     def _on_cleared(self) -> None:
         self._split.close_details()
         self._look_glance()
-        toast = self._context.offer_undo(tr("The activity is cleared"))
+        toast = self.context.offer_undo(tr("The activity is cleared"))
         toast.action_requested.connect(self._on_undo)
 
     def _on_undo(self) -> None:
@@ -280,6 +279,6 @@ class CallsTab(Page):
 
     def _on_way(self, index: int) -> None:
         if index == 0:
-            self._context.links.part_asked.emit("clients", "computer", "")
+            self.context.links.part_asked.emit("clients", "computer", "")
         else:
-            self._context.links.part_asked.emit("tools", "", "")
+            self.context.links.part_asked.emit("tools", "", "")

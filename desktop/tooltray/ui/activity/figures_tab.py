@@ -92,9 +92,8 @@ class FiguresTab(Page):
     filter_requested = Signal(str)
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
+        super().__init__(context)
         theme = self._theme = context.theme
-        self._context = context
         self._chosen = ""  # whose chart is shown
         self._by = FilterTabs(theme, [tr("Servers"), tr("Clients"), tr("Tools")], name=tr("Figures of"), have_counts=False)
         self._by.chosen.connect(self._on_by)
@@ -117,10 +116,10 @@ class FiguresTab(Page):
         outer = column(self)
         outer.addWidget(NoticesAbove(self._notice, content), 1)
         self._figures = CoalescedRead(
-            self._read_figures, tasks=context.tasks, name="figures", show=partial(self._notice.show_fault, "figures")
+            self._read_figures, tasks=context.tasks, name="figures", show=partial(self._notice.show_problem, "figures")
         )
         self._series = CoalescedRead(
-            self._read_series, tasks=context.tasks, name="chart of figures", show=partial(self._notice.show_fault, "chart")
+            self._read_series, tasks=context.tasks, name="chart of figures", show=partial(self._notice.show_problem, "chart")
         )
         self.look_requested.connect(self._figures.ask)
         self._timer = QTimer(self, singleShot=True, interval=LOOK_EVERY_MS)
@@ -179,7 +178,7 @@ class FiguresTab(Page):
 
     async def _read_figures(self) -> None:
         by = self.by
-        figures = await self._context.hub.activity.get_activity_figures(by, self._filter())
+        figures = await self.context.hub.activity.get_activity_figures(by, self._filter())
         if by != self.by:
             return
         self.table.set_figures(sorted(figures, key=lambda each: -each.calls))
@@ -189,7 +188,7 @@ class FiguresTab(Page):
 
     async def _read_series(self) -> None:
         chosen, filter = self._chosen, self._of_chosen()
-        points = await self._context.hub.activity.get_activity_series(replace(filter, until=time.time()), POINTS[self._span.current])
+        points = await self.context.hub.activity.get_activity_series(replace(filter, until=time.time()), POINTS[self._span.current])
         if chosen == self._chosen:
             self._draw(points)
 

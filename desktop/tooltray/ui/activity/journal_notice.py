@@ -27,7 +27,7 @@ class JournalNotice(QWidget):
         self._layout = column(self, margins=(24, 12, 24, 0))
         self.hide()
 
-    def show_fault(self, of: str, problem: Problem | None) -> None:
+    def show_problem(self, of: str, problem: Problem | None) -> None:
         """Shows a failure; None ends it.
 
         Args:

@@ -58,4 +58,4 @@ class AddToPanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why there are no links."""
         clear(self._place)
-        self.show_fault(problem)
+        self.show_problem(problem)

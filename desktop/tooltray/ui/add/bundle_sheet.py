@@ -68,7 +68,7 @@ class ReadingBundlePanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why it cannot be read."""
         self._words.hide()
-        self.show_fault(problem)
+        self.show_problem(problem)
 
 
 class BundlePanel(OfferPanel):

@@ -51,8 +51,8 @@ class DiscoverTab(Page):
     bundle_requested = Signal(str)
 
     def __init__(self, context: PageContext, *, search_after_ms: int = SEARCH_AFTER_MS) -> None:
-        super().__init__()
-        self._context, self._theme = context, context.theme
+        super().__init__(context)
+        self._theme = context.theme
         self._starters: Sequence[StarterServer] = ()
         self._asked_starter = ""  # the id of one whose sheet is to be opened
         self._updates: Sequence[RegistryUpdate] = ()
@@ -109,9 +109,9 @@ class DiscoverTab(Page):
         commands.status_read.connect(self.show_status)
         commands.searched.connect(self.show_found)
         commands.server_read.connect(self._open_server)
-        commands.failed.connect(self.show_fault)
+        commands.failed.connect(self.show_problem)
         commands.added.connect(self._on_added)
-        commands.done.connect(self._context.say)
+        commands.done.connect(self.context.say)
 
     def enable(self, is_usable: bool) -> None:
         self.field.setEnabled(is_usable)
@@ -155,9 +155,9 @@ class DiscoverTab(Page):
         self._nothing.set_title(tr("Nothing is found") if is_there else tr("Registry not downloaded yet"))
         self._stack.setCurrentWidget(self.offers if found.hits else self._nothing)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
-        self._fault.show_fault(problem)
+        self._fault.show_problem(problem)
 
     @property
     def _words(self) -> str:
@@ -187,7 +187,7 @@ class DiscoverTab(Page):
             self._draw_status()
 
     def _on_paste_wanted(self, _way: int) -> None:
-        self._context.links.part_asked.emit("servers", "add", "")
+        self.context.links.part_asked.emit("servers", "add", "")
 
     def _on_again(self) -> None:
         """Searches again while the registry is being downloaded, to show progress and the servers found so far."""
@@ -210,7 +210,7 @@ class DiscoverTab(Page):
 
     def _open_server(self, server: RegistryServer) -> None:
         """Opens the sheet of a server of the registry; an open sheet of any kind stays."""
-        if self._context.sheets.sheet is not None or server.name != self._wanted:
+        if self.context.sheets.sheet is not None or server.name != self._wanted:
             return
         panel, commands = RegistryPanel(self._theme, server, self._taken()), self.commands
 
@@ -231,7 +231,7 @@ class DiscoverTab(Page):
         self._open(panel)
 
     def _open_starter(self, starter: StarterServer) -> None:
-        if self._context.sheets.sheet is not None:
+        if self.context.sheets.sheet is not None:
             return
         panel, commands = StarterPanel(self._theme, starter, self._taken()), self.commands
 
@@ -243,15 +243,15 @@ class DiscoverTab(Page):
 
     def _open(self, panel: OfferPanel) -> None:
         self.commands.refused.connect(panel.show_refusal)
-        sheet = self._context.sheets.open(panel)
+        sheet = self.context.sheets.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         self.commands.added.connect(sheet.dismiss)
 
     def _taken(self) -> frozenset[str]:
-        return frozenset(server.name for server in self._context.servers.servers)
+        return frozenset(server.name for server in self.context.servers.servers)
 
     def _on_added(self, name: str) -> None:
-        context = self._context
+        context = self.context
         toast = show_toast(context.theme, context.window, tr("{name} is added", name=name), tr("Show it"))
 
         def show() -> None:

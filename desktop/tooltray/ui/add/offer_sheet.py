@@ -124,7 +124,7 @@ class OfferPanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why it was not added; the fields keep their content."""
         self._set_busy(False)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def add_links(self, *addresses: tuple[str, str]) -> None:
         """Adds buttons that open pages of the web; anything else is shown as text.
@@ -189,7 +189,7 @@ class OfferPanel(SheetFrame):
     def _on_changed(self) -> None:
         self._shown = None
         self._number += 1
-        self.show_fault(None)
+        self.show_problem(None)
         if self._form is not None and self._form.is_complete and not self._is_blocked:
             self._preview.show_words(tr("One moment…"))
             self._wait.start()
@@ -222,7 +222,7 @@ class OfferPanel(SheetFrame):
     def _on_go(self) -> None:
         if not self._go.isEnabled() or self._form is None or not self._form.check() or self._shown is None:
             return
-        self.show_fault(None)
+        self.show_problem(None)
         values, name = self._form.values, self._name.text().strip()
         self._set_busy(True)
         self.add_requested.emit(values, name)

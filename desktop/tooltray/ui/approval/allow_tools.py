@@ -87,7 +87,7 @@ class AllowToolsPanel(SheetFrame):
         if wish != self.wish:
             return
         self._previewed, self._seen = wish, tools[0].revision if tools else ""
-        self.show_fault(None)
+        self.show_problem(None)
         self._table.set_rows(tools)
         self._table.setFixedHeight(self._table.horizontalHeader().height() + min(len(tools), MOST_ROWS) * ROW_HEIGHT)
         self._box.setVisible(bool(tools))
@@ -96,7 +96,7 @@ class AllowToolsPanel(SheetFrame):
 
     def show_refusal(self, problem: Problem) -> None:
         """Shows why it failed; the choices stay."""
-        self.show_fault(problem)
+        self.show_problem(problem)
         self._go.setEnabled(self._previewed == self.wish)
 
     def _add_choices(self, subjects: GrantSubjects) -> None:
@@ -166,7 +166,7 @@ class AllowToolsPanel(SheetFrame):
         """Requests a preview of the grant, which cannot be confirmed before that is shown."""
         wish = self.wish
         self._go.setEnabled(False)
-        self.show_fault(None)
+        self.show_problem(None)
         if wish.kind == "tool" and not wish.tool:
             self._box.hide()
             self._covers.setText("")
@@ -176,7 +176,7 @@ class AllowToolsPanel(SheetFrame):
     def _on_go(self) -> None:
         if self._go.isEnabled():
             self._go.setEnabled(False)
-            self.show_fault(None)
+            self.show_problem(None)
             self.confirmed.emit(msgspec.structs.replace(self.wish, seen=self._seen))
 
 

@@ -87,7 +87,7 @@ class ApprovalPrompt(QObject):
                 self._compared = first.id
                 self._tasks.spawn(self._compare(first), name="what a call would change on disk")
             if self._fault is not None:
-                window.show_fault(self._fault)
+                window.show_problem(self._fault)
             if not window.isVisible():
                 window.show()
                 QApplication.alert(window)

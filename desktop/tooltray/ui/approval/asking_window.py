@@ -76,7 +76,7 @@ class AskingWindow(QWidget):
         self._is_busy = True
         self._set_usable(False)
 
-    def show_fault(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem) -> None:
         """Shows why an answer was not accepted; the same request keeps waiting, or another one is shown below."""
         if problem == self._fault:
             return
@@ -96,7 +96,7 @@ class AskingWindow(QWidget):
         self._body = None
         self._scroll.hide()
         self._clear_fault()
-        self.show_fault(problem)
+        self.show_problem(problem)
         for widget in (*self._yes_buttons(), self._bar, self._left):
             widget.hide()
         self._no_button().setText(tr("Close"))

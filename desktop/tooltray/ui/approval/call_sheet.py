@@ -67,7 +67,7 @@ class CallPanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why the answer was not accepted."""
         self._set_usable(True)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def show_preview(self, answer: str, preview: RulePreview) -> None:
         """Shows what a rule would have covered; `answer`: the one that makes it."""
@@ -99,7 +99,7 @@ class CallPanel(SheetFrame):
 
     def _answer(self, answer: str) -> None:
         self._set_usable(False)
-        self.show_fault(None)
+        self.show_problem(None)
         self.answered.emit(self._call.id, answer)
 
 

@@ -74,7 +74,7 @@ class ConfirmationPrompt(QObject):
             window = self._opened()
             window.ask(first, len(self._waiting))
             if self._fault is not None:
-                window.show_fault(self._fault)
+                window.show_problem(self._fault)
             if not window.isVisible():
                 window.show()
                 QApplication.alert(window)

@@ -52,11 +52,11 @@ class ToolChangePanel(SheetFrame):
 
     def show_refusal(self, problem: Problem) -> None:
         self._accept.setEnabled(True)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def _on_accept(self) -> None:
         self._accept.setEnabled(False)
-        self.show_fault(None)
+        self.show_problem(None)
         self.accepted.emit(self._change)
 
 

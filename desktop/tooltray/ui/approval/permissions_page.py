@@ -53,8 +53,8 @@ class PermissionsPage(Page):
     """
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        theme, self._context = context.theme, context
+        super().__init__(context)
+        theme = context.theme
         self._asked = ""  # a server that is to be shown once it is known which there are
         self._counts = [0, 0, 0, 0, 0]
         self._is_known = False
@@ -105,10 +105,10 @@ class PermissionsPage(Page):
         self.trusted.distrust_requested.connect(commands.distrust)
         self.waiting.look_requested.connect(self.open_call)
         self.waiting.refuse_requested.connect(self._on_refuse)
-        self.waiting.trust_requested.connect(self._context.links.trust_asked)
+        self.waiting.trust_requested.connect(self.context.links.trust_asked)
 
     def _connect_news(self) -> None:
-        commands, grants, hub = self.commands, self.grants, self._context.hub
+        commands, grants, hub = self.commands, self.grants, self.context.hub
         self.look_requested.connect(commands.look)
         self.look_requested.connect(grants.look)
         commands.permissions_changed.connect(self.show_permissions)
@@ -120,17 +120,17 @@ class PermissionsPage(Page):
         commands.decisions_checked.connect(self.decisions.show_check)
         commands.calls_changed.connect(self.show_calls)
         commands.requests_changed.connect(self.show_requests)
-        commands.read_failed.connect(self._fault.show_fault)
-        commands.failed.connect(self.show_fault)
+        commands.read_failed.connect(self._fault.show_problem)
+        commands.failed.connect(self.show_problem)
         commands.changed.connect(self._offer_undo)
         commands.answers_known.connect(self._on_answers)
         commands.answers_unknown.connect(self._on_no_answers)
         grants.grants_changed.connect(self.show_grants)
         grants.changes_changed.connect(self.show_changes)
         grants.open_servers_changed.connect(self.granted.show_open_servers)
-        grants.failed.connect(self.show_fault)
+        grants.failed.connect(self.show_problem)
         grants.began.connect(self._sheets.open_allow)
-        grants.done.connect(self._context.say)
+        grants.done.connect(self.context.say)
         grants.taken_back.connect(self._on_taken_back)
         grants.on_hub_changed()
         self._on_hub_changed()
@@ -198,7 +198,7 @@ class PermissionsPage(Page):
     def show_calls(self, calls: Sequence[ApprovalSnapshot]) -> None:
         self.waiting.show_calls(calls)
         self._tell_need()
-        sheet = self._context.sheets.sheet
+        sheet = self.context.sheets.sheet
         if sheet is not None and isinstance(sheet.panel, CallPanel) and sheet.panel.call_id not in {call.id for call in calls}:
             sheet.dismiss()
 
@@ -206,19 +206,19 @@ class PermissionsPage(Page):
         self.waiting.show_requests(requests)
         self._tell_need()
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure: in the sheet of its call, else at the top; None removes it."""
-        panel = self._context.sheets.panel
+        panel = self.context.sheets.panel
         if problem is not None and isinstance(panel, CallPanel):
             panel.show_refusal(problem)
         else:
-            self._fault.show_fault(problem)
+            self._fault.show_problem(problem)
 
     def _on_hub_changed(self) -> None:
         """Reads what waits once the hub is connected, and clears it when it disconnects; also while hidden, since the navigation shows the
         number.
         """
-        is_known = self._context.hub.snapshot is not None
+        is_known = self.context.hub.snapshot is not None
         if is_known and not self._is_known:
             self.commands.look_waiting()
         elif self._is_known and not is_known:
@@ -240,21 +240,21 @@ class PermissionsPage(Page):
 
     def open_call(self, call: ApprovalSnapshot) -> None:
         """Opens the sheet that answers a call; an open sheet of any kind stays."""
-        if self._context.sheets.sheet is None:
-            panel = CallPanel(self._context.theme, call)
+        if self.context.sheets.sheet is None:
+            panel = CallPanel(self.context.theme, call)
             panel.answered.connect(self.commands.answer)
             panel.preview_requested.connect(lambda server, rule: self.commands.preview_rule(rule.answer, server, rule.rule))
             self.commands.rule_previewed.connect(panel.show_preview)
-            panel.close_requested.connect(self._context.sheets.open(panel).dismiss)
+            panel.close_requested.connect(self.context.sheets.open(panel).dismiss)
 
     def open_tool(self, of: ToolRow) -> None:
         """Opens the sheet of one tool; an open sheet of any kind stays."""
-        if self._context.sheets.sheet is not None:
+        if self.context.sheets.sheet is not None:
             return
-        panel, server, tool = ToolPanel(self._context.theme, of), of.server, of.tool.tool
+        panel, server, tool = ToolPanel(self.context.theme, of), of.server, of.tool.tool
         panel.chosen.connect(lambda chosen: self.commands.set_tool(server, tool, chosen, panel.of.tool.choice))
         panel.take_back_requested.connect(self.grants.take_back)
-        sheet = self._context.sheets.open(panel)
+        sheet = self.context.sheets.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         panel.activity_requested.connect(sheet.dismiss)
         panel.activity_requested.connect(partial(self._show_activity, server, tool))
@@ -262,23 +262,23 @@ class PermissionsPage(Page):
 
     def _follow_tool(self) -> None:
         """Updates the open sheet of a tool."""
-        panel = self._context.sheets.panel
+        panel = self.context.sheets.panel
         if isinstance(panel, ToolPanel) and (now := self.rules.tool(*panel.of.key)) is not None:
             panel.show_tool(now)
 
     def _on_answers(self, server: str, tool: str, answers: Sequence[ActivityRow]) -> None:
-        panel = self._context.sheets.panel
+        panel = self.context.sheets.panel
         if isinstance(panel, ToolPanel) and panel.of.key == (server, tool):
             panel.show_answers(answers)
 
     def _on_no_answers(self, server: str, tool: str, problem: Problem) -> None:
-        panel = self._context.sheets.panel
+        panel = self.context.sheets.panel
         if isinstance(panel, ToolPanel) and panel.of.key == (server, tool):
             panel.show_no_answers(problem)
 
     def _show_activity(self, server: str, tool: str) -> None:
         wanted = msgspec.to_builtins(ActivityFilter(servers=(server,), tools=(tool,)))
-        self._context.links.part_asked.emit("activity", "filter", json.dumps(wanted))
+        self.context.links.part_asked.emit("activity", "filter", json.dumps(wanted))
 
     def _on_grant_opened(self, grant: GrantSnapshot) -> None:
         if grant.kind == "rule":
@@ -288,18 +288,18 @@ class PermissionsPage(Page):
 
     def open_rule(self, grant: GrantSnapshot) -> None:
         """Opens the sheet of a rule on arguments; an open sheet of any kind stays."""
-        if self._context.sheets.sheet is not None:
+        if self.context.sheets.sheet is not None:
             return
-        panel = RulePanel(self._context.theme, grant)
+        panel = RulePanel(self.context.theme, grant)
         panel.take_back_requested.connect(self.grants.take_back)
         self.commands.rule_previewed.connect(panel.show_preview)
-        panel.close_requested.connect(self._context.sheets.open(panel).dismiss)
+        panel.close_requested.connect(self.context.sheets.open(panel).dismiss)
         self.commands.preview_rule(grant.id, grant.server, grant.rule)
 
     # what is taken back
 
     def _offer_undo(self, text: str, undo: Callable[[], None]) -> None:
-        self._context.offer_undo(text).action_requested.connect(undo)
+        self.context.offer_undo(text).action_requested.connect(undo)
 
     def _on_taken_back(self, id: str) -> None:
         self._offer_undo(tr("Revoked"), partial(self.grants.give_back, id))
@@ -308,4 +308,4 @@ class PermissionsPage(Page):
         self.commands.answer(id, "refuse")
 
     def _on_allow_folder(self) -> None:
-        self._context.choose_folder(tr("Allow a folder"), self.commands.allow_folder)
+        self.context.choose_folder(tr("Allow a folder"), self.commands.allow_folder)

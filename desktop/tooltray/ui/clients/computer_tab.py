@@ -106,8 +106,8 @@ class Head(Surface):
 
 class ComputerTab(Page):
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        self._context, self._theme = context, context.theme
+        super().__init__(context)
+        self._theme = context.theme
         self._changes: Sequence[ClientChange] = ()
         self.commands = ComputerCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self.imports = ImportCommands(hub=context.hub, tasks=context.tasks, parent=self)
@@ -155,11 +155,11 @@ class ComputerTab(Page):
             tr("Tooltray looked for the settings of every supported client."),
             [("copy", tr("Copy the entry for an AI client"), tr("Paste it into one that Tooltray does not know"))],
         )
-        nothing.way_chosen.connect(self._context.links.entry_copy_requested)
+        nothing.way_chosen.connect(self.context.links.entry_copy_requested)
         return nothing
 
     def _connect(self) -> None:
-        scans, commands, imports = self._context.scans, self.commands, self.imports
+        scans, commands, imports = self.context.scans, self.commands, self.imports
         self.look_requested.connect(scans.look)
         self.look_requested.connect(commands.read_changes)
         self._again.clicked.connect(scans.look)
@@ -167,7 +167,7 @@ class ComputerTab(Page):
         self._head.move_here.clicked.connect(self._on_move_here)
         scans.scan_changed.connect(self._on_scan)
         scans.scanning_changed.connect(self._draw)
-        scans.failed.connect(self.show_fault)
+        scans.failed.connect(self.show_problem)
         self.table.row_chosen.connect(self._open_details)
         self.table.pressed.connect(self._on_wish)
         self.changes.pressed.connect(self._on_undo)
@@ -177,8 +177,8 @@ class ComputerTab(Page):
         commands.edits_applied.connect(self._on_applied)
         commands.change_undone.connect(self._on_undone)
         for each in (commands, imports):
-            each.failed.connect(self.show_fault)
-            each.done.connect(self._context.say)
+            each.failed.connect(self.show_problem)
+            each.done.connect(self.context.say)
         imports.outcome_changed.connect(self._on_imported)
 
     @property
@@ -200,9 +200,9 @@ class ComputerTab(Page):
     def client_name(self, id: str) -> str:
         return self._names().get(id, id)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
-        self._fault.show_fault(problem)
+        self._fault.show_problem(problem)
 
     def show_changes(self, changes: Sequence[ClientChange]) -> None:
         self._changes = sorted(changes, key=lambda change: -change.at)
@@ -211,7 +211,7 @@ class ComputerTab(Page):
 
     def import_from(self, clients: Sequence[str]) -> None:
         """Opens the sheet that imports servers from these clients, or from all."""
-        place = self._context.sheets
+        place = self.context.sheets
         if place.sheet is not None or not self.is_usable:
             return
         panel = ImportPanel(self._theme, self._names())
@@ -231,7 +231,7 @@ class ComputerTab(Page):
     # news
 
     def _names(self) -> dict[str, str]:
-        scan = self._context.scans.scan
+        scan = self.context.scans.scan
         return {client.id: client.name for client in scan.clients} if scan is not None else {}
 
     def _on_scan(self, scan: ClientScan) -> None:
@@ -244,7 +244,7 @@ class ComputerTab(Page):
                 self._show_details(newer)
 
     def _draw(self, *_news: object) -> None:
-        scans, shown = self._context.scans, self._tabs.current
+        scans, shown = self.context.scans, self._tabs.current
         scan = scans.scan
         self._head.show_scan(scan, is_scanning=scans.is_scanning)
         self._again.set_face(tr("Looking…") if scans.is_scanning else tr("Rescan"), "refresh")
@@ -260,25 +260,25 @@ class ComputerTab(Page):
         self._stack.setCurrentWidget(self.table if self.table.rows else empty)
 
     def _on_applied(self, changes: Sequence[ClientChange]) -> None:
-        panel = self._context.sheets.panel
+        panel = self.context.sheets.panel
         if len(changes) == 1 and changes[0].problem is None and not said.change_note(changes[0]):
             if isinstance(panel, EditsPanel):
                 panel.close_requested.emit()
-            toast = self._context.offer_undo(said.change_word(changes[0], self.client_name(changes[0].client)))
+            toast = self.context.offer_undo(said.change_word(changes[0], self.client_name(changes[0].client)))
             toast.action_requested.connect(lambda: self.commands.undo(changes[0].id))
         elif isinstance(panel, EditsPanel):
             panel.show_changes(changes)
-        self._context.scans.look()
+        self.context.scans.look()
 
     def _on_undone(self, change: ClientChange) -> None:
-        panel = self._context.sheets.panel
+        panel = self.context.sheets.panel
         if isinstance(panel, EditsPanel):
             panel.close_requested.emit()
-        self._context.say(said.change_word(change, self.client_name(change.client)))
-        self._context.scans.look()
+        self.context.say(said.change_word(change, self.client_name(change.client)))
+        self.context.scans.look()
 
     def _on_imported(self, _outcome: object) -> None:
-        self._context.scans.look()
+        self.context.scans.look()
         self.commands.read_changes()
 
     # the person
@@ -296,14 +296,14 @@ class ComputerTab(Page):
             self.commands.preview_connect([client.id])
 
     def _on_connect_all(self) -> None:
-        if (scan := self._context.scans.scan) is not None:
+        if (scan := self.context.scans.scan) is not None:
             self.commands.preview_connect([client.id for client in said.to_connect(scan)])
 
     def _on_move_here(self) -> None:
         self.import_from([])
 
     def _on_file_wanted(self) -> None:
-        dialog = QFileDialog(self._context.window, tr("Servers of a file"), str(Path.home()))
+        dialog = QFileDialog(self.context.window, tr("Servers of a file"), str(Path.home()))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(self._on_file)
@@ -317,11 +317,11 @@ class ComputerTab(Page):
 
     def _open_edits(self, edits: Sequence[ClientEdit]) -> None:
         """Opens the sheet with what would be changed; an open sheet of any kind stays."""
-        place = self._context.sheets
+        place = self.context.sheets
         if place.sheet is not None:
             return
         if not edits:
-            self._context.say(tr("Nothing has to change."))
+            self.context.say(tr("Nothing has to change."))
             return
         panel = EditsPanel(self._theme, edits, self._names())
         panel.apply_requested.connect(self.commands.apply)
@@ -346,7 +346,7 @@ class ComputerTab(Page):
 
     def _on_link(self, link: str) -> None:
         if not QDesktopServices.openUrl(QUrl(link)):
-            self._context.copy(link, tr("Nothing opens this link here. It is copied."))
+            self.context.copy(link, tr("Nothing opens this link here. It is copied."))
 
     def _on_close_details(self) -> None:
         self._split.close_details()

@@ -109,8 +109,8 @@ class ConnectedTab(Page):
     auto_approve_requested = Signal(str, object)  # a kind of client; the rules for its calls, None for the servers' own
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        theme, self._context = context.theme, context
+        super().__init__(context)
+        theme = context.theme
         self._theme = theme
         self._profiles: tuple[str, ...] = ()
         layout = column(self)
@@ -139,7 +139,7 @@ class ConnectedTab(Page):
         self._connect()
 
     def _connect(self) -> None:
-        commands, hub = self.commands, self._context.hub
+        commands, hub = self.commands, self.context.hub
         self.look_requested.connect(commands.look)
         self.costs_requested.connect(commands.look_costs)
         self.mode_requested.connect(commands.set_mode)
@@ -150,12 +150,12 @@ class ConnectedTab(Page):
         commands.clients_changed.connect(self.show_clients)
         commands.sessions_changed.connect(self.show_sessions)
         commands.client_costs_changed.connect(self.show_costs)
-        commands.failed.connect(self.show_fault)
+        commands.failed.connect(self.show_problem)
         for news in (hub.session_list_changed, hub.config_changed):
             news.connect(self.look_again)
 
     def _on_folder(self, session: str) -> None:
-        self._context.choose_folder(tr("On which project does this client work?"), partial(self.commands.set_project, session))
+        self.context.choose_folder(tr("On which project does this client work?"), partial(self.commands.set_project, session))
 
     @property
     def details(self) -> QWidget | None:
@@ -219,9 +219,9 @@ class ConnectedTab(Page):
         if isinstance(details := self.details, ClientDetails) and details.client.client == client:
             details.show_costs(costs)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
-        self._fault.show_fault(problem)
+        self._fault.show_problem(problem)
 
     def _build_nobody(self) -> EmptyState:
         empty = EmptyState(
@@ -241,7 +241,7 @@ class ConnectedTab(Page):
         return empty
 
     def _on_way_chosen(self, index: int) -> None:
-        links = self._context.links
+        links = self.context.links
         if index == 0:
             links.part_asked.emit("clients", "computer", "")
         else:

@@ -171,7 +171,7 @@ class EditsPanel(SheetFrame):
 
     def show_changes(self, changes: Sequence[ClientChange]) -> None:
         """Shows the outcome in place of the planned changes."""
-        self.show_fault(None)
+        self.show_problem(None)
         clear(self.body)
         self._blocks, self._waiting = [], []
         box = Surface(self._theme, "surface.raised", "border", "m")
@@ -191,7 +191,7 @@ class EditsPanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why nothing could be changed; the ticks stay."""
         self._set_busy(False)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def _chosen(self) -> list[EditBlock]:
         return [block for block in self._blocks if block.is_chosen]
@@ -211,7 +211,7 @@ class EditsPanel(SheetFrame):
 
     def _on_go(self) -> None:
         if self._go.isEnabled() and self._go.isVisibleTo(self):
-            self.show_fault(None)
+            self.show_problem(None)
             edits = {block.edit.id: block.edit.revision for block in self._chosen()}
             self._set_busy(True)
             self.apply_requested.emit(edits)

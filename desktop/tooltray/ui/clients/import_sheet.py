@@ -70,7 +70,7 @@ class ImportPanel(SheetFrame):
     def show_plan(self, plan: ImportPlan) -> None:
         """Shows what can be imported."""
         theme = self._theme
-        self.show_fault(None)
+        self.show_problem(None)
         self._plan, self._forms, self._boxes = plan, {}, {}
         self._chosen.clear()
         self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen}
@@ -116,7 +116,7 @@ class ImportPanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why the import failed; the choices stay."""
         self._set_busy(False)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems[:MOST_PROBLEMS]:
@@ -244,7 +244,7 @@ class ImportPanel(SheetFrame):
         if wrong:
             wrong[0].focus()
             return
-        self.show_fault(None)
+        self.show_problem(None)
         values: dict[str, dict[str, FieldValue]] = {id: form.values for id, form in forms.items()}
         self._set_busy(True)
         self.import_requested.emit({each.id: each.name for each in chosen}, values, self._tidy.isChecked())

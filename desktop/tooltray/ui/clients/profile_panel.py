@@ -79,7 +79,7 @@ class ProfilePanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why it could not be saved or removed; the choices stay."""
         self._set_busy(False)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     @property
     def _name_now(self) -> str:
@@ -139,7 +139,7 @@ class ProfilePanel(SheetFrame):
         name = self._name_now
         self._save.setEnabled(bool(name))
         self._bridge.set_text(f"tooltray-bridge --profile {quoted(name) if name else tr('NAME')}")
-        self.show_fault(None)
+        self.show_problem(None)
 
     def _on_scope(self) -> None:
         self._choice.take_all(self._scope.chosen == [ALL])
@@ -159,12 +159,12 @@ class ProfilePanel(SheetFrame):
 
     def _on_save(self) -> None:
         if self._save.isEnabled():
-            self.show_fault(None)
+            self.show_problem(None)
             self._set_busy(True)
             self.save_requested.emit(self._name_now, self._choice.settings(self._description.text().strip()))
 
     def _on_remove(self) -> None:
-        self.show_fault(None)
+        self.show_problem(None)
         self._set_busy(True)
         self.removal_requested.emit(self._profile)
 

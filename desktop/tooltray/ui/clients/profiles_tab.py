@@ -97,8 +97,8 @@ class ProfilesTab(Page):
     edit_requested = Signal(object)
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        theme, self._context = context.theme, context
+        super().__init__(context)
+        theme = context.theme
         self._theme = theme
         self._add = Button(theme, tr("New profile"), "primary", "plus")
         self._add.clicked.connect(self._on_add)
@@ -117,13 +117,13 @@ class ProfilesTab(Page):
         self._connect()
 
     def _connect(self) -> None:
-        commands, hub = self.commands, self._context.hub
+        commands, hub = self.commands, self.context.hub
         self.look_requested.connect(commands.look)
         self.edit_requested.connect(self._open_profile)
         commands.profiles_changed.connect(self.show_profiles)
         commands.removed.connect(self._on_removed)
-        commands.failed.connect(self.show_fault)
-        commands.done.connect(self._context.say)
+        commands.failed.connect(self.show_problem)
+        commands.done.connect(self.context.say)
         for news in (hub.client_list_updated, hub.config_changed):
             news.connect(self.look_again)
 
@@ -140,16 +140,16 @@ class ProfilesTab(Page):
         self._table.set_rows(by_name)
         self._stack.setCurrentWidget(self._table if profiles else self._nothing)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
-        self._fault.show_fault(problem)
+        self._fault.show_problem(problem)
 
     def _open_profile(self, profile: ProfileSnapshot | None) -> None:
         """Opens the sheet of a profile, or of a new one; an open sheet of any kind stays."""
-        place, commands = self._context.sheets, self.commands
+        place, commands = self.context.sheets, self.commands
         if place.sheet is not None:
             return
-        panel = ProfilePanel(self._theme, profile, self._context.servers.servers)
+        panel = ProfilePanel(self._theme, profile, self.context.servers.servers)
         panel.save_requested.connect(commands.save)
         panel.removal_requested.connect(commands.remove)
         commands.tools_listed.connect(panel.show_tools)
@@ -161,7 +161,7 @@ class ProfilesTab(Page):
         commands.list_tools()
 
     def _on_removed(self, profile: ProfileSnapshot) -> None:
-        toast = self._context.offer_undo(tr("The profile {name} is removed", name=profile.name))
+        toast = self.context.offer_undo(tr("The profile {name} is removed", name=profile.name))
         toast.action_requested.connect(partial(self.commands.bring_back, profile))
 
     def _build_nothing(self) -> EmptyState:

@@ -102,7 +102,7 @@ class FeedbackSheets(QObject):
             panel.show_failure(problem)
         elif isinstance(panel, FeedbackHistoryPanel):
             panel.show_entries(())
-            panel.show_fault(problem)
+            panel.show_problem(problem)
 
     def dismiss(self) -> None:
         if self._sheet is not None:

@@ -61,7 +61,7 @@ class ReadyAnswersPanel(SheetFrame):
 
     def show_failure(self, problem: Problem) -> None:
         self._save.setEnabled(True)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def _add(self, answer: str) -> QLineEdit:
         field = QLineEdit(answer)

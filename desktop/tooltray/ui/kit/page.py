@@ -7,6 +7,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
+
 
 class HubPhase(Enum):
     STARTING = "starting"
@@ -16,7 +19,7 @@ class HubPhase(Enum):
     ENDING = "ending"
 
 
-class Page(QWidget):
+class Page(QWidget, View):
     """A page of the window, or a tab of a page. It is refreshed whenever it is shown; a hidden page requests nothing from the hub.
 
     Attributes:
@@ -26,8 +29,9 @@ class Page(QWidget):
     need_person = Signal(int)  # so many things on it that a person should see to
     look_requested = Signal()  # it is shown, and wants to know how things are
 
-    def __init__(self) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
+        self.context = context
         self.setObjectName("Page")
         self.is_usable = False
         self.header_actions: Sequence[QWidget] = ()

@@ -21,7 +21,7 @@ from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.link.qt_tool_manager import QtToolManager
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.toast import Toast, show_toast
 
 
@@ -66,6 +66,15 @@ class Sheets(QObject):
         sheet = self._sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
         sheet.closed.connect(self._on_closed)
         sheet.show()
+        return sheet
+
+    def show(self, panel: SheetFrame) -> Sheet | None:
+        """Opens a sheet that its `close_requested` closes, unless another one is open; returns None then."""
+        if self._sheet is not None:
+            panel.deleteLater()
+            return None
+        sheet = self.open(panel)
+        panel.close_requested.connect(sheet.dismiss)
         return sheet
 
     def replace(self, panel: QWidget) -> Sheet:

@@ -36,8 +36,8 @@ class TabbedPage(Page):
     """
 
     def __init__(self, context: PageContext, title: str, entries: Sequence[TabEntry]) -> None:
-        super().__init__()
-        self._context, self._entries = context, tuple(entries)
+        super().__init__(context)
+        self._entries = tuple(entries)
         self._phase = HubPhase.STARTING
         self._made: dict[str, Page] = {}
         self._needing: dict[str, int] = {}  # how many things on a tab need a person
@@ -61,7 +61,7 @@ class TabbedPage(Page):
     def tab(self, name: str) -> Page:
         """Returns a tab; builds it at the first call."""
         if name not in self._made:
-            tab = self._made[name] = self._entries[self._index(name)].make(self._context)
+            tab = self._made[name] = self._entries[self._index(name)].make(self.context)
             self._stack.addWidget(tab)
             tab.need_person.connect(lambda count: self._on_need_person(name, count))
             tab.set_phase(self._phase)

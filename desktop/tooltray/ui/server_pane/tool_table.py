@@ -187,7 +187,7 @@ class ToolWordsPanel(SheetFrame):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why it could not be saved; the fields keep their content."""
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def _add_name(self) -> QLineEdit:
         title = tr("Name for AI clients")

@@ -130,7 +130,7 @@ class ServerSheets(QObject):
             return
         panel = DuplicatePanel(self._theme, server, [each.name for each in self._context.servers.servers])
         panel.duplicate_requested.connect(partial(self._commands.duplicate, name))
-        self._commands.refused.connect(panel.show_fault)
+        self._commands.refused.connect(panel.show_problem)
         sheet = self._place.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         self._commands.duplicated.connect(sheet.dismiss)

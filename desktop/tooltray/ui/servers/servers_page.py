@@ -51,9 +51,9 @@ class ServersPage(Page):
     """
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
+        super().__init__(context)
         theme, servers, wishes = context.theme, context.servers, context.wishes
-        self._context, self._theme, self._servers, self._wishes = context, theme, servers, wishes
+        self._theme, self._servers, self._wishes = theme, servers, wishes
         self._costs: dict[str, ServerCost] = {}
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
         self._install = ""  # a link that adds a server, opened before there was a hub
@@ -106,7 +106,7 @@ class ServersPage(Page):
         self._on_servers_changed()
 
     def _connect(self) -> None:
-        context, commands = self._context, self.commands
+        context, commands = self.context, self.commands
         commands.server_failed.connect(self.show_refusal)
         commands.tools_listed.connect(self.show_tools)
         commands.listing_changed.connect(self._filter.tokens.set_listing)
@@ -160,7 +160,7 @@ class ServersPage(Page):
             self.show_install(self._install)
 
     def _on_hub_changed(self) -> None:
-        snapshot = self._context.hub.snapshot
+        snapshot = self.context.hub.snapshot
         self.set_paused(self.is_usable and snapshot is not None and snapshot.is_paused)
         self.need_person.emit(sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
 
@@ -214,7 +214,7 @@ class ServersPage(Page):
         """Opens the sheet that adds a server with the content of a link, as soon as a hub runs; an open sheet stays."""
         self._install = "" if self.is_usable else link
         if self.is_usable and not self.sheets.open_add(link):
-            self._context.say(tr("Close what is open, then open the link again."))
+            self.context.say(tr("Close what is open, then open the link again."))
 
     def _build_header(self) -> Header:
         self._add = add = Button(self._theme, tr("Add server"), "primary", "plus")
@@ -229,7 +229,7 @@ class ServersPage(Page):
     @cached_property
     def discover(self) -> DiscoverTab:
         """The tab Discover, built when it is first needed."""
-        tab = DiscoverTab(self._context)
+        tab = DiscoverTab(self.context)
         tab.bundle_requested.connect(self.offers.open_bundle)
         self._parts.addWidget(tab)
         tab.set_phase(self._phase)
@@ -279,15 +279,15 @@ class ServersPage(Page):
             self._parts.setCurrentIndex(INSTALLED)
 
     def _build_empty(self) -> FirstStart:
-        empty, links = FirstStart(self._theme), self._context.links.part_asked
+        empty, links = FirstStart(self._theme), self.context.links.part_asked
         empty.move_requested.connect(partial(links.emit, "clients", "import", ""))
         empty.paste_requested.connect(partial(links.emit, "servers", "add", ""))
         empty.discover_requested.connect(partial(links.emit, "servers", "discover", ""))
-        starters = self.starters = StarterCommands(hub=self._context.hub, tasks=self._context.tasks, parent=self)
+        starters = self.starters = StarterCommands(hub=self.context.hub, tasks=self.context.tasks, parent=self)
         empty.starter_requested.connect(starters.add)
         starters.form_wanted.connect(partial(links.emit, "servers", "discover"))
         starters.failed.connect(self.notices.add_notice)
-        starters.done.connect(self._context.say)
+        starters.done.connect(self.context.say)
         return empty
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -359,7 +359,7 @@ class ServersPage(Page):
 
     def _look_for_clients(self) -> None:
         """Scans once for AI clients that have servers, for users without servers."""
-        scans = self._context.scans
+        scans = self.context.scans
         if self.is_usable and self.isVisible() and scans.scan is None and not scans.is_scanning:
             scans.look()
 
@@ -404,7 +404,7 @@ class ServersPage(Page):
             return
         self._keep_unsaved()
         tab = details.tab if details is not None else ""  # who compares two servers looks at the same of both
-        details = ServerDetails(self._context, server)
+        details = ServerDetails(self.context, server)
         details.close_requested.connect(self._on_close_details)
         details.wide_requested.connect(self._on_wide)
         details.set_cost(self._costs.get(server.name))
@@ -425,7 +425,7 @@ class ServersPage(Page):
         """Offers for a while to restore what the user has typed in the details that are closing."""
         if (details := self.details) is not None and (text := details.unsaved):
             name = details.server.name
-            toast = self._context.offer_undo(tr("Your changes to {name} are not saved", name=name))
+            toast = self.context.offer_undo(tr("Your changes to {name} are not saved", name=name))
             toast.action_requested.connect(partial(self._on_restore, name, text))
 
     def _on_restore(self, name: str, text: str) -> None:
@@ -462,8 +462,8 @@ class ServersPage(Page):
         self.show_server(name, SETTINGS)
 
     def _on_folder_requested(self, name: str) -> None:
-        self._context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))
+        self.context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))
 
     def _on_secrets_closed(self, problem: Problem | None) -> None:
-        if self._context.sheets.sheet is None or problem is None:
-            self.notices.set_secrets_problem(problem, self._context.hub.secret_backend)
+        if self.context.sheets.sheet is None or problem is None:
+            self.notices.set_secrets_problem(problem, self.context.hub.secret_backend)

@@ -76,7 +76,7 @@ class WhyPanel(SheetFrame):
 
     def _show_failure(self, problem: Problem | None) -> None:
         if self._is_open:
-            self.show_fault(problem)
+            self.show_problem(problem)
 
     async def _look(self) -> None:
         try:
@@ -165,7 +165,7 @@ class WhyPanel(SheetFrame):
         self._do(partial(self._apply, remedy))
 
     async def _apply(self, remedy: Remedy) -> None:
-        self.show_fault(None)
+        self.show_problem(None)
         clear(self._done)
         try:
             said = await self._client.apply_remedy(remedy.kind, remedy.value)

@@ -134,8 +134,8 @@ def servers_load_words(load: ProgramLoad) -> str:
 
 class AboutTab(Page):
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        self._context, self._theme = context, context.theme
+        super().__init__(context)
+        self._theme = context.theme
         self._area = ReadingScroll(tr("About"))
         self._fault = FaultArea(context.theme)
         column(self).addWidget(NoticesAbove(self._fault, self._area))
@@ -150,7 +150,7 @@ class AboutTab(Page):
         self.look_requested.connect(commands.look)
         commands.program_changed.connect(self.show_program)
         commands.load_changed.connect(self.show_load)
-        commands.failed.connect(self._fault.show_fault)
+        commands.failed.connect(self._fault.show_problem)
         commands.text_known.connect(self._open_text)
 
     def enable(self, is_usable: bool) -> None:
@@ -168,9 +168,9 @@ class AboutTab(Page):
         self._load.setText(load_words(load))
         self._servers_load.setText(servers_load_words(load))
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
-        self._fault.show_fault(problem)
+        self._fault.show_problem(problem)
 
     def _add_program(self) -> None:
         theme = self._theme
@@ -220,12 +220,12 @@ class AboutTab(Page):
         self._area.body.addLayout(heading(self._theme, title))
 
     def _on_copy(self, path: str) -> None:
-        self._context.copy(path, tr("The path is copied"))
+        self.context.copy(path, tr("The path is copied"))
 
     def _open_text(self, name: str, about: str, text: str) -> None:
-        if self._context.sheets.sheet is not None:
+        if self.context.sheets.sheet is not None:
             return
         panel = TextPanel(self._theme, name, about, text)
-        sheet = self._context.sheets.open(panel)
+        sheet = self.context.sheets.open(panel)
         panel.close_requested.connect(sheet.dismiss)
-        panel.copy_requested.connect(partial(self._context.copy, text, tr("Copied")))
+        panel.copy_requested.connect(partial(self.context.copy, text, tr("Copied")))

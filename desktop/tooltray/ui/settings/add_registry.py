@@ -47,16 +47,16 @@ class AddRegistryPanel(SheetFrame):
     def show_refusal(self, problem: Problem) -> None:
         """Shows why the registry cannot be used; the field keeps its content."""
         self._set_busy(False)
-        self.show_fault(problem)
+        self.show_problem(problem)
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _on_text_changed(self, text: str) -> None:
         self._use.setEnabled(bool(text.strip()))
-        self.show_fault(None)
+        self.show_problem(None)
 
     def _on_use(self) -> None:
         if self._use.isEnabled():
-            self.show_fault(None)
+            self.show_problem(None)
             self._set_busy(True)
             self.use_requested.emit(self._field.text().strip())
 

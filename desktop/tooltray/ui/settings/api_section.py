@@ -79,7 +79,7 @@ class ApiSection(QWidget):
         self._hidden.show()
         self._show.set_face(tr("Show"), "")
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
         clear(self._faults)
         if problem is not None:

@@ -81,7 +81,7 @@ class SetupChangesPanel(SheetFrame):
         return True
 
     def _show(self, changes: Sequence[SetupChange]) -> None:
-        self.show_fault(None)
+        self.show_problem(None)
         is_something = does_something(changes)
         self._what.setText(tr("This is what changes. Nothing is done yet.") if is_something else tr("Everything is so already."))
         self._table.set_rows(changes)
@@ -92,7 +92,7 @@ class SetupChangesPanel(SheetFrame):
 
     def show_refusal(self, problem: Problem) -> None:
         self._set_busy(False)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def _on_replace(self, is_on: bool) -> None:
         self._go.setEnabled(False)  # until it is known what that would do

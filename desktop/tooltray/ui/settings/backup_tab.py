@@ -23,7 +23,7 @@ class BackupTab(Page):
     import_requested = Signal()
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
+        super().__init__(context)
         self._theme = context.theme
         self._area = ReadingScroll(tr("Backup"))
         column(self).addWidget(self._area)
@@ -34,13 +34,13 @@ class BackupTab(Page):
         self.reset_requested.connect(commands.preview_reset)
         self.export_requested.connect(sheets.export)
         self.import_requested.connect(sheets.open_import)
-        commands.failed.connect(self.show_fault)
+        commands.failed.connect(self.show_problem)
         commands.done.connect(context.say)
 
     def enable(self, is_usable: bool) -> None:
         self._area.content.setEnabled(is_usable)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure above the rows; None removes it."""
         clear(self._fault)
         if problem is not None:

@@ -25,7 +25,7 @@ NOT_IN_NAMES = frozenset("{}")  # a placeholder ends there
 
 
 class CommandPanel(SheetFrame):
-    """A sheet that edits a command. Both signals carry its name and words; their receiver calls `show_fault`, or closes the sheet.
+    """A sheet that edits a command. Both signals carry its name and words; their receiver calls `show_problem`, or closes the sheet.
 
     Args:
         secret: the secret that the command prints; None: a new one.
@@ -102,7 +102,7 @@ class CommandPanel(SheetFrame):
         name = self._name.text().strip()
         self._reference.setText(tr("Settings refer to it as {reference}", reference=f"${{secret:{PREFIX}{name or 'NAME'}}}"))
         fault = self._fault_of(name)
-        self.show_fault(fault)
+        self.show_problem(fault)
         self._save.setEnabled(fault is None and bool(name and self._words) and self._words != self._words_before)
 
     def _fault_of(self, name: str) -> Problem | None:

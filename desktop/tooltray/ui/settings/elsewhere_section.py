@@ -74,7 +74,7 @@ class ElsewhereSection(QWidget):
             panel.close_requested.connect(sheet.dismiss)
             panel.save_requested.connect(commands.save_command)
             panel.remove_requested.connect(commands.remove_command)
-            commands.refused.connect(panel.show_fault)
+            commands.refused.connect(panel.show_problem)
             commands.command_saved.connect(sheet.dismiss)
             commands.command_removed.connect(sheet.dismiss)
 

@@ -173,11 +173,11 @@ class ReloadPlanPanel(SheetFrame):
 
     def show_refusal(self, problem: Problem) -> None:
         self._set_busy(False)
-        self.show_fault(problem)
+        self.show_problem(problem)
 
     def _on_go(self) -> None:
         self._set_busy(True)
-        self.show_fault(None)
+        self.show_problem(None)
         self.confirmed.emit()
 
     def _set_busy(self, is_busy: bool) -> None:

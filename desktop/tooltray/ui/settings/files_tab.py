@@ -126,7 +126,7 @@ class FilesTab(Page):
     file_requested = Signal(str)  # a path, to be opened
 
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
+        super().__init__(context)
         theme = context.theme
         self._theme, self._servers = theme, context.servers
         self._failing: frozenset[str] = frozenset()
@@ -154,7 +154,7 @@ class FilesTab(Page):
         commands.requests_changed.connect(self.show_requests)
         commands.trusted_changed.connect(self.show_trusted)
         commands.follows_changed.connect(self.show_follows)
-        commands.failed.connect(self.show_fault)
+        commands.failed.connect(self.show_problem)
         commands.done.connect(context.say)
         commands.on_hub_changed()
 
@@ -187,9 +187,9 @@ class FilesTab(Page):
     def show_follows(self, is_on: bool) -> None:
         self._follow.set_on(is_on)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
-        self._fault.show_fault(problem)
+        self._fault.show_problem(problem)
 
     def _fill(self, table: Table, rows: Sequence[object]) -> None:
         table.set_rows(rows)

@@ -24,7 +24,7 @@ SECTION_GAP = 20
 
 class GeneralTab(Page):
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
+        super().__init__(context)
         self._theme = context.theme
         self._area = ReadingScroll(tr("General"))
         self._fault = FaultArea(context.theme)
@@ -41,10 +41,10 @@ class GeneralTab(Page):
         self.enable(False)
         self.look_requested.connect(self.commands.look)
         self.look_requested.connect(self.activity.commands.look)
-        self.activity.commands.failed.connect(self._fault.show_fault)
+        self.activity.commands.failed.connect(self._fault.show_problem)
         self.commands.preferences_changed.connect(self.show_preferences)
         self.commands.login_changed.connect(self._login.set_on)
-        self.commands.failed.connect(self._fault.show_fault)
+        self.commands.failed.connect(self._fault.show_problem)
         context.hub.config_changed.connect(self.look_again)
 
     def enable(self, is_usable: bool) -> None:

@@ -83,9 +83,9 @@ class HttpSection(QWidget):
         self._port_row.setEnabled(http.is_enabled)
         self._draw_port()
         self._token_row.setVisible(not http.requires_token)  # else the list of clients with a token says it
-        self.show_fault(None)
+        self.show_problem(None)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure, else why HTTP is on and not open."""
         clear(self._fault)
         if (problem := problem or self._status.problem) is not None:

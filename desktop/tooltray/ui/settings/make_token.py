@@ -107,7 +107,7 @@ class MakeTokenPanel(SheetFrame):
 
     def show_refusal(self, problem: Problem) -> None:
         """Shows why no token was made; the fields keep their content."""
-        self.show_fault(problem)
+        self.show_problem(problem)
         self._draw()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -130,7 +130,7 @@ class MakeTokenPanel(SheetFrame):
 
     def _on_make(self) -> None:
         if self._make.isEnabled():
-            self.show_fault(None)
+            self.show_problem(None)
             self._make.setEnabled(False)
             lasts_s = float(self._lasts.chosen) * DAY_S if self._lasts.chosen else None
             self.make_requested.emit(self._field.text().strip(), self._scope.chosen, lasts_s, self._is_program and self._is_trusted)

@@ -22,8 +22,8 @@ CONTENT_WIDTH = 920
 
 class NetworkTab(Page):
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        theme, self._context = context.theme, context
+        super().__init__(context)
+        theme = context.theme
         self.http, self.api = HttpSection(theme), ApiSection(theme)
         self.servers, self.registries = ServerRegistrySection(theme), RegistrySection(theme)
         area = PageScroll(tr("Network"))
@@ -54,7 +54,7 @@ class NetworkTab(Page):
         self.servers.refresh_requested.connect(commands.refresh_servers)
         commands.servers_changed.connect(self.servers.show_status)
         commands.address_changed.connect(self.servers.show_address)
-        self.http.copy_requested.connect(self._context.copy)
+        self.http.copy_requested.connect(self.context.copy)
         self.registries.measure_requested.connect(commands.measure)
         self.registries.auto_detect_requested.connect(commands.set_auto_detect)
         self.registries.clear_requested.connect(commands.clear_registry)
@@ -63,8 +63,8 @@ class NetworkTab(Page):
         commands.http_changed.connect(self.show_http)
         tokens.http_changed.connect(self.show_http)
         commands.section_failed.connect(self._on_failed)
-        commands.done.connect(self._context.say)
-        self._context.hub.http_address_changed.connect(self.look_again)
+        commands.done.connect(self.context.say)
+        self.context.hub.http_address_changed.connect(self.look_again)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)
@@ -75,19 +75,19 @@ class NetworkTab(Page):
 
     def open_add_registry(self) -> None:
         """Opens the sheet that adds an npm registry."""
-        if self._context.sheets.sheet is not None:
+        if self.context.sheets.sheet is not None:
             return
-        panel, commands = AddRegistryPanel(self._context.theme), self.commands
+        panel, commands = AddRegistryPanel(self.context.theme), self.commands
         panel.use_requested.connect(commands.use_registry)
         commands.registry_refused.connect(panel.show_refusal)
-        sheet = self._context.sheets.open(panel)
+        sheet = self.context.sheets.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         commands.registry_saved.connect(sheet.dismiss)
 
     def _on_failed(self, where: str, problem: Problem | None) -> None:
         sections: dict[str, RegistrySection | ServerRegistrySection | HttpSection]
         sections = {"registry": self.registries, "servers": self.servers, "http": self.http}
-        sections[where].show_fault(problem)
+        sections[where].show_problem(problem)
 
     def _on_port(self, port: int) -> None:
         self.commands.set_http(True, port)

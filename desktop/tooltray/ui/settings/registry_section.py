@@ -72,7 +72,7 @@ class RegistrySection(QWidget):
         self._custom.set_text(status.custom_url)
         self._custom.setMaximumWidth(self._custom.fontMetrics().horizontalAdvance(status.custom_url) + 1)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
         clear(self._fault)
         if problem is not None:

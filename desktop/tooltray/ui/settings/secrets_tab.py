@@ -37,9 +37,8 @@ SEARCHED_FROM = 12  # secrets; fewer are seen at once
 
 class SecretsTab(Page):
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
+        super().__init__(context)
         theme = self._theme = context.theme
-        self._context = context
         self._secrets: StoredSecrets | None = None
         self.commands = SecretCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._asked = ""  # a secret that is to be shown once it is known
@@ -77,13 +76,13 @@ class SecretsTab(Page):
         self.place.check_requested.connect(commands.check)
         self.place.chosen.connect(commands.choose_place)
         commands.secrets_changed.connect(self.show_secrets)
-        commands.read_failed.connect(self._fault.show_fault)
-        commands.failed.connect(self._fault.show_fault)
+        commands.read_failed.connect(self._fault.show_problem)
+        commands.failed.connect(self._fault.show_problem)
         commands.place_failed.connect(self.place.show_problem)
         commands.removed.connect(self._on_removed)
-        commands.done.connect(self._context.say)
-        self._context.hub.config_changed.connect(self.look_again)
-        self._context.hub.secrets_changed.connect(self.look_again)
+        commands.done.connect(self.context.say)
+        self.context.hub.config_changed.connect(self.look_again)
+        self.context.hub.secrets_changed.connect(self.look_again)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)
@@ -114,9 +113,9 @@ class SecretsTab(Page):
 
     def open_new(self) -> None:
         """Opens the sheet for a new secret."""
-        if self._context.sheets.sheet is None:
-            panel = NewSecretPanel(self._context)
-            sheet = self._context.sheets.open(panel)
+        if self.context.sheets.sheet is None:
+            panel = NewSecretPanel(self.context)
+            sheet = self.context.sheets.open(panel)
             panel.close_requested.connect(sheet.dismiss)
             panel.stored.connect(sheet.dismiss)
             panel.stored.connect(self._on_stored)
@@ -125,14 +124,14 @@ class SecretsTab(Page):
         """Opens the sheet of one secret."""
         if command_of(secret) is not None:
             self.elsewhere.open_command(secret)
-        elif self._context.sheets.sheet is None:
-            panel = SecretPanel(self._context, secret)
-            sheet = self._context.sheets.open(panel)
+        elif self.context.sheets.sheet is None:
+            panel = SecretPanel(self.context, secret)
+            sheet = self.context.sheets.open(panel)
             panel.close_requested.connect(sheet.dismiss)
             panel.stored.connect(sheet.dismiss)
             panel.stored.connect(self._on_stored)
             panel.server_requested.connect(sheet.dismiss)
-            panel.server_requested.connect(partial(self._context.links.part_asked.emit, "servers", "server"))
+            panel.server_requested.connect(partial(self.context.links.part_asked.emit, "servers", "server"))
             panel.remove_requested.connect(self._on_remove)
             panel.sign_out_requested.connect(self.commands.sign_out)
 
@@ -181,7 +180,7 @@ class SecretsTab(Page):
         lines.addWidget(CodeLabel(self._theme, secret.name))
         lines.addWidget(ElidedLabel(self._theme, tr("For {servers}", servers=used_by(secret)), "caption", "muted"))
         line.addWidget(words)
-        entry = SecretEntry(self._context, secret.name)
+        entry = SecretEntry(self.context, secret.name)
         entry.stored.connect(self._on_stored)
         line.addWidget(entry, 1)
         return widget
@@ -241,22 +240,22 @@ class SecretsTab(Page):
     def _on_stored(self, name: str) -> None:
         if running := self._running_with(name):
             text = tr("{name} is stored. {servers} still runs with the old value.", name=name, servers=", ".join(running))
-            toast = show_toast(self._theme, self._context.window, text, tr("Restart"))
+            toast = show_toast(self._theme, self.context.window, text, tr("Restart"))
             toast.action_requested.connect(partial(self._restart, running))
         else:
-            self._context.say(tr("{name} is stored", name=name))
+            self.context.say(tr("{name} is stored", name=name))
         self.commands.look()
 
     def _running_with(self, name: str) -> list[str]:
         """Returns the running servers that got the secret's previous value, and get the new one only after a restart."""
         known = self._secrets.secrets if self._secrets is not None else ()
         users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
-        found = [self._context.servers.find(user) for user in users]
+        found = [self.context.servers.find(user) for user in users]
         return [server.name for server in found if server is not None and server.state is ServerState.RUNNING]
 
     def _restart(self, servers: list[str]) -> None:
         for server in servers:
-            self._context.wishes.restart_requested.emit(server)
+            self.context.wishes.restart_requested.emit(server)
 
     def _on_remove(self, name: str) -> None:
         self.commands.remove([name])
@@ -266,11 +265,11 @@ class SecretsTab(Page):
             self.commands.remove([each.name for each in self._secrets.secrets if is_unused(each)])
 
     def _on_removed(self, names: list[str]) -> None:
-        toast = self._context.offer_undo(removed_words(names))
+        toast = self.context.offer_undo(removed_words(names))
         toast.action_requested.connect(partial(self.commands.restore, names))
 
     def _show_asked(self) -> None:
-        if not self._asked or self._secrets is None or self._context.sheets.sheet is not None:
+        if not self._asked or self._secrets is None or self.context.sheets.sheet is not None:
             return
         name, self._asked = self._asked, ""
         secret = next((each for each in self._secrets.secrets if each.name == name), SecretSnapshot(name, False))

@@ -59,7 +59,7 @@ class ServerRegistrySection(QWidget):
         """Shows the age of the copy, and why it was not updated."""
         self._status.set_text(server_registry(status, datetime.now()))
         self._refresh.setEnabled(not status.is_updating and self._address is not False)
-        self.show_fault(status.problem)
+        self.show_problem(status.problem)
 
     def show_address(self, address: str | bool) -> None:
         """Shows which registry is used: an address, True for the official one, False for none."""
@@ -70,7 +70,7 @@ class ServerRegistrySection(QWidget):
         self._refresh.setEnabled(address is not False)
         self._draw()
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
         clear(self._fault)
         if problem is not None:

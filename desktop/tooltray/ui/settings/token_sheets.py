@@ -123,7 +123,7 @@ class TokenSheets(QObject):
         http.tokens.revoke_requested.connect(commands.revoke_client)
         commands.token_known.connect(api.show_token)
         commands.copied.connect(context.copy)
-        commands.failed.connect(api.show_fault)
+        commands.failed.connect(api.show_problem)
         commands.done.connect(context.say)
         commands.client_revoked.connect(self._on_client_revoked)
         commands.clients_known.connect(http.tokens.set_tokens)

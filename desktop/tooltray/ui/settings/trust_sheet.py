@@ -214,12 +214,12 @@ class TrustPanel(SheetFrame):
         if not own:
             self.close_requested.emit()
         elif tuple(own[:MOST_ENTRIES]) != self.shown:
-            self.show_fault(None)
+            self.show_problem(None)
             self._show(own)
 
     def show_refusal(self, problem: Problem) -> None:
         self._is_busy = False
-        self.show_fault(problem)
+        self.show_problem(problem)
         self._begin_guard()
 
     def _show(self, requests: Sequence[TrustRequest]) -> None:
@@ -260,7 +260,7 @@ class TrustPanel(SheetFrame):
     def _on_go(self) -> None:
         wanted = self._wanted
         self._is_busy = True
-        self.show_fault(None)
+        self.show_problem(None)
         self._draw()
         self.trusted.emit(self._project, wanted)
 

@@ -128,7 +128,7 @@ class OfferedList(QWidget):
 
     def _on_failed(self, problem: Problem | None) -> None:
         if self._preview is None:
-            self._fault.show_fault(problem)
+            self._fault.show_problem(problem)
 
     def _on_server(self, _server: object) -> None:
         self._again.start()

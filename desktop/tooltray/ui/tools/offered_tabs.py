@@ -18,7 +18,7 @@ class OfferedTab(Page):
     """
 
     def __init__(self, context: PageContext, kind: str, hint: str) -> None:
-        super().__init__()
+        super().__init__(context)
         self.list = OfferedList(context, kind)
         search = SearchField(context.theme, hint)
         search.textChanged.connect(self.list.search)

@@ -21,8 +21,7 @@ T = TypeVar("T", bound=Page)
 
 class ToolsPage(Page):
     def __init__(self, context: PageContext) -> None:
-        super().__init__()
-        self._context = context
+        super().__init__(context)
         self._phase = HubPhase.STARTING
         self._made: list[Page] = []
         self.tries = TrySheets(context, self)
@@ -35,19 +34,19 @@ class ToolsPage(Page):
         self._stack = QStackedWidget()
         layout.addWidget(self._stack, 1)
         self.show_tab(TOOLS)
-        self.tries.failed.connect(self.tools.show_fault)
+        self.tries.failed.connect(self.tools.show_problem)
 
     @cached_property
     def tools(self) -> ToolsTab:
-        return self._made_now(ToolsTab(self._context, self.tries))
+        return self._made_now(ToolsTab(self.context, self.tries))
 
     @cached_property
     def prompts(self) -> PromptsTab:
-        return self._made_now(PromptsTab(self._context))
+        return self._made_now(PromptsTab(self.context))
 
     @cached_property
     def resources(self) -> ResourcesTab:
-        return self._made_now(ResourcesTab(self._context))
+        return self._made_now(ResourcesTab(self.context))
 
     def set_phase(self, phase: HubPhase) -> None:
         self._phase = phase

@@ -71,8 +71,8 @@ class ToolsTab(Page):
     """The tab with every tool of every server that was ever listed."""
 
     def __init__(self, context: PageContext, tries: TrySheets) -> None:
-        super().__init__()
-        self._context, self._theme, self._tries = context, context.theme, tries
+        super().__init__(context)
+        self._theme, self._tries = context.theme, tries
         self._tools: Sequence[ToolSnapshot] | None = None
         self._costs: ToolCosts | None = None
         self._are_costs_unread = self._are_uses_unread = False  # a look has failed; before there was one nothing is said
@@ -109,9 +109,9 @@ class ToolsTab(Page):
         self._wanted = name
         self._show_wanted()
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
-        self._fault.show_fault(problem)
+        self._fault.show_problem(problem)
 
     # building
 
@@ -143,7 +143,7 @@ class ToolsTab(Page):
         text = tr("Tools come from servers. What a server offers is listed here once it has run.")
         ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
         empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
-        empty.way_chosen.connect(lambda _: self._context.links.part_asked.emit("servers", "add", ""))
+        empty.way_chosen.connect(lambda _: self.context.links.part_asked.emit("servers", "add", ""))
         return empty
 
     def _make_bar(self) -> QWidget:
@@ -197,7 +197,7 @@ class ToolsTab(Page):
         ]
 
     def _connect(self) -> None:
-        commands, hub = self.commands, self._context.hub
+        commands, hub = self.commands, self.context.hub
         self.look_requested.connect(commands.look)
         commands.tools_changed.connect(self._on_tools)
         commands.costs_changed.connect(self._on_costs)
@@ -206,9 +206,9 @@ class ToolsTab(Page):
         commands.median_read.connect(self._on_median)
         commands.switched.connect(self._on_switched)
         commands.profile_made.connect(self._on_profile_made)
-        commands.failed.connect(self.show_fault)
-        self._context.tools.tool_list_changed.connect(self._on_list_changed)
-        self._context.servers.server_changed.connect(self._draw_soon)
+        commands.failed.connect(self.show_problem)
+        self.context.tools.tool_list_changed.connect(self._on_list_changed)
+        self.context.servers.server_changed.connect(self._draw_soon)
         hub.tool_call_result.connect(self._on_call)
         hub.grants_changed.connect(self.look_again)
         hub.config_changed.connect(self.look_again)
@@ -288,7 +288,7 @@ class ToolsTab(Page):
 
     def _draw_unknown(self) -> None:
         """Shows which servers' tools are unknown, since these may have tools."""
-        unread = [server.name for server in self._context.servers.servers if not server.is_listed and not server.is_disabled]
+        unread = [server.name for server in self.context.servers.servers if not server.is_listed and not server.is_disabled]
         names = ", ".join(unread[:MOST_NAMES]) + ("…" if len(unread) > MOST_NAMES else "")
         parts = [tr("Not known yet: the tools of {names}", names=names)] if unread else []
         if self._are_uses_unread:
@@ -317,8 +317,8 @@ class ToolsTab(Page):
         details.close_requested.connect(self._close_details)
         details.try_requested.connect(self._on_try)
         details.copy_requested.connect(self._on_copy)
-        details.words_requested.connect(self._context.wishes.tool_requested)
-        details.part_requested.connect(self._context.links.part_asked)
+        details.words_requested.connect(self.context.wishes.tool_requested)
+        details.part_requested.connect(self.context.links.part_asked)
         self._split.open_details(details)
         self.commands.read_definitions(row.tool.server)
         if row.use is not None:
@@ -349,7 +349,7 @@ class ToolsTab(Page):
         self._tries.open(tool.name)
 
     def _on_copy(self, name: str) -> None:
-        self._context.copy(name, tr("The name is copied"))
+        self.context.copy(name, tr("The name is copied"))
 
     def _on_switch(self, row: ToolRow, on: bool) -> None:
         self._table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list
@@ -367,7 +367,7 @@ class ToolsTab(Page):
             words = tr("{name} is on", name=name) if on else tr("{name} is off", name=name)
         else:
             words = tr("{count} tools are on", count=len(tools)) if on else tr("{count} tools are off", count=len(tools))
-        self._context.offer_undo(words).action_requested.connect(partial(self._switch_back, tuple(tools), not on))
+        self.context.offer_undo(words).action_requested.connect(partial(self._switch_back, tuple(tools), not on))
 
     def _switch_back(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
         self.commands.switch(tools, on)
@@ -389,14 +389,14 @@ class ToolsTab(Page):
 
     def _ask_for_profile(self, rows: Sequence[ToolRow]) -> None:
         panel = ProfileNamePanel(self._theme, rows)
-        sheet = self._context.sheets.open(panel)
+        sheet = self.context.sheets.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         panel.save_requested.connect(self.commands.make_profile)
-        self.commands.refused.connect(panel.show_fault)
+        self.commands.refused.connect(panel.show_problem)
         self.commands.profile_made.connect(sheet.dismiss)
 
     def _on_profile_made(self, name: str) -> None:
         self._is_hint_put_away = True
         self._draw_hint()
-        toast = self._context.offer_undo(tr("The profile {name} is made. Give it to a client under AI clients.", name=name))
+        toast = self.context.offer_undo(tr("The profile {name} is made. Give it to a client under AI clients.", name=name))
         toast.action_requested.connect(partial(self.commands.remove_profile, name))

@@ -48,7 +48,7 @@ class FaultArea(QWidget):
         self._layout = column(self, margins=(24, top, 24, 12))
         self.hide()
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows what failed; None removes it."""
         clear(self._layout)
         if problem is not None:

@@ -1,5 +1,7 @@
 """A sheet over the window with its content: dimmed background, title, body, buttons; and how long a consent is guarded."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QWidget
@@ -10,7 +12,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.keyboard import move_focus
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.page_frame import FittedScroll
@@ -167,6 +169,7 @@ class SheetFrame(Surface):
 
     def __init__(self, theme: Theme, name: str, width: int) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
+        self._first_focus: QWidget | None = None
         self.setMaximumWidth(width)
         self.setAccessibleName(name)
         layout = column(self)
@@ -191,7 +194,25 @@ class SheetFrame(Surface):
         self.buttons = row(margins=(24, 14, 24, 14))
         layout.addLayout(self.buttons)
 
-    def show_fault(self, problem: Problem | None) -> None:
+    def add_button(self, text: str, slot: Callable[[], object], variant: str = "secondary", icon: str = "") -> Button:
+        """Adds a button at the right, behind the others; `slot` is called by a click."""
+        if not self.buttons.count():
+            self.buttons.addStretch(1)
+        button = Button(self._theme, text, variant, icon)
+        button.clicked.connect(slot)
+        self.buttons.addWidget(button)
+        return button
+
+    def set_first_focus(self, widget: QWidget) -> None:
+        """Sets the widget that gets the focus when the sheet is shown."""
+        self._first_focus = widget
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._first_focus is not None and self._first_focus.isVisibleTo(self):
+            self._first_focus.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
         clear(self._fault)
         if problem is not None:

@@ -1,0 +1,47 @@
+"""SheetView: a sheet that awaits verbs; and `confirm`, a question with two answers."""
+
+import asyncio
+
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.sheet import SheetFrame
+
+QUESTION_WIDTH = 480
+
+
+class SheetView(SheetFrame, View):
+    """The base of sheets that await verbs; a failure is shown at the top of the sheet."""
+
+    def __init__(self, context: PageContext, name: str, width: int) -> None:
+        super().__init__(context.theme, name, width)
+        self.context = context
+
+    def close_sheet(self) -> None:
+        """Closes the sheet."""
+        self.close_requested.emit()
+
+
+async def confirm(context: PageContext, title: str, text: str, *, yes: str, no: str, variant: str = "primary") -> bool:
+    """Asks in a sheet, and returns whether the user agreed; False without asking if another sheet is open.
+
+    Args:
+        yes, no: the texts of the buttons; `no` has the focus.
+        variant: of the button `yes`, such as "danger".
+    """
+    agreed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+    def answer(is_yes: bool) -> None:
+        if not agreed.done():
+            agreed.set_result(is_yes)
+
+    panel = SheetFrame(context.theme, title, QUESTION_WIDTH)
+    panel.body.addWidget(Label(context.theme, text, "body", "secondary", wrap=True))
+    panel.set_first_focus(panel.add_button(no, panel.close_requested.emit))
+    panel.add_button(yes, lambda: answer(True), variant)
+    if (sheet := context.sheets.show(panel)) is None:
+        return False
+    sheet.closed.connect(lambda: answer(False))
+    is_agreed = await agreed
+    sheet.dismiss()
+    return is_agreed

@@ -1,0 +1,102 @@
+"""View: what pages, panes and sheets have in common. They await the API's verbs, and show why one failed. Leaf widgets stay passive: they
+draw what they are given and emit what the user does."""
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from shiboken6 import isValid
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.ui.kit.action import CoalescedRead, Work
+
+if TYPE_CHECKING:
+    from tooltray.ui.kit.page_context import PageContext
+    from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+
+Show = Callable[[Problem | None], object]
+"""Shows why something failed; None: it works now."""
+
+
+class View:
+    """A mixin of widgets that await verbs.
+
+    Attributes:
+        context: what the window lends to its views; set in the constructor.
+    """
+
+    context: "PageContext"
+
+    @property
+    def hub(self) -> "QtMcpPresenter":
+        """The API: `self.hub.servers.stop_server(name)`."""
+        return self.context.hub
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why an action or a read of this view failed; None: it works now. Unless overridden, a notice above the pages."""
+        if problem is not None:
+            self.context.notices.add_notice(problem)
+
+    def run(
+        self,
+        work: Coroutine[object, object, object],
+        *,
+        then: Work | None = None,
+        said: str = "",
+        undo: Work | None = None,
+        show: Show | None = None,
+    ) -> None:
+        """Awaits `work` in the background. It also ends after the view is closed; a failure is then a notice above the pages.
+
+        Args:
+            then: awaited afterwards, also after a failure and after `undo`, so that controls show what is true: mostly a read.
+            said: shown in a toast after success.
+            undo: undoes the work; its button is in that toast.
+            show: gets the failure, or None after success; by default `show_problem`.
+        """
+        show = show or self.show_problem
+        undone = (lambda: self._run(undo(), then, _nothing, show)) if undo is not None else None
+        self.context.tasks.spawn(self._run(work, then, partial(self._said, said, undone), show), name=type(self).__name__)
+
+    def reading(self, read: Work) -> Callable[[], None]:
+        """Returns a function that requests a read: one runs at a time, and once more if another was requested meanwhile."""
+        return CoalescedRead(read, tasks=self.context.tasks, name=type(self).__name__, show=self.show_problem).ask
+
+    async def _run(self, work: Coroutine[object, object, object], then: Work | None, succeeded: Callable[[], None], show: Show) -> None:
+        problem = await self._failure_of(work)
+        if problem is None:
+            succeeded()
+        if then is not None and self._is_there:
+            later = await self._failure_of(then())
+            problem = problem or later
+        if self._is_there:
+            show(problem)
+        elif problem is not None and isValid(self.context.window):
+            self.context.notices.add_notice(problem)
+
+    async def _failure_of(self, work: Coroutine[object, object, object]) -> Problem | None:
+        try:
+            await work
+        except TooltrayError as error:
+            return error.problem
+        except RuntimeError:  # about a widget that was deleted meanwhile: there is nothing to be drawn any more
+            if self._is_there:
+                raise
+        return None
+
+    def _said(self, said: str, undo: Work | None) -> None:
+        if not isValid(self.context.window):
+            return
+        if undo is not None:
+            self.context.offer_undo(said, undo)
+        elif said:
+            self.context.say(said)
+
+    @property
+    def _is_there(self) -> bool:
+        return not isinstance(self, QObject) or isValid(self)
+
+
+def _nothing() -> None:
+    """Does nothing."""
