@@ -90,7 +90,7 @@ async def test_http_that_is_on_and_not_open_says_why(theme: Theme) -> None:
         desk.engine.http = HttpStatus(is_enabled=True, problem=Problem("port 7717 is taken"))
         page = await opened(desk)
         await until(lambda: "Port 7717 is taken" in drawn(page))
-        page.commands.section_failed.emit("http", None)
+        page.http.show_problem(None)
         await until(lambda: "Port 7717 is taken" in drawn(page))  # still
 
 
@@ -106,10 +106,10 @@ async def test_the_person_s_own_registry_is_shown_as_whole_as_there_is_room_and_
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
         assert "Your registry" not in drawn(page)
-        page.commands.registry_changed.emit(replace(STATUS, custom_url="https://npm.example/"))
+        page.registries.show_registries(replace(STATUS, custom_url="https://npm.example/"))
         await until(lambda: "https://npm.example/" in drawn(page))
         long = "https://npm.example/" + "repository/" * 30
-        page.commands.registry_changed.emit(replace(STATUS, custom_url=long))
+        page.registries.show_registries(replace(STATUS, custom_url=long))
         await until(lambda: any("…" in line and line.startswith("https") and line.endswith("ry/") for line in drawn(page).split("\n")))
         control(page, "Use no longer").click()
         await desk.asked("set_custom_npm_registry", "")

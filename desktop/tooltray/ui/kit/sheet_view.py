@@ -17,9 +17,11 @@ class SheetView(SheetFrame, View):
         super().__init__(context.theme, name, width)
         self.context = context
 
-    def close_sheet(self) -> None:
-        """Closes the sheet."""
-        self.close_requested.emit()
+    def hold(self) -> None:
+        """Stops clicks beside the sheet from closing it, since its content would be lost."""
+        sheet = self.context.sheets.sheet
+        if sheet is not None and sheet.panel is self:
+            sheet.hold()
 
 
 async def confirm(context: PageContext, title: str, text: str, *, yes: str, no: str, variant: str = "primary") -> bool:

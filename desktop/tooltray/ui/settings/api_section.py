@@ -1,56 +1,49 @@
 """The section about programs that control Tooltray over HTTP: whether they may, the address, and their tokens. A token is shown only while
 the user wants to see it."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.token_list import TokenList
-from tooltray.ui.theme import Theme
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
+from tooltray.ui.kit.sheet_view import confirm
+from tooltray.ui.settings.make_token import TokenSheet
+from tooltray.ui.settings.token_list import TokenList, program_line
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.setting_rows import heading, setting_row
-from tooltray.ui.widgets.surface import Surface, clear, column, divider
+from tooltray.ui.widgets.setting_rows import setting_row
+from tooltray.ui.widgets.surface import Surface, column, divider
 
 HIDDEN = "•" * 24  # says nothing, not even how long it is
 
 
-class ApiSection(QWidget):
-    """The section about programs' access. `copy_requested` carries a text and what it is. The section holds the token only while it is
-    shown.
+class ApiSection(Section):
+    """The section about programs' access. It holds the token only while it is shown.
+
+    Args:
+        read: reads the status for all sections that show it.
     """
 
-    enabled_requested = Signal(bool)
-    trust_requested = Signal()
-    distrust_requested = Signal()
-    copy_requested = Signal(str, str)
-    token_requested = Signal()
-    token_copy_requested = Signal()
-    rotation_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme, self._address, self._is_shown = theme, "", False
-        body = column(self, spacing=10)
+    def __init__(self, context: PageContext, read: Work) -> None:
+        theme = context.theme
         below = ElidedLabel(theme, tr("Scripts and other programs on this computer can do what you can do here."), "caption", "muted")
-        body.addLayout(heading(theme, tr("Programs"), below))
-        self._faults = column()
-        body.addLayout(self._faults)
+        super().__init__(context, tr("Programs"), below)
+        self._read, self._address, self._is_shown = read, "", False
         box = Surface(theme)
         self._lines = column(box, margins=(16, 0, 16, 0))
         self._switch = Switch(theme, tr("Let programs control Tooltray"))
-        self._switch.clicked.connect(self.enabled_requested)
+        self._switch.clicked.connect(self._on_switched)
         text = tr("Over HTTP, with tokens of their own.")
         self._lines.addWidget(setting_row(theme, tr("Let programs control Tooltray"), text, self._switch))
         self._details = QWidget()
         self._add_details()
         self._lines.addWidget(self._details)
-        body.addWidget(box)
+        self.body.addWidget(box)
         self.show_http(HttpStatus())
 
     def show_http(self, http: HttpStatus) -> None:
@@ -79,11 +72,9 @@ class ApiSection(QWidget):
         self._hidden.show()
         self._show.set_face(tr("Show"), "")
 
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure; None removes it."""
-        clear(self._faults)
-        if problem is not None:
-            self._faults.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+    async def read_tokens(self) -> None:
+        """Reads the programs' tokens, and shows them."""
+        self.tokens.set_tokens([program_line(each) for each in await self.hub.access.list_api_tokens() if not each.is_default])
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -104,10 +95,12 @@ class ApiSection(QWidget):
         self._show = Button(theme, tr("Show"), small=True)
         self._show.clicked.connect(self._on_show)
         copy = IconButton(theme, "copy", tr("Copy the token"), small=True)
-        copy.clicked.connect(self.token_copy_requested)
+        copy.clicked.connect(lambda: self.run(self._copy_token()))
         rotate = Button(theme, tr("Make another…"), small=True)
-        rotate.clicked.connect(self.rotation_requested)
+        rotate.clicked.connect(lambda: self.run(self._rotate()))
         self.tokens = TokenList(theme, tr("Further tokens"), tr("One for each program: what it may, for how long, and revoked one by one."))
+        self.tokens.new_requested.connect(self._open)
+        self.tokens.revoke_requested.connect(self._on_revoke)
         for widget in (
             setting_row(theme, tr("Address"), "", self._url, self._copy),
             setting_row(theme, tr("Default token"), "", self._hidden, copy, self._show, rotate),
@@ -117,9 +110,9 @@ class ApiSection(QWidget):
             lines.addWidget(widget)
         lines.insertWidget(lines.indexOf(self.tokens) - 1, self._whole)  # below the token's own line
         yes = Button(theme, tr("New trusted token"), small=True)
-        yes.clicked.connect(self.trust_requested)
+        yes.clicked.connect(lambda: self._open(is_trusted=True))
         no = Button(theme, tr("No"), small=True)
-        no.clicked.connect(self.distrust_requested)
+        no.clicked.connect(lambda: self.run(self.hub.access.set_api_enabled(True, False), then=self._read))
         self._asked = Banner(
             theme,
             "warning",
@@ -131,10 +124,38 @@ class ApiSection(QWidget):
         lines.addSpacing(12)
 
     def _on_copy(self) -> None:
-        self.copy_requested.emit(self._address, tr("The address is copied"))
+        self.context.copy(self._address, tr("The address is copied"))
+
+    def _on_switched(self, is_on: bool) -> None:
+        """Switches programs' access on or off; trusted tokens stay trusted."""
+        self.run(self.hub.access.set_api_enabled(is_on, None), then=self._read)
 
     def _on_show(self) -> None:
         if self._is_shown:
             self.hide_token()
         else:
-            self.token_requested.emit()
+            self.run(self._show_token())
+
+    async def _show_token(self) -> None:
+        self.show_token(await self.hub.access.get_api_token())
+
+    async def _copy_token(self) -> None:
+        self.context.copy(await self.hub.access.get_api_token(), tr("The token is copied"))
+
+    async def _rotate(self) -> None:
+        """Replaces the default token after a question; the old one stops working."""
+        text = tr("Programs that use the current token lose access at once, and their connections end. Give them the new one.")
+        if await confirm(self.context, tr("Make another token?"), text, yes=tr("Make another"), no=tr("Keep it")):
+            self.show_token(await self.hub.access.rotate_api_token())
+            self.context.say(tr("The token is another one now"))
+
+    def _open(self, *, is_trusted: bool = False) -> None:
+        self.context.sheets.show(TokenSheet(self.context, self._read_all, is_program=True, is_trusted=is_trusted))
+
+    def _on_revoke(self, name: str) -> None:
+        said = tr("The token {name} is revoked", name=name)
+        self.run(self.hub.access.revoke_api_token(name), then=self._read_all, said=said)
+
+    async def _read_all(self) -> None:
+        await self._read()
+        await self.read_tokens()

@@ -1,43 +1,43 @@
 """The section about HTTP access for AI clients: whether it is on, its address, and a token for each client. Draws frozen snapshots."""
 
-from PySide6.QtCore import QUrl, Signal
+from functools import partial
+
+from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.token_list import TokenList
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
+from tooltray.ui.settings.make_token import TokenSheet
+from tooltray.ui.settings.token_list import TokenList, client_line
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.digits import take_digits
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.setting_rows import group, setting_row
+from tooltray.ui.widgets.surface import column
 
 PORT_WIDTH = 92  # px
 HIGHEST_PORT = 65535
 
 
-class HttpSection(QWidget):
-    """The section about HTTP access. `copy_requested` carries a text and what it is."""
+class HttpSection(Section):
+    """The section about HTTP access.
 
-    enabled_requested = Signal(bool)
-    port_requested = Signal(int)
-    copy_requested = Signal(str, str)
+    Args:
+        read: reads the status for all sections that show it.
+    """
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self._status = HttpStatus()
-        body = column(self, spacing=10)
+    def __init__(self, context: PageContext, read: Work) -> None:
+        theme = context.theme
         text = ElidedLabel(theme, tr("For clients that cannot start the bridge. Only this computer can connect."), "caption", "muted")
-        body.addLayout(heading(theme, tr("HTTP access"), text))
-        self._fault = column()
-        body.addLayout(self._fault)
+        super().__init__(context, tr("HTTP access"), text)
+        self._status = HttpStatus()
+        self._read = read
         self._switch = Switch(theme, tr("HTTP access"))
-        self._switch.clicked.connect(self.enabled_requested)
+        self._switch.clicked.connect(self._on_switched)
         self._url = Label(theme, "", "mono", "secondary")
         self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
         self._copy.clicked.connect(self._on_copy)
@@ -54,6 +54,8 @@ class HttpSection(QWidget):
         token = Label(theme, tr("No token is asked for."), "caption", "secondary")
         self._token_row = setting_row(theme, tr("Token"), "", token)
         self.tokens = TokenList(theme, tr("Clients with a token"), tr("Each client needs its own."))
+        self.tokens.new_requested.connect(self._on_new)
+        self.tokens.revoke_requested.connect(self._on_revoke)
         tokens = QWidget()  # the two are one row of the box, so that no line is left where the first is not shown
         lines = column(tokens)
         lines.addWidget(self._token_row)
@@ -64,7 +66,7 @@ class HttpSection(QWidget):
             self._port_row,
             tokens,
         )
-        body.addWidget(group(theme, *rows))
+        self.body.addWidget(group(theme, *rows))
         self.show_http(self._status)
 
     @property
@@ -87,9 +89,11 @@ class HttpSection(QWidget):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure, else why HTTP is on and not open."""
-        clear(self._fault)
-        if (problem := problem or self._status.problem) is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        super().show_problem(problem or self._status.problem)
+
+    async def read_tokens(self) -> None:
+        """Reads the clients' tokens, and shows them."""
+        self.tokens.set_tokens([client_line(each) for each in await self.hub.access.list_client_tokens()])
 
     def _draw_port(self) -> None:
         text = self._port.text()
@@ -97,7 +101,17 @@ class HttpSection(QWidget):
 
     def _on_port(self) -> None:
         if self._move.isEnabled():
-            self.port_requested.emit(int(self._port.text()))
+            self.run(self.hub.access.set_http_enabled(True, int(self._port.text())), then=self._read)
+
+    def _on_switched(self, is_on: bool) -> None:
+        self.run(self.hub.access.set_http_enabled(is_on, None), then=self._read)
 
     def _on_copy(self) -> None:
-        self.copy_requested.emit(self._status.url, tr("The address is copied"))
+        self.context.copy(self._status.url, tr("The address is copied"))
+
+    def _on_new(self) -> None:
+        self.context.sheets.show(TokenSheet(self.context, self.read_tokens, is_program=False))
+
+    def _on_revoke(self, name: str) -> None:
+        access, said = self.hub.access, tr("The token {name} is revoked", name=name)
+        self.run(access.remove_client_token(name), then=self.read_tokens, said=said, undo=partial(access.restore_client_token, name))

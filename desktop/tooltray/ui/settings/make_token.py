@@ -1,18 +1,22 @@
 """The sheet that makes a token, and the one that shows it, once."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from typing import cast
+
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.clients import Scope
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.settings.token_list import client_entry, trust_note
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import setting_row
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import clear, column
 
 WIDTH = 560
@@ -21,21 +25,18 @@ DAY_S = 86_400.0
 DAYS = ("30", "90", "365")
 
 
-class MakeTokenPanel(SheetFrame):
-    """A sheet that makes a token. `make_requested` carries the name, the scope, seconds or None, and whether the token is trusted; its
-    receiver calls `show_token` or `show_refusal`. `copy_requested` carries a text and what it is.
+class TokenSheet(SheetView):
+    """A sheet that makes a token, and shows it.
 
     Args:
+        read: reads what the page shows of tokens.
         is_program: the token is for a program that controls Tooltray, and not for an AI client.
         is_trusted: the choice at first.
     """
 
-    make_requested = Signal(str, str, object, bool)
-    copy_requested = Signal(str, str)
-
-    def __init__(self, theme: Theme, *, is_program: bool, is_trusted: bool = False) -> None:
-        super().__init__(theme, tr("New token for a program") if is_program else tr("New token for an AI client"), WIDTH)
-        self._is_program = is_program
+    def __init__(self, context: PageContext, read: Work, *, is_program: bool, is_trusted: bool = False) -> None:
+        super().__init__(context, tr("New token for a program") if is_program else tr("New token for an AI client"), WIDTH)
+        theme, self._read, self._is_program = context.theme, read, is_program
         self._form = QWidget()
         form = column(self._form, spacing=12)
         form.addWidget(Label(theme, tr("Name"), "strong"))
@@ -72,19 +73,10 @@ class MakeTokenPanel(SheetFrame):
         self.body.addWidget(self._form)
         self._made = column(spacing=10)
         self.body.addLayout(self._made)
-        self.buttons.addStretch(1)
-        self._close = Button(theme, tr("Cancel"))
-        self._close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._close)
-        self._make = Button(theme, tr("Make token"), "primary")
-        self._make.clicked.connect(self._on_make)
-        self.buttons.addWidget(self._make)
+        self._close = self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._make = self.add_button(tr("Make token"), self._on_make, "primary")
+        self.set_first_focus(self._field)
         self._draw()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._form.isVisibleTo(self):
-            self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_token(self, token: str, entry: str, note: str = "") -> None:
         """Shows the new token.
@@ -93,6 +85,7 @@ class MakeTokenPanel(SheetFrame):
             entry: what to paste into the config of an AI client; empty: nothing.
             note: what else the user has to know; may be empty.
         """
+        self.hold()
         self._form.hide()
         self._make.hide()
         self._close.setText(tr("Done"))
@@ -105,17 +98,18 @@ class MakeTokenPanel(SheetFrame):
         if note:
             self._made.addWidget(Banner(self._theme, "info", note, ""))
 
-    def show_refusal(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows why no token was made; the fields keep their content."""
-        self.show_problem(problem)
-        self._draw()
-        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+        super().show_problem(problem)
+        if problem is not None:
+            self._draw()
+            self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _add(self, title: str, text: str, copy: str, said: str) -> None:
         self._made.addWidget(Label(self._theme, title, "strong"))
         self._made.addWidget(CodeLabel(self._theme, text))
         button = Button(self._theme, copy, icon="copy", small=True)
-        button.clicked.connect(lambda: self.copy_requested.emit(text, said))
+        button.clicked.connect(lambda: self.context.copy(text, said))
         self._made.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _draw(self) -> None:
@@ -132,32 +126,17 @@ class MakeTokenPanel(SheetFrame):
         if self._make.isEnabled():
             self.show_problem(None)
             self._make.setEnabled(False)
-            lasts_s = float(self._lasts.chosen) * DAY_S if self._lasts.chosen else None
-            self.make_requested.emit(self._field.text().strip(), self._scope.chosen, lasts_s, self._is_program and self._is_trusted)
+            self.run(self._made_program() if self._is_program else self._made_client())
 
+    async def _made_client(self) -> None:
+        token = await self.hub.access.create_client_token(self._field.text().strip())
+        self.show_token(token, client_entry(await self.hub.access.get_http_status(), token))
+        await self._read()
 
-NEW_TOKEN_WIDTH = 480
-
-
-class NewTokenPanel(SheetFrame):
-    confirmed = Signal()
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Make another token?"), NEW_TOKEN_WIDTH)
-        text = tr("Programs that use the current token lose access at once, and their connections end. Give them the new one.")
-        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
-        self.buttons.addStretch(1)
-        self._keep = Button(theme, tr("Keep it"))
-        self._keep.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._keep)
-        go = Button(theme, tr("Make another"), "primary")
-        go.clicked.connect(self._on_go)
-        self.buttons.addWidget(go)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._keep.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _on_go(self) -> None:
-        self.confirmed.emit()
-        self.close_requested.emit()
+    async def _made_program(self) -> None:
+        lasts_s = float(self._lasts.chosen) * DAY_S if self._lasts.chosen else None
+        made = await self.hub.access.create_api_token(
+            self._field.text().strip(), cast(Scope, self._scope.chosen), lasts_s, self._is_trusted
+        )
+        self.show_token(made.token, "", trust_note(made))
+        await self._read()

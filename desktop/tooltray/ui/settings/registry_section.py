@@ -2,40 +2,32 @@
 
 from datetime import datetime
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
+from tooltray.ui.settings.add_registry import AddRegistrySheet
 from tooltray.ui.settings.network_words import measured, registry_look, registry_time, where_from
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import heading, setting_row
-from tooltray.ui.widgets.surface import Surface, clear, column, divider
+from tooltray.ui.widgets.setting_rows import setting_row
+from tooltray.ui.widgets.surface import Surface, column, divider
 from tooltray.ui.widgets.table import Table
 
 
-class RegistrySection(QWidget):
-    measure_requested = Signal()
-    auto_detect_requested = Signal(bool)
-    add_requested = Signal()
-    clear_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self._status = NpmRegistryStatus()
-        body = column(self, spacing=10)
+class RegistrySection(Section):
+    def __init__(self, context: PageContext) -> None:
+        theme = context.theme
         self._when = ElidedLabel(theme, "", "caption", "muted")
-        self._measure = _button(theme, tr("Measure again"), self.measure_requested, "refresh")
-        body.addLayout(heading(theme, tr("npm registries"), self._when, self._measure))
-        self._fault = column()
-        body.addLayout(self._fault)
+        self._measure = Button(theme, tr("Measure again"), icon="refresh", small=True)
+        super().__init__(context, tr("npm registries"), self._when, self._measure)
+        self._measure.clicked.connect(lambda: self.run(self._measured()))
+        self._status = NpmRegistryStatus()
         box = Surface(theme)
         layout = column(box, margins=(16, 1, 16, 0))
         layout.addWidget(self._add_table())
@@ -44,13 +36,14 @@ class RegistrySection(QWidget):
         layout.addWidget(divider())
         layout.addWidget(self._add_custom())
         self._auto = Switch(theme, tr("Use the fastest automatically"))
-        self._auto.clicked.connect(self.auto_detect_requested)
+        self._auto.clicked.connect(self._on_auto)
         add = Button(theme, tr("Add registry"), "ghost", "plus", small=True)
-        add.clicked.connect(self.add_requested)
+        add.clicked.connect(lambda: context.sheets.show(AddRegistrySheet(context, self.show_registries)))
         text = tr("Checked once a day. A server can name its own registry.")
         layout.addWidget(setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto))
-        body.addWidget(box)
+        self.body.addWidget(box)
         self.show_registries(self._status)
+        context.hub.npm_registry_changed.connect(self.show_registries)
 
     @property
     def status(self) -> NpmRegistryStatus:
@@ -73,11 +66,22 @@ class RegistrySection(QWidget):
         self._custom.setMaximumWidth(self._custom.fontMetrics().horizontalAdvance(status.custom_url) + 1)
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure; None removes it."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        """Shows a failure, and the switch as it is; None removes the failure."""
+        super().show_problem(problem)
         self._auto.set_on(self._status.is_auto_detect)
+
+    async def read(self) -> None:
+        """Reads the status, and shows it."""
+        self.show_registries(await self.hub.registries.get_npm_registry_status())
+
+    def _on_auto(self, is_on: bool) -> None:
+        self.run(self.hub.registries.set_auto_detect_npm_registry(is_on), then=self.read)
+
+    async def _measured(self) -> None:
+        self.show_registries(await self.hub.registries.refresh_npm_registry())
+
+    async def _leave_custom(self) -> None:
+        self.show_registries(await self.hub.registries.set_custom_npm_registry(""))
 
     def _add_table(self) -> Table:
         theme = self._theme
@@ -88,7 +92,8 @@ class RegistrySection(QWidget):
     def _add_custom(self) -> QWidget:
         theme = self._theme
         self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
-        end = _button(theme, tr("Use no longer"), self.clear_requested)
+        end = Button(theme, tr("Use no longer"), small=True)
+        end.clicked.connect(lambda: self.run(self._leave_custom()))
         self._custom_row = QWidget()
         lines = column(self._custom_row)
         lines.addWidget(setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end))
@@ -105,9 +110,3 @@ class RegistrySection(QWidget):
             Column(tr("Answer time"), lambda each: registry_time(each, self._status), Kind.BAR),
             Column(tr("State"), lambda each: registry_look(each, self._status), Kind.STATE, 116, tip),
         ]
-
-
-def _button(theme: Theme, text: str, wish: SignalInstance, icon: str = "") -> Button:
-    button = Button(theme, text, icon=icon, small=True)
-    button.clicked.connect(wish)
-    return button

@@ -1,44 +1,33 @@
 """The registry of MCP servers: whether one is used, which, and the age of its copy on this disk. Draws frozen snapshots."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.ui.i18n import tr
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
 from tooltray.ui.settings.network_words import server_registry
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.setting_rows import group, setting_row
 
 FIELD_WIDTH = 320  # px
 
 
-class ServerRegistrySection(QWidget):
-    """The section about the registry of MCP servers. `chosen` carries an address, True for the official registry, or False for none."""
-
-    chosen = Signal(object)
-    refresh_requested = Signal()
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme = theme
-        self._address: str | bool = True
-        body = column(self, spacing=10)
+class ServerRegistrySection(Section):
+    def __init__(self, context: PageContext) -> None:
+        theme = context.theme
         self._status = ElidedLabel(theme, "", "caption", "muted")
         self._refresh = Button(theme, tr("Update now"), icon="refresh", small=True)
+        super().__init__(context, tr("Registry of MCP servers"), self._status, self._refresh)
         self._refresh.clicked.connect(self._on_refresh)
-        body.addLayout(heading(theme, tr("Registry of MCP servers"), self._status, self._refresh))
-        self._fault = column()
-        body.addLayout(self._fault)
+        self._address: str | bool = True
         self._switch = Switch(theme, tr("Find servers in a registry"))
-        self._switch.clicked.connect(self._on_switched)
+        self._switch.clicked.connect(self._choose)
         self._field = QLineEdit()
         self._field.setFont(theme.font("mono"))
         self._field.setFixedHeight(theme.size("control"))
@@ -52,7 +41,7 @@ class ServerRegistrySection(QWidget):
         self._use.clicked.connect(self._on_use)
         text = tr("A copy is kept on this disk, and searched there.")
         self._address_row = setting_row(theme, tr("Address"), tr("Empty: the official one."), self._field, self._use)
-        body.addWidget(group(theme, setting_row(theme, tr("Find servers in a registry"), text, self._switch), self._address_row))
+        self.body.addWidget(group(theme, setting_row(theme, tr("Find servers in a registry"), text, self._switch), self._address_row))
         self.show_address(True)
 
     def show_status(self, status: RegistryStatus) -> None:
@@ -71,23 +60,38 @@ class ServerRegistrySection(QWidget):
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure; None removes it."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+        """Shows a failure, and the switch as it is; None removes the failure."""
+        super().show_problem(problem)
         self._switch.set_on(self._address is not False)
+
+    async def read(self) -> None:
+        """Reads which registry is used and the age of its copy, and shows them; also why the copy was not updated."""
+        discovery = (await self.hub.settings.get_settings()).settings.get("discovery")
+        address = discovery.get("registry") if isinstance(discovery, Mapping) else None
+        self.show_address(address if isinstance(address, str) and address.strip() else address not in (False, ""))
+        self.show_status((await self.hub.discovery.search_registry("", 0)).status)
 
     def _on_refresh(self) -> None:
         self._refresh.setEnabled(False)
-        self.refresh_requested.emit()
+        self.run(self._update(), show=self.show_failure)
 
-    def _on_switched(self, is_on: bool) -> None:
-        self.chosen.emit(is_on)
+    async def _update(self) -> None:
+        self.show_status(await self.hub.discovery.refresh_registry())
+
+    def _choose(self, address: str | bool) -> None:
+        """Changes the registry: an address, True for the official one, False for none."""
+        change = self.hub.settings.change_settings({"discovery": {"registry": None if address is True else address}})
+        self.run(change, then=self.read, show=self.show_failure)
+
+    def show_failure(self, problem: Problem | None) -> None:
+        """Shows a failure of an action; what is wrong with the copy stays after success."""
+        if problem is not None:
+            self.show_problem(problem)
 
     def _on_use(self) -> None:
         if self._use.isEnabled():
             self._field.setModified(False)
-            self.chosen.emit(self._field.text().strip() or True)
+            self._choose(self._field.text().strip() or True)
 
     def _draw(self) -> None:
         is_on = self._address is not False
