@@ -8,11 +8,13 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
+from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
+from tooltray.ui.settings.add_registry import AddRegistrySheet
 from tooltray.ui.settings.network_tab import NetworkTab
 from tooltray.ui.theme import Theme
 
@@ -72,8 +74,10 @@ async def network_empty(theme: Theme) -> Shot:
 
 async def add_registry(theme: Theme) -> Shot:
     shot, tab = await opened(theme)
-    tab.open_add_registry()
-    tab.commands.registry_refused.emit(Problem("This is no npm registry", "it answered with an HTML page", "Correct the address"))
+    control(tab, "Add registry").click()
+    panel = shot.desk.window.context.sheets.panel
+    assert isinstance(panel, AddRegistrySheet)
+    panel.show_problem(Problem("This is no npm registry", "it answered with an HTML page", "Correct the address"))
     return shot
 
 
@@ -92,7 +96,8 @@ async def network_programs_small(theme: Theme) -> Shot:
 
 async def new_token(theme: Theme) -> Shot:
     shot = await network_programs(theme)
-    shot.desk.open_network().api.rotation_requested.emit()
+    control(shot.desk.open_network(), "Make another…").click()
+    await until(lambda: shot.desk.window.sheet is not None)
     return shot
 
 
