@@ -28,7 +28,6 @@ UI = DESKTOP / "ui"
 FIELD = re.compile(r"\{(\w+)\}")
 SHOWING = {"setText", "setToolTip", "setAccessibleName", "setPlaceholderText", "setWindowTitle", "addAction", "setTitle"}
 """Calls whose texts a person sees or hears."""
-WATCHED = SHOWING | {"Phrase"}
 
 
 WAITS = Phrase("{count} AI clients are connected, none names a folder", count=2)
@@ -42,7 +41,7 @@ def called() -> dict[str, list[tuple[Path, ast.Call]]]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 for name in (getattr(node.func, "id", None), getattr(node.func, "attr", None)):
-                    if name in WATCHED:
+                    if name in SHOWING:
                         found.setdefault(name, []).append((path, node))
     return found
 
