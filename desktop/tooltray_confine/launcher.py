@@ -82,9 +82,9 @@ def _processor() -> str:
 def _check(options: Options) -> None:
     newest = landlock.newest_abi()
     if newest < options.abi:
-        raise Wrong(f"Landlock of this kernel has the ABI {newest}, and was {options.abi} when the hub was started")
+        raise Wrong(f"Landlock of this kernel has the ABI {newest}, and was {options.abi} when Tooltray started")
     if options.network == "proxy" and options.abi < PROXY_ABI:
-        raise Wrong(f"Landlock of this kernel knows no rules for TCP: its ABI is {options.abi}")
+        raise Wrong(f"Landlock of this kernel has no rules for TCP: its ABI is {options.abi}")
 
 
 def _offer_to_memory_killer() -> None:

@@ -32,7 +32,7 @@ Cut = Callable[[], object] | None
 MAX_SESSIONS = 1000
 IDLE_EXPIRY_S = 1800.0  # killed clients do not end their sessions
 SESSION_ID_BYTES = 24  # besides its token, the id identifies the client, so it must not be guessable
-EXPIRED = "the session was not used for long"
+EXPIRED = "the session was idle for too long"
 
 
 class Stream:

@@ -38,7 +38,7 @@ while IFS= read -r line || [ -n "$line" ]; do
 done
 """
 MESSAGE = (
-    "No installation of Tooltray is there any more. Install Tooltray again, or remove this entry from the AI client. "
+    "Tooltray is not installed any more. Install Tooltray again, or remove this entry from the AI client. "
     "If it is installed, start it once, or run: tooltray doctor"
 )
 _OLD = ".old"  # in the names of launchers that ran when another one took their place

@@ -26,7 +26,7 @@ from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
 
-LISTED = "the names that are listed tell them apart"
+LISTED = "the names in the tool list are unambiguous"
 
 
 class ToolResolver:
@@ -130,7 +130,7 @@ class AppCalls:
         found = self._meant(name, [*may_call, *at_rest], state)
         if len(found) > 1:
             servers = ", ".join(f"'{server}'" for server in found)
-            return failure(INVALID_PARAMS, f"'{name}' may be a tool of {servers}, and nothing says whose view calls it; {LISTED}")
+            return failure(INVALID_PARAMS, f"'{name}' may be a tool of {servers}, and the request does not name a view; {LISTED}")
         if found[0] in at_rest and (target := self._tools.target(name, None)) and target[0] != found[0]:
             return failure(INVALID_PARAMS, f"'{name}' may be a tool of '{found[0]}', whose view is open, and is not offered now; {LISTED}")
         if route := may_call.get(found[0]):

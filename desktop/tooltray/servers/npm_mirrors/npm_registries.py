@@ -308,7 +308,7 @@ class NpmRegistries:
             self._following.cancel()
             self._following = None
         if is_wanted and self._following is None:
-            self._following = self._spawn(self._keep_measured(), name="measure npm registries by and by")
+            self._following = self._spawn(self._keep_measured(), name="measure npm registries periodically")
 
     def _is_wanted(self) -> bool:
         """Reports whether to measure automatically: the fastest registry is wanted, there are several, and a server downloads packages."""

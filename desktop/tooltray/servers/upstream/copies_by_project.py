@@ -188,7 +188,7 @@ class CopiesByProject:
         """
         if needs_project(self.server.config):
             title = Phrase("'{name}' cannot be started without a project", name=self.server.name)
-            hint = "Choose a folder for it, or take {project_path} and {project_name} out of what is started without one."
+            hint = "Choose a folder for it, or remove {project_path} and {project_name} from its entry."
             raise TooltrayError(title, Phrase("its settings have a place for the project's folder or name"), hint)
 
     # life

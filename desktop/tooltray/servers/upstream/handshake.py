@@ -262,7 +262,7 @@ class EraMemory:
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
-            logger.info("what was known of the servers' eras cannot be read and is asked again: %s", error)
+            logger.info("the saved protocol eras of servers cannot be read; they are detected again: %s", error)
 
     def eras(self, config_hash: str) -> frozenset[str]:
         """Returns `legacy`, `modern`, or both; empty if nothing is known."""
@@ -281,4 +281,4 @@ class EraMemory:
         try:
             write_atomically(self._path, msgspec.json.encode(self._known))
         except OSError as error:
-            logger.info("the servers' eras could not be saved: %s", error)
+            logger.info("the protocol eras of servers could not be saved: %s", error)

@@ -346,7 +346,7 @@ class McpClient:
         """Answers a server's request; while the server waits, it is in use. A modern server may not ask, and gets no reply."""
         self.has_spoken = True
         if self.era is Era.MODERN:
-            logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
+            logger.info("'%s' sends %s, which its protocol version does not allow", self.name, request.method)
             return NO_REPLY
         self.usage.begin()
         try:
@@ -381,7 +381,7 @@ class McpClient:
         if method == ELICITATION and self._ask_person:
             return await self._ask_person_for(list(self._calls), request, self._ask_person)
         if not able and any(each.caller.can_answer(method) for each in concerned):
-            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
+            return failure(INVALID_PARAMS, f"this AI client did not declare support for this kind of {method}")
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
 

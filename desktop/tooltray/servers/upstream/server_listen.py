@@ -93,7 +93,7 @@ class ServerListen:
         self._uris |= {uri}
         fault = await self._renew()
         if fault is None and self._stream and uri not in self._stream.honored:
-            fault = failure(INVALID_PARAMS, f"server '{self._client.name}' does not tell updates of {uri}")
+            fault = failure(INVALID_PARAMS, f"server '{self._client.name}' does not send updates of {uri}")
         if fault:
             self._uris -= {uri}
         return fault or success({})
@@ -161,7 +161,7 @@ class ServerListen:
             async with asyncio.timeout(ACKNOWLEDGED_WITHIN_S):
                 await stream.answered
         except TimeoutError:
-            logger.info("'%s' has not acknowledged what it is listened to for", self._client.name)
+            logger.info("'%s' has not acknowledged its subscriptions", self._client.name)
         except asyncio.CancelledError:
             stream.task.cancel()
             raise

@@ -413,7 +413,7 @@ class ServerStarts:
                 if server.state is ServerState.ERROR:
                     server.start()
                 elif server.status.is_busy:
-                    self._spawn(self._retry_if_it_fails(server), name=f"see whether '{server.name}' had the new secret")
+                    self._spawn(self._retry_if_it_fails(server), name=f"check whether '{server.name}' got the new secret")
 
     async def _retry_if_it_fails(self, server: "ManagedServer") -> None:
         await server.settled()

@@ -1,4 +1,4 @@
-"""Which folders are in use: those of sessions, and of calls by the user. Their files' servers run."""
+"""Tracks which folders are in use, by sessions or by calls of the user: the servers of their files run."""
 
 from collections.abc import Callable
 from functools import partial
