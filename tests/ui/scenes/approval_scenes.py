@@ -51,7 +51,7 @@ WISH = ConfirmationSnapshot(
         ("server", "filesystem"),
         ("kind", "tool"),
         ("tool", "write_file"),
-        ("until", "taken back"),
+        ("until", "revoked"),
         ("definitions", "write_file 9f86d081884c7d65"),
     ),
     origin=("tooltray (4242)", "bash (4100)", "claude (3071)", "gnome-terminal- (2911)"),

@@ -69,7 +69,7 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
     assert result.out.splitlines() == [
         "NAME  STATE                TRANSPORT  TOOLS     STARTS          PROBLEM",
         "檔案  running              stdio      2         default",
-        "git   when used            stdio      ?         when used",
+        "git   sleeping             stdio      ?         when used",
         "old   stopped              stdio      1         disabled",
         "bad   error                stdio      ?         default         Not found. red line. Install it",
         "new   installing           stdio      0         default         downloading",
@@ -95,7 +95,7 @@ def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltr
     tooltray("servers", "add", "one", "--", "run", "it")
     tooltray("servers", "add", "two", "--on-demand", "--", "run")
     result = tooltray("servers", "list")
-    assert result.out.splitlines()[1:] == ["one   stopped    stdio      ?      default", "two   when used  stdio      ?      when used"]
+    assert result.out.splitlines()[1:] == ["one   stopped   stdio      ?      default", "two   sleeping  stdio      ?      when used"]
     assert result.err == "Tooltray is not running; this is from the settings.\n"
 
 
@@ -807,7 +807,7 @@ def test_a_server_on_demand_can_be_stopped_again_when_it_is_idle(tooltray: Toolt
     assert result.out.splitlines()[0] == "Added lazy; it starts when it is first used and stops after 300 s without a call."
     assert settings_of(hub_home)["mcpServers"]["lazy"]["idleStop"] == 300
     listed = tooltray("servers", "list")
-    assert listed.out.splitlines()[1] == "lazy  when used  stdio      ?      when used, up to 300 s idle"
+    assert listed.out.splitlines()[1] == "lazy  sleeping  stdio      ?      when used, up to 300 s idle"
     assert tooltray("servers", "list", "--json").json[0]["idle_stop_s"] == 300
 
 
