@@ -174,7 +174,7 @@ class AuditFile:
 
 
 def _is_continuous(noted: _Noted, last: bytes) -> bool:
-    """Returns whether the last line is the noted one, or the one after it, whose note a crash has prevented."""
+    """Returns whether the last line is the recorded one, or the next one, if a crash came before it was recorded."""
     if not last:
         return not noted.last
     entry = _entry(last)

@@ -161,7 +161,7 @@ def _honored(params: Raw) -> dict[str, object]:
 
 
 class ClientListens:
-    """The listens of modern clients. Belongs to the engine's loop; has no state of its own.
+    """The `subscriptions/listen` requests of modern clients. Belongs to the engine's loop; has no state of its own.
 
     Attributes:
         extensions: those for extensions.

@@ -68,7 +68,7 @@ class ToolResolver:
         return await self._routes.late_route(exchange, is_reached=is_reached) or unlisted
 
     async def after_mismatch(self, route: Route, exchange: Exchange) -> Route | None:
-        """Returns the tool of a call whose headers its server refused, as it is listed now; None if it is the same or may not be called."""
+        """Returns the newly listed tool after its server refused a call's headers; None if it is unchanged, or may not be called."""
         found = await self._routes.relisted(route, exchange)
         is_other = found is not None and found.definition.raw != route.definition.raw
         return found if is_other and found and self._rules.allow(found, exchange.session.state, exchange.request.params) else None
@@ -115,7 +115,7 @@ class AppCalls:
         self._tools, self._views, self._hub_tools = tools, views, hub_tools
 
     def resolve(self, exchange: Exchange) -> Envelope | None:
-        """Replaces the tool's name in a `tools/call` that a view may have made by the published name of that server's tool.
+        """Replaces the tool's name in a `tools/call` from an open view, which uses its server's own name, by the published name.
 
         Returns:
             An error if several servers whose views are open have such a tool; None: the call continues.

@@ -240,7 +240,7 @@ class FeedbackNotes:
             return id in self._unwritten or any(entry.id == id for entry in await asyncio.to_thread(self._history.read, ""))
 
     async def close(self) -> None:
-        """Writes what has not been written yet."""
+        """Writes the entries that are not written yet."""
         for id in list(self._unwritten):  # the tasks may be cancelled before they begin
             await self._write(id)
 

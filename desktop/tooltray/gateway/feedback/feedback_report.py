@@ -231,7 +231,7 @@ def notes_block(notes: Iterable[str]) -> list[JsonObject]:
 
 
 def late_note(report: Report, summary: str) -> str:
-    """Returns the note about the report to which an answer belongs that came before this call."""
+    """Returns the note for an answer that came before this call: it names the report that was answered."""
     at = time.strftime("%H:%M", time.localtime(report.snapshot.asked_at))
     if report.is_repeated:
         return f"This is again the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"

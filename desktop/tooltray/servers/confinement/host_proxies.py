@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class Refusal(Exception):
-    """The reason for which a request is not relayed, and the answer to it."""
+    """An error: a request is not relayed; with the status and reason of the response."""
 
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         """

@@ -316,7 +316,7 @@ class AuthorizationClient:
         return configured(self._server, place.server, self._settings.client_id, self._settings.client_secret)
 
     def _check_same_issuer(self, issuer: str) -> None:
-        """Checks that the configured client secret goes only to the issuer that got it before, even if the MCP server names another one.
+        """Checks that the configured client secret is sent only to the issuer that has it already, even if the MCP server names another.
 
         Raises:
             WrongIssuer: the issuer is another one; the user can confirm it in the settings.

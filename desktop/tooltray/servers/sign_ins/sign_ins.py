@@ -279,7 +279,7 @@ class SignIns:
         self._store_soon(self._store.forget(server), server, f"the ended sign-in to '{server}' is still stored")
 
     def _try_again(self) -> None:
-        """Repeats what could not be stored or deleted: the keyring may be unlocked by now."""
+        """Retries to store and delete tokens that failed before: the keyring may be unlocked now."""
         for server in self._unsaved:
             access = self._accesses.get(server)
             if access and access.tokens:

@@ -42,7 +42,7 @@ class EraRefused(TooltrayError):
 
 
 class OpeningFailed(TooltrayError):
-    """The error of a server that answered its greeting with an error, or not at all.
+    """An error: a server answered the handshake with an error, or not at all.
 
     Attributes:
         words: why.
@@ -64,7 +64,7 @@ class EndedAtProbe(OpeningFailed):
 
 
 class GreetingPlan(msgspec.Struct, frozen=True):
-    """The plan by which a server is greeted.
+    """The eras in which a connection to a server is tried.
 
     Attributes:
         wants: MODERN tries the modern era first and accepts the legacy one too; LEGACY opens in the legacy era or not at all.

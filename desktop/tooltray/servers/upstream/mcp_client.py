@@ -253,7 +253,7 @@ class McpClient:
         return self._exchanges_of(self.dispatcher.receiving_with)
 
     def _exchanges_of(self, ours: Raw) -> list[Exchange]:
-        """Returns the exchanges in flight. `ours`: the id of our request in whose response the server speaks; empty if unknown."""
+        """Returns the exchanges in flight. `ours`: the id of the request to whose response stream the message belongs; empty if unknown."""
         return [call.exchange for call in self._calls if not ours or call.pending.id == ours]
 
     def is_asking(self, session: Session) -> bool:
@@ -386,7 +386,7 @@ class McpClient:
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
 
     def _can_answer(self, caller: Caller, request: Envelope) -> bool:
-        """Reports whether a client declared what a question needs. A server that got the client's introduction knows what was declared."""
+        """Reports whether a client can answer a question. A server that got the client's introduction knows its capabilities."""
         if not caller.can_answer(request.method):
             return False
         is_known = self.owner is not None and bool(self.owner.introduction)
@@ -430,9 +430,9 @@ class McpClient:
         return self.owner is not None and not self.owner.introduction and not self.exchanges()
 
     async def _pass_on(self, request: Envelope) -> Envelope:
-        """Passes on any other request: the one AI client that the server is for, or whose call it works on, may know it by an extension.
+        """Forwards a request of an extension to an AI client: the owner of this connection, or the only client with a call in flight.
 
-        Modern clients are asked only what their era defines, and never by a request.
+        Modern clients get no requests; their era has `input_required` results instead.
         """
         if self.owner and self.owner.introduction:
             return await self._ask(self.owner, request, self._about(self.owner))

@@ -128,10 +128,11 @@ class ServerListen:
         return _Wanted(tuple(telling), tuple(sorted(self._uris)), tuple(sorted(self._tasks)))
 
     async def _renew(self) -> Envelope | None:
-        """Replaces the listen by the one that is wanted now. The old one ends when the new one is acknowledged: no notification is lost.
+        """Replaces the listen request by one for the present subscriptions. The old one ends when the new one is acknowledged, so that no
+        notification is lost.
 
         Returns:
-            The error of a server that refuses, whose old listen stays; None otherwise.
+            The error if the server refuses; the old listen request then stays. None otherwise.
         """
         async with self._lock:
             old, wanted = self._stream, self._wanted
