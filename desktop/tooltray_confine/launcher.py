@@ -52,7 +52,7 @@ def main(words: "list[str]") -> int:
             asking.hand_over(listener)
         _execute(options)
     except (Wrong, OSError) as error:
-        sys.stderr.write(f"tooltray: cannot be confined: {error}\n")
+        sys.stderr.write(f"tooltray: cannot be sandboxed: {error}\n")
     return CANNOT
 
 
@@ -75,7 +75,7 @@ def relatives(parent: int) -> "tuple[int, ...]":
 def _processor() -> str:
     processor = posix.uname().machine
     if processor not in PROCESSORS or sys.maxsize < 1 << 32:
-        raise Wrong(f"this processor is not known: {processor}")
+        raise Wrong(f"unknown processor: {processor}")
     return processor
 
 

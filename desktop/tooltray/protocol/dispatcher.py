@@ -429,7 +429,7 @@ class RawDispatcher:
         limit = self._lines.max_line_bytes
         reason = f"a message of {size:,} bytes is beyond the limit of {limit:,}"
         if size <= limit:
-            reason = f"there is no memory for a message of {size:,} bytes"
+            reason = f"not enough memory for a message of {size:,} bytes"
         self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
 
     def _close(self, reason: str, *, requests_stay: bool = False) -> None:

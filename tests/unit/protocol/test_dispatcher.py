@@ -361,7 +361,7 @@ async def test_a_message_for_which_there_is_no_memory_is_an_error_of_its_own_alo
     dispatcher.feed(line(id=1, method="large") + line(id=2, method="m"))
     await channel.reply(2)
     assert errors(channel) == [(1, -32600)]
-    assert "there is no memory for a message of" in channel.messages[0]["error"]["message"]
+    assert "not enough memory for a message of" in channel.messages[0]["error"]["message"]
 
 
 @in_fake_time

@@ -25,7 +25,7 @@ KEEPING_BYTES = 512  # bytes that keeping a message costs besides its text
 MAX_STREAMS = 1024  # requests of one session that wait at once; a client with more is faulty
 BATCH_VERSION = "2025-03-26"  # the only version with batches
 PRIMED_VERSION = "2025-11-25"  # from this version on, a stream begins with an event that only has an id
-CLIENT_GONE = "the AI client is gone"
+CLIENT_GONE = "the AI client disconnected"
 
 Cut = Callable[[], object] | None
 """Ends the connection of a response at once."""

@@ -151,13 +151,13 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         if self._dispatcher:
-            self._dispatcher.end_of_input("the AI client is gone", grace_s=GRACE_AFTER_EOF_S)
+            self._dispatcher.end_of_input("the AI client disconnected", grace_s=GRACE_AFTER_EOF_S)
         return self._dispatcher is not None and local.HAS_HALVES
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._outbox.discard()
         if self._dispatcher:
-            self._dispatcher.connection_lost("the AI client is gone")
+            self._dispatcher.connection_lost("the AI client disconnected")
 
 
 class Listener:

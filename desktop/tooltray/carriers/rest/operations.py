@@ -223,7 +223,7 @@ class _Described:
 
     def _revision(self) -> Iterator[JsonObject]:
         if self._operation.takes_revision:
-            description = "The ETag of what was read; without it, whatever is there."
+            description = "The ETag of the last read; without it, any revision is changed."
             yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "description": description}
 
     def _success(self) -> JsonObject:

@@ -69,14 +69,13 @@ def instructions(told: Introduced) -> str:
     lines += [] if told.is_search else names
     if told.on_demand:
         named = _listed([f"{server} ({tool})" for server, tool in told.on_demand.items()])
-        lines.append(
-            f"Loaded on demand, by calling the tool in brackets or any of their tools by name: {named}. Their tools are not listed before."
-        )
+        how = "Loaded on demand, by calling the tool in brackets or any of their tools by name"
+        lines.append(f"{how}: {named}. Their tools are not listed until then.")
     if told.find:
         what = "The servers' tools are not listed" if told.is_search else "Not all tools are listed"
         lines.append(f"{what}: {told.find} finds them, {told.call} calls them.")
     if told.about:
-        lines.append(f"{' and '.join(told.about)} {'tells' if len(told.about) == 1 else 'tell'} what runs.")
+        lines.append(f"{' and '.join(told.about)} {'shows' if len(told.about) == 1 else 'show'} what runs.")
     said = {server: told.said[server] for server in told.servers if told.said.get(server)}
     if not told.is_search:
         return "\n\n".join(["\n".join(lines), *_blocks(shared_out(said))])

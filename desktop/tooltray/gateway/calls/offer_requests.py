@@ -51,7 +51,7 @@ class Completion:
         request = exchange.request
         ref, kind, name = _read_ref(request.params)
         if not kind:
-            return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
+            return failure(INVALID_PARAMS, "Invalid request parameters: their ref cannot be completed")
         find = self._prompts.target if kind == PROMPT else self._resources.completion_target
         target = await find(name, is_reached=is_reached)
         managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None

@@ -172,7 +172,7 @@ async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, le
         sink.write(b"%x\r\n" % size)
         await _pass_bytes(source, sink, size)
         if await source.readexactly(2) != b"\r\n":
-            raise ValueError("a chunk is longer than it says")
+            raise ValueError("a chunk is longer than its declared size")
         sink.write(b"\r\n")
     for _ in range(MAX_TRAILER_LINES):
         if await _line(source) == b"\r\n":

@@ -274,7 +274,7 @@ async def test_a_lost_peer_ends_its_session_and_what_it_has_not_read_is_let_go()
     peer.connection.pause_writing()
     peer.dispatcher.send_notification("n")
     peer.connection.connection_lost(ConnectionResetError())
-    assert peer.dispatcher.closed_because == "the AI client is gone"
+    assert peer.dispatcher.closed_because == "the AI client disconnected"
     peer.connection.resume_writing()
     assert peer.transport.written == b""
 

@@ -40,9 +40,9 @@ def test_everything_that_is_known_is_told_what_matters_most_first() -> None:
         "Tools of several MCP servers, published by Tooltray.\n"
         "Servers: fs, git.\n"
         "Loaded on demand, by calling the tool in brackets or any of their tools by name: git (activate_git). Their tools are not "
-        "listed before.\n"
+        "listed until then.\n"
         "Not all tools are listed: find_tools finds them, call_tool calls them.\n"
-        "list_servers and server_status tell what runs.\n"
+        "list_servers and server_status show what runs.\n"
         "\n"
         "Instructions of fs:\n"
         "  Reads files.\n"
@@ -300,7 +300,7 @@ async def greeted_with(parts: HubParts, profile: str = "") -> list[Any]:
     session.dispatcher.feed(line(id=1, method="initialize", params=info))
     session.dispatcher.feed(line(id=2, method="server/discover", params={"_meta": MODERN_META}))
     greetings = [(await channel.reply(id))["result"]["capabilities"] for id in (1, 2)]
-    session.dispatcher.connection_lost("the AI client is gone")
+    session.dispatcher.connection_lost("the AI client disconnected")
     return [greeting.get("extensions", {}).get(EXTENSION) for greeting in greetings]
 
 
