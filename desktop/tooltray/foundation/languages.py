@@ -217,10 +217,10 @@ def _read(code: str) -> dict[str, str]:
     try:
         found = json.loads(path.read_text("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        logger.warning("the catalogue %s cannot be read, so that texts are in English: %s", path, error)
+        logger.warning("the catalogue %s cannot be read; texts are in English: %s", path, error)
         return {}
     if not isinstance(found, dict):
-        logger.warning("the catalogue %s is no JSON object, so that texts are in English", path)
+        logger.warning("the catalogue %s is not a JSON object; texts are in English", path)
         return {}
     return {text: translated for text, translated in found.items() if text and isinstance(translated, str)}
 

@@ -327,5 +327,5 @@ async def test_a_plain_uri_of_several_servers_is_read_where_the_session_shows_a_
         assert (await parts.read("ui://v", client=client))[0]["text"] == "b"
         client.state.opens_view("a")
         refused = await parts.ask("resources/read", uri="ui://v", client=client)
-        assert refused["error"]["message"] == "several servers whose views are open have 'ui://v', and nothing says whose is meant"
+        assert refused["error"]["message"] == "several servers with open views have 'ui://v', and the request names none of them"
         assert (await parts.read(OF_B, client=client))[0]["text"] == "b"

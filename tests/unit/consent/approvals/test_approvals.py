@@ -131,7 +131,7 @@ async def test_an_answer_counts_once_and_only_if_it_is_one(here: Desk, tmp_path:
     call = here.calling()
     question = await here.asked()
     for wrong in ("reads", "yes", "", "lock"):
-        with asked_by(WindowAsker(trail)), pytest.raises(TooltrayError, match="is no answer to this call"):
+        with asked_by(WindowAsker(trail)), pytest.raises(TooltrayError, match="is not an answer to this call"):
             await here.parts.presenter.answer_approval(question.id, wrong)
     assert await trail.entries() == []
     with asked_by(UNATTENDED), pytest.raises(Denied):
@@ -147,7 +147,7 @@ async def test_without_an_answer_a_call_is_refused_in_the_end(here: Desk) -> Non
     call = here.calling()
     question = await here.asked()
     assert here.parts.wheel.expire(WAIT_S) == 1
-    assert "no one answered within 120 s" in (await call)["error"]["message"]
+    assert "did not answer within 120 s" in (await call)["error"]["message"]
     assert here.ended == [question.id]
 
 
@@ -167,7 +167,7 @@ async def test_only_so_many_questions_wait_of_one_server(here: Desk) -> None:
     calls = [here.calling(arguments={"n": n}) for n in range(MOST_OF_ONE_SERVER)]
     for _ in calls:
         await here.asked()
-    assert "too many calls wait" in await here.refusal(arguments={"n": -1})
+    assert "too many calls already wait" in await here.refusal(arguments={"n": -1})
     here.parts.wheel.expire(WAIT_S)
     await asyncio.gather(*calls)
 
@@ -260,7 +260,7 @@ async def test_an_unlisted_tool_that_is_allowed_always_is_asked_about_again_once
     assert here.questions == 1
     await here.redefine(WRITE, READ, tool("hidden", description="Sends it"))
     call = here.calling("hidden", server="s")
-    assert "defined in another way" in (await here.answer("refuse")).why
+    assert "has changed" in (await here.answer("refuse")).why
     assert "error" in await call
 
 

@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
 MAY_BE = "may be a tool of"
-NOTHING_SAYS = ", and nothing says whose view calls it; the names that are listed tell them apart"
+NOTHING_SAYS = ", and the request does not name a view; the names in the tool list are unambiguous"
 
 
 def viewed(name: str, **ui: Any) -> dict[str, Any]:
@@ -166,7 +166,7 @@ async def test_a_tool_for_views_alone_is_listed_to_clients_that_show_views_and_f
         client = app_host(parts)
         assert "refresh" not in await said(parts, "find_tools", client, arguments={"query": "refresh"})
         refused = await said(parts, "call_tool", client, arguments={"name": "refresh"})
-        assert refused == "refresh is for the views of its server alone: find_tools tells which there are"
+        assert refused == "refresh is only for the views of its server: find_tools finds the tools"
         assert await said(parts, "refresh", client) == "a: refresh"
     async with hub_parts(tmp_path / "lazy", **servers) as parts:
         await all_listed(parts, "a", "b")
@@ -199,7 +199,7 @@ async def test_a_view_whose_own_server_does_not_offer_the_tool_any_more_reaches_
         await taken_away(parts)
         assert "b_refresh" in await names(parts, client)
         assert "refresh" in await names(parts, plain)
-        refusal = "'refresh' may be a tool of 'a', whose view is open, and is not offered now; the names that are listed tell them apart"
+        refusal = "'refresh' may be a tool of 'a', whose view is open, and is not offered now; the names in the tool list are unambiguous"
         assert await said(parts, "refresh", client) == refusal
         assert await said(parts, "b_refresh", client) == "b: refresh"
         assert await said(parts, "refresh", without_view) == "b: refresh"

@@ -187,7 +187,7 @@ async def test_a_uri_that_the_server_does_not_honor_is_an_error_and_asked_for_no
         lambda wanted: {"resourceSubscriptions": [u for u in wanted["resourceSubscriptions"] if u != "x:/no"]}
     )
     async with World(server) as world:
-        assert (await world.add("x:/no"))["message"] == "server 's' does not tell updates of x:/no"
+        assert (await world.add("x:/no"))["message"] == "server 's' does not send updates of x:/no"
         assert await world.add("x:/yes") == {}
         assert wanted(server)[-1] == {"resourceSubscriptions": ["x:/yes"]}
 
