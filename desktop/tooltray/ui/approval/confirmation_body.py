@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import UNTIL_REVOKED, ConfirmationSnapshot
 from tooltray.ui.approval.approval_body import FACT_WIDTH, MARGIN
-from tooltray.ui.approvals.approval_body import FACT_WIDTH, MARGIN
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.figures import duration
 from tooltray.ui.i18n import say, tr
