@@ -130,6 +130,11 @@ def test_an_entry_that_cannot_be_used_is_reported_with_its_reason(tmp_path: Path
     assert reason(tmp_path, entry) == why
 
 
+def test_a_reason_begins_with_the_line_of_the_spelling_that_the_entry_uses(tmp_path: Path) -> None:
+    found = reading(tmp_path, '{"mcpServers": {"fs": {"command": "a",\n"transport": 5}}}')
+    assert found.problems[0].problem.message == "line 2: its type must be stdio, http or sse"
+
+
 @pytest.mark.parametrize(
     "document",
     [
