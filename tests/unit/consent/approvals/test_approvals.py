@@ -131,8 +131,9 @@ async def test_an_answer_counts_once_and_only_if_it_is_one(here: Desk, tmp_path:
     call = here.calling()
     question = await here.asked()
     for wrong in ("reads", "yes", "", "lock"):
-        with asked_by(WindowAsker(trail)), pytest.raises(TooltrayError, match="is no answer to this call"):
+        with asked_by(WindowAsker(trail)), pytest.raises(TooltrayError, match="is no answer to this call") as caught:
             await here.parts.presenter.answer_approval(question.id, wrong)
+        assert ("screen" in caught.value.problem.message) is (wrong == "lock")
     assert await trail.entries() == []
     with asked_by(UNATTENDED), pytest.raises(Denied):
         await here.parts.presenter.answer_approval(question.id, "once")
