@@ -1,4 +1,4 @@
-"""views.py, modes.py: of servers that stand in a project's own file, sessions of the project see all, and others nothing."""
+"""views.py, modes.py, profiles.py: of servers that stand in a project's own file, sessions of the project see all, and others nothing."""
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
