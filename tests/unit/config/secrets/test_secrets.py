@@ -1,4 +1,4 @@
-"""secrets.py"""
+"""secrets.py, vaults.py"""
 
 import asyncio
 import logging

@@ -9,7 +9,7 @@ from msgspec import Raw
 from yarl import URL
 
 from tooltray.foundation.phrases import Phrase
-from tooltray.protocol.envelope import Worded
+from tooltray.protocol.envelope import NOTHING, Worded
 from tooltray.records.log.masking import Mask
 from tooltray.servers.transports.http.http_failures import (
     SHOWN_BODY_CHARACTERS,
@@ -89,7 +89,7 @@ def test_a_sign_in_says_what_the_server_asks_for_even_beside_a_json_rpc_error() 
     "body", [b"", b"[]", b"{", b'{"error":"x"}', b'{"error":{"code":"x"}}', b'{"result":{}}', b'{"error":{"code":1}}' + b" " * 70000]
 )
 def test_what_is_no_json_rpc_error_is_none(body: bytes) -> None:
-    assert not error_in(body)
+    assert error_in(body) == NOTHING
 
 
 @pytest.mark.parametrize(
