@@ -63,7 +63,9 @@ class Around:
         return 0
 
 
-def shown(arguments: bytes | None = None, call: AskedCall | None = None, *, note: str = "", is_new_read: bool = True) -> ApprovalSnapshot:
+def shown(
+    arguments: bytes | None = None, call: AskedCall | None = None, *, before: str | None = None, note: str = "", is_new_read: bool = True
+) -> ApprovalSnapshot:
     around: Any = Around(is_new_read=is_new_read)
     snapshots = QuestionSnapshots(
         states=around,
@@ -74,7 +76,7 @@ def shown(arguments: bytes | None = None, call: AskedCall | None = None, *, note
         user_folder=Path("/home"),
         masked=lambda text: text.replace("hunter2", "***"),
     )
-    return snapshots.of(call or asked(arguments), None, note, "1", 0.0)
+    return snapshots.of(call or asked(arguments), before, note, "1", 0.0)
 
 
 def test_texts_are_harmless() -> None:
@@ -91,6 +93,12 @@ def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
     for is_new_read, why in ((False, "this server may not read without asking"), (True, "this tool is new since then")):
         question = shown(call=call, is_new_read=is_new_read)
         assert (question.category, question.why.endswith(why)) == ("read", True)
+
+
+def test_a_tool_that_has_changed_since_it_was_seen_is_asked_about_with_its_change() -> None:
+    question = shown(before="{}")
+    assert question.why == "the tool is defined in another way than when it was allowed or shown"
+    assert question.definition_diff
 
 
 def test_who_calls_is_what_the_session_says() -> None:
