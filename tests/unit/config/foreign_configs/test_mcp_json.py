@@ -78,6 +78,7 @@ def test_how_a_server_is_reached_may_be_written_in_many_ways(tmp_path: Path, ent
         ({"command": "a", "enabled": True, "disabled": False}, "disable", False),
         ({"command": "a", "timeout": 30000}, "call_timeout", 30.0),
         ({"command": "a", "timeout": 1000}, "call_timeout", 1.0),
+        ({"command": "a", "timeout": 1}, "call_timeout", 1.0),
         ({"command": "a", "timeout": 999}, "call_timeout", 999.0),
         ({"command": "a", "timeout": 60}, "call_timeout", 60.0),
         ({"command": "a", "timeout": 60, "callTimeout": 5}, "call_timeout", 5.0),
