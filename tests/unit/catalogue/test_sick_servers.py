@@ -1,4 +1,4 @@
-"""A healthy server beside one whose definitions no strict client could read, in both eras."""
+"""tool_manager.py: a healthy server beside one whose definitions no strict client could read, in both eras."""
 
 from pathlib import Path
 from typing import Any

@@ -128,9 +128,8 @@ def _as_legacy(exchange: Exchange, reply: Envelope) -> Envelope:
 
 
 def _read(reply: Envelope) -> _Result:
-    with contextlib.suppress(ValueError, RecursionError):  # an unreadable result is passed on to the client unchanged
-        if reply.result:
-            return _decoder.decode(reply.result)
+    with contextlib.suppress(ValueError, RecursionError):  # a reply without a result that can be read is passed on unchanged
+        return _decoder.decode(reply.result)
     return _Result()
 
 

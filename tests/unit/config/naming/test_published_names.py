@@ -155,8 +155,10 @@ def test_a_name_is_on_disk_before_anybody_sees_it_and_known_names_write_nothing(
     one(names, "a", "read")
     assert json.loads(path.read_text())["names"] == {"a": {"read": "read"}}
     assert has_mode(path, 0o600)
+    later = PublishedNames(path)
     path.unlink()
-    one(names, "a", "read")
+    for each in (names, later):
+        assert one(each, "a", "read") == "read"
     assert not path.exists()
 
 

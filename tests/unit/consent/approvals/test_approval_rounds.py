@@ -1,4 +1,4 @@
-"""approvals.py, question_snapshots.py: a person is asked until there is an answer to the tool as it is."""
+"""approvals.py, pending_approvals.py, question_snapshots.py: a person is asked until there is an answer to the tool as it is."""
 
 import asyncio
 from pathlib import Path
@@ -254,16 +254,18 @@ async def modern(here: Any, client: Any, state: str = "", answer: Any = None, **
     return dict(await here.call(client=client, is_modern=True, **rounds, **params))
 
 
-async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(alone: Desk) -> None:
-    client = alone.session("Own")
-    first = (await modern(alone, client, arguments={"text": "x"}))["result"]
-    assert first["resultType"] == "input_required"
-    assert "write_it" in first["inputRequests"]["1"]["params"]["message"]
-    assert alone.calls == 0
-    last = await modern(alone, client, first["requestState"], YES, arguments={"text": "x"})
-    assert last["result"]["content"][0]["text"] == "x"
-    assert {"requestState", "inputResponses"}.isdisjoint(alone.program.asked.all[-1].params)
-    assert (await modern(alone, client, arguments={"text": "x"}))["result"]["resultType"] == "input_required"
+@pytest.mark.parametrize("spoken", [("legacy",), ("modern",)])
+async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(tmp_path: Path, spoken: tuple[str, ...]) -> None:
+    async with desk(tmp_path, has_window=False, eras=spoken) as alone:
+        client = alone.session("Own")
+        first = (await modern(alone, client, arguments={"text": "x"}))["result"]
+        assert first["resultType"] == "input_required"
+        assert "write_it" in first["inputRequests"]["1"]["params"]["message"]
+        assert alone.calls == 0
+        last = await modern(alone, client, first["requestState"], YES, arguments={"text": "x"})
+        assert last["result"]["content"][0]["text"] == "x"
+        assert {"requestState", "inputResponses"}.isdisjoint(alone.program.asked.all[-1].params)
+        assert (await modern(alone, client, arguments={"text": "x"}))["result"]["resultType"] == "input_required"
 
 
 async def test_an_old_yes_does_not_let_other_arguments_through(alone: Desk) -> None:

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 from tests.fakes.everything_server import answered
+from tests.fakes.file_servers import SHOP, file_server, project
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, text, tool
+
+from tooltray.catalogue.second_looks import LookPatience
 
 MAY_BE = "may be a tool of"
 NOTHING_SAYS = ", and the request does not name a view; the names in the tool list are unambiguous"
@@ -220,3 +223,17 @@ async def test_a_whole_name_that_a_view_would_take_for_its_own_servers_is_given_
         assert len(short) < len(long)
         assert await said(parts, "show", client) == "b: show"
         assert [await said(parts, name, client) for name in (short, long)] == [f"a: {long}", f"b: {long}"]
+
+
+async def test_a_tool_that_a_client_knows_by_heart_is_found_when_the_file_of_its_project_is_read(tmp_path: Path) -> None:
+    async def read_file(session: Client) -> None:
+        parts.conf.set_file_servers({"db": file_server("db", folder=str(tmp_path))})
+
+    db = program("db", tool("query"))
+    waits = {"look_at_project": read_file, "look_patience": LookPatience(within_s=0.0)}
+    async with hub_parts(tmp_path, programs={"db": db}, waits=waits) as parts:
+        own, outsider = parts.client(), parts.client()
+        own.state.projects["folder"] = project(SHOP)
+        assert await said(parts, "query", outsider) == "Unknown tool: query"
+        assert db.count("tools/list") == 0
+        assert await said(parts, "query", own) == "db: query"

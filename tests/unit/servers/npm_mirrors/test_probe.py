@@ -1,4 +1,4 @@
-"""probe.py and servers/npm_mirrors/measuring.py, with registries on the loopback"""
+"""probe.py, measuring.py: with registries on the loopback."""
 
 import asyncio
 import json

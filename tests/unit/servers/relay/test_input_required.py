@@ -1,4 +1,4 @@
-"""The questions of modern servers in the way of a request."""
+"""relay.py: the questions of modern servers in the way of a request."""
 
 import asyncio
 import itertools

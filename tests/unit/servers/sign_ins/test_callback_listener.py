@@ -1,4 +1,4 @@
-"""The listener for the browser, and its page."""
+"""sign_in_flow.py: the listener for the browser, and its page."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""This client as authorization servers know it."""
+"""tokens.py: this client as authorization servers know it."""
 
 import base64
 from typing import Any

@@ -1,4 +1,4 @@
-"""A server over HTTP+SSE, the transport of 2024-11-05."""
+"""sse_transport.py, http_transport.py: a server over HTTP+SSE, the transport of 2024-11-05."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""sdk_transport.py"""
+"""sdk_transport.py, sdk_server.py, server_thread.py"""
 
 import asyncio
 import json
@@ -344,15 +344,18 @@ async def test_a_request_that_the_sdk_cannot_read_is_answered(start: Start) -> N
 async def test_a_reply_that_json_cannot_carry_becomes_an_error(start: Start) -> None:
     code = """
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 def make(args):
     server = MCPServer("x")
     @server.tool(structured_output=False)
-    async def odd() -> str:
+    async def odd(ctx: Context) -> str:
+        await ctx.session.send_progress_notification("token", 1.0, message=chr(0xD800))
         return chr(0xD800)
     return server
 """
     server = await start(code)
     assert "not JSON" in await server.fails("odd")
+    assert server.heard.all == []
 
 
 # from the settings
