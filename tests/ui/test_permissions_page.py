@@ -31,7 +31,7 @@ from tooltray.foundation.snapshots.approvals import (
     TrustRequest,
 )
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.approval.call_sheet import CallPanel
+from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
 from tooltray.ui.approval.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
@@ -194,7 +194,7 @@ async def test_answers_that_cannot_be_read_are_said_to_be_not_known(theme: Theme
     fake.failures["get_activity"] = TooltrayError("The journal cannot be read")
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
-        page.open_tool(page.rules.tools.rows[0])
+        page.rules.open_tool(page.rules.tools.rows[0])
         await until(lambda: "Not known: The journal cannot be read" in words(desk.window.sheet.panel))
 
 
@@ -363,13 +363,13 @@ async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken
         assert "read_it, where path is x" not in words(page)
         page.show_tab(GRANTED)
         await until(lambda: page.granted.grants)
-        page.granted.opened.emit(RULE)
+        page.granted.open_grant(RULE)
         await until(lambda: desk.window.sheet is not None and "Not covered" in words(desk.window.sheet))
         sheet = desk.window.sheet
         assert sheet is not None
         for said in ("write_it, where a is 1", "Folder /x not found.", "Matches 1 of 2 recent calls.", '{"a":1}', '{"a":2}'):
             assert said in words(sheet)
-        page.granted.opened.emit(RULE)  # an open sheet stays
+        page.granted.open_grant(RULE)  # an open sheet stays
         assert desk.window.sheet is sheet
         button(sheet, "Revoke it").click()
         await until(lambda: ("remove_grant", "r") in fake.calls)
@@ -382,9 +382,9 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
         await until(lambda: page.waiting.calls)
-        page.open_call(page.waiting.calls[0])
+        page.waiting.open_call(page.waiting.calls[0])
         panel = desk.window.sheet.panel if desk.window.sheet else None
-        assert isinstance(panel, CallPanel)
+        assert isinstance(panel, CallSheet)
         await until(lambda: button(panel, "Allow").isEnabled())
         choice = panel.findChild(Choice)
         assert choice is not None
