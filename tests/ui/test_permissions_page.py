@@ -238,6 +238,35 @@ async def test_not_now_refuses_and_a_late_answer_says_why_in_the_sheet(theme: Th
         await until(lambda: desk.window.sheet is None)
 
 
+async def test_a_call_that_ended_before_its_answer_closes_its_sheet_and_the_page_says_why(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        desk.engine.ask_approval(replace(CALL, ends_at=time.time() + 60))
+        await until(lambda: page.waiting.count == 1)
+        control(page, "Answer…").click()
+        panel = desk.window.sheet.panel
+        await until(control(panel, "Allow").isEnabled)
+        desk.engine.approvals, desk.engine.failures["answer_approval"] = [], TooltrayError("This call no longer waits")
+        control(panel, "Allow").click()
+        await until(lambda: desk.window.sheet is None and "This call no longer waits" in drawn(page))
+
+
+async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(theme: Theme) -> None:
+    fake = engine()
+    fake.failures["set_tool_approval"] = TooltrayError("The disk is full")
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        page.rules.open_tool(page.rules.tools.rows[0])
+        panel = desk.window.sheet.panel
+        control(panel, "Asks first").click()
+        await until(lambda: "The disk is full" in words(panel))
+        assert control(panel, "As its server").isChecked()
+        fake.failures.clear()
+        control(panel, "Asks first").click()
+        assert "The disk is full" not in words(panel)
+        await until(lambda: cells(page.rules.tools)[2] == "Asks first")
+
+
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
