@@ -196,6 +196,9 @@ async def test_answers_that_cannot_be_read_are_said_to_be_not_known(theme: Theme
         page = await opened(desk)
         page.rules.open_tool(page.rules.tools.rows[0])
         await until(lambda: "Not known: The journal cannot be read" in words(desk.window.sheet.panel))
+        desk.window.sheet.dismiss()
+        page.granted.open_grant(GRANT)  # a row of a tool's grant leads to the same sheet
+        await until(lambda: desk.window.sheet is not None and "<b>push</b> of git" in words(desk.window.sheet))
 
 
 async def test_a_call_that_waits_is_pinned_on_top_counted_and_answered_in_place(theme: Theme) -> None:
@@ -300,7 +303,9 @@ async def test_folders_and_trusted_servers_are_taken_back_and_given_again(theme:
         assert isinstance(dialog, QFileDialog)
         dialog.fileSelected.emit("/q")
         dialog.reject()
-        await until(lambda: fake.allowed_folders == ["/p", "/q"])
+        await until(lambda: fake.allowed_folders == ["/p", "/q"] and not len(desk.tasks))
+        assert await undone(desk) == "/q is allowed"
+        assert page.trusted.folders.rows == fake.allowed_folders == ["/p"]
 
 
 async def test_an_ai_client_gets_rules_of_its_own_and_loses_them_again(theme: Theme) -> None:

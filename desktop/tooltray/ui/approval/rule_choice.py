@@ -50,11 +50,6 @@ class RuleChoice(QWidget):
         answers = self._options.chosen
         return next(each for each in self._request.rules if each.answer in answers)
 
-    @property
-    def first(self) -> QWidget:
-        """The widget for the keyboard."""
-        return self._options.first
-
     def ask_for_preview(self) -> None:
         """Requests the calls that the chosen rule would have covered."""
         self.preview_requested.emit(self._request.server, self.chosen)

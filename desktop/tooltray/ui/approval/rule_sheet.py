@@ -4,8 +4,10 @@ server or a model is plain text."""
 from collections.abc import Callable
 from datetime import datetime
 
+from PySide6.QtWidgets import QHBoxLayout
+
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview
-from tooltray.ui.approval.approval_body import details, granted_to
+from tooltray.ui.approval.approval_body import details, granted_to, lines_box
 from tooltray.ui.approval.rule_sentences import calls, cautions, covered, of_late
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
@@ -14,7 +16,7 @@ from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, row
 
 WIDTH = 600
 TIME_WIDTH = 92  # px
@@ -55,21 +57,15 @@ class RuleSheet(SheetView):
         for title, is_covered in ((tr("Covered"), True), (tr("Not covered"), False)):
             if some := calls(preview, is_covered=is_covered):
                 self._lists.addWidget(Label(self._theme, title, "label"))
-                self._lists.addWidget(self._box(some))
+                self._lists.addWidget(lines_box(self._theme, map(self._line, some)))
 
-    def _box(self, some: list[JudgedCall]) -> Surface:
-        box = Surface(self._theme, "surface", "border", "m")
-        layout = column(box, margins=(14, 2, 14, 2))
-        for index, call in enumerate(some):
-            if index:
-                layout.addWidget(divider())
-            line = row(margins=(0, 7, 0, 7), spacing=10)
-            when = Label(self._theme, moment(call.at, datetime.now()), "caption", "muted", tabular=True)
-            when.setFixedWidth(TIME_WIDTH)
-            line.addWidget(when)
-            line.addWidget(CodeLabel(self._theme, call.line), 1)
-            layout.addLayout(line)
-        return box
+    def _line(self, call: JudgedCall) -> QHBoxLayout:
+        line = row(margins=(0, 7, 0, 7), spacing=10)
+        when = Label(self._theme, moment(call.at, datetime.now()), "caption", "muted", tabular=True)
+        when.setFixedWidth(TIME_WIDTH)
+        line.addWidget(when)
+        line.addWidget(CodeLabel(self._theme, call.line), 1)
+        return line
 
     def _on_remove(self) -> None:
         self._revoke(self._grant.id)

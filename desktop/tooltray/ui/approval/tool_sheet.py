@@ -1,17 +1,17 @@
 """The sheet of one tool: whether it runs without asking and why, a choice, its grants, and the last answers to its calls."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
 import msgspec
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
-from tooltray.ui.approval.approval_body import granted, granted_to, granted_until
+from tooltray.ui.approval.approval_body import granted, granted_to, granted_until, lines_box
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, choices, comes_to, why
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
@@ -21,7 +21,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, row
 
 WIDTH = 600
 TIME_WIDTH = 92  # px
@@ -53,10 +53,8 @@ class ToolSheet(SheetView):
         self.body.addLayout(self._grants)
         self.body.addWidget(Label(theme, tr("Last answers"), "strong"))
         self._answers = column()
-        box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 2, 14, 2)).addLayout(self._answers)
-        self.body.addWidget(box)
-        self._answers.addWidget(self._line("", tr("Reading…")))
+        self.body.addLayout(self._answers)
+        self._show_lines([self._line("", tr("Reading…"))])
         activity = Button(theme, tr("Show its calls"), "link", small=True)
         activity.clicked.connect(self._on_activity)
         self.buttons.addWidget(activity)
@@ -73,7 +71,7 @@ class ToolSheet(SheetView):
         self._options.set_chosen([of.tool.choice])
         clear(self._grants)
         if of.grants:
-            self._grants.addWidget(self._grant_box(of.grants))
+            self._grants.addWidget(lines_box(self._theme, map(self._grant, of.grants)))
 
     async def read(self) -> None:
         """Reads the last answers to calls of the tool; shows that they are not known where that fails, and not an empty list."""
@@ -81,47 +79,39 @@ class ToolSheet(SheetView):
         try:
             self.show_answers(await self.hub.activity.get_activity(wanted, limit=MOST_ANSWERS))
         except TooltrayError as error:
-            clear(self._answers)
-            self._answers.addWidget(self._line("", tr("Not known: {reason}", reason=error.problem.title)))
+            self._show_lines([self._line("", tr("Not known: {reason}", reason=error.problem.title))])
 
     def show_answers(self, answers: Sequence[ActivityRow]) -> None:
         """Shows the last answers to calls of the tool."""
+        lines = [
+            self._line(moment(entry.at, datetime.now()), " · ".join(filter(None, (answer_word(entry), entry.client, entry.touched))))
+            for entry in (each.entry for each in answers)
+        ]
+        self._show_lines(lines or [self._line("", tr("No recorded approvals or refusals."))])
+
+    def _show_lines(self, lines: Iterable[QHBoxLayout]) -> None:
         clear(self._answers)
-        for index, each in enumerate(answers):
-            if index:
-                self._answers.addWidget(divider())
-            entry = each.entry
-            text = " · ".join(filter(None, (answer_word(entry), entry.client, entry.touched)))
-            self._answers.addWidget(self._line(moment(entry.at, datetime.now()), text))
-        if not answers:
-            self._answers.addWidget(self._line("", tr("No recorded approvals or refusals.")))
+        self._answers.addWidget(lines_box(self._theme, lines))
 
-    def _grant_box(self, grants: Sequence[GrantSnapshot]) -> QWidget:
-        box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 2, 14, 2))
-        for index, grant in enumerate(grants):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 6, 0, 6))
-            until = tr("Until: {when}", when=granted_until(grant, datetime.now()))
-            words = f"{granted(grant)} · {granted_to(grant)} · {until}"
-            line.addWidget(ElidedLabel(self._theme, words), 1)
-            back = Button(self._theme, tr("Revoke"), small=True)
-            back.setAccessibleName(f"{tr('Revoke')}, {words}")
-            back.clicked.connect(partial(self._on_revoke, grant.id))
-            line.addWidget(back)
-            lines.addLayout(line)
-        return box
+    def _grant(self, grant: GrantSnapshot) -> QHBoxLayout:
+        line = row(margins=(0, 6, 0, 6))
+        until = tr("Until: {when}", when=granted_until(grant, datetime.now()))
+        words = f"{granted(grant)} · {granted_to(grant)} · {until}"
+        line.addWidget(ElidedLabel(self._theme, words), 1)
+        back = Button(self._theme, tr("Revoke"), small=True)
+        back.setAccessibleName(f"{tr('Revoke')}, {words}")
+        back.clicked.connect(partial(self._on_revoke, grant.id))
+        line.addWidget(back)
+        return line
 
-    def _line(self, when: str, text: str) -> QWidget:
-        widget = QWidget()
-        line = row(widget, margins=(0, 6, 0, 6))
+    def _line(self, when: str, text: str) -> QHBoxLayout:
+        line = row(margins=(0, 6, 0, 6))
         if when:
             label = Label(self._theme, when, "caption", "muted", tabular=True)
             label.setFixedWidth(TIME_WIDTH)
             line.addWidget(label)
         line.addWidget(ElidedLabel(self._theme, text, "caption", "secondary" if when else "muted"), 1)
-        return widget
+        return line
 
     def _on_changed(self) -> None:
         if (chosen := self._options.chosen[0]) != self.of.tool.choice:
