@@ -9,7 +9,6 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
 from tests.fakes.desk import until
 from tests.ui.scenes.shot import Shot, shot_of
-from tests.ui.seen import words
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
@@ -154,7 +153,7 @@ async def feedback_history(theme: Theme) -> Shot:
     ]
     result = window(theme, history=[entry, *others])
     result._on_history()
-    await until(lambda: "You answered" in words(result))
+    await until(lambda: not len(result._tasks))
     return shot_of(result)
 
 
