@@ -183,8 +183,8 @@ def fitting_form(code: str, text: str, count: object) -> str:
 def plural_form(code: str, count: int) -> int:
     """Returns which of a language's forms fits a number of things, from 0.
 
-    The rules are those of Unicode CLDR 47 for whole numbers, of languages that differ from English; where a language has fewer forms than
-    its catalogue's text, the last one serves.
+    Unicode CLDR 47 has the rules, for whole numbers; languages that are not named here have the same as English. Where a text has fewer
+    forms, its last one serves.
     """
     language, last, tens = re.split(r"[-_]", code)[0].lower(), count % 10, count % 100
     if language in ("fr", "pt", "hy"):

@@ -193,7 +193,7 @@ class AllowToolsSheet(SheetView):
         if self._go.isEnabled():
             self._go.setEnabled(False)
             self.show_problem(None)
-            self.run(self._allow(self.grant, self._seen), then=self._read, said=tr("Allowed"))
+            self.run(self._allow(self.grant, self._seen), then=self._read, toast=tr("Allowed"))
 
     async def _allow(self, grant: NewGrant, seen: str) -> None:
         add = self.hub.approvals.add_grant

@@ -77,8 +77,8 @@ class AskingSection(QWidget, PermissionsPart):
 
     def _change(self, changes: Mapping[str, object], back: Mapping[str, object]) -> None:
         """Changes `approvals` of the settings; `back` undoes it."""
-        change, said = self.hub.settings.change_settings, tr("When calls ask is changed")
-        self.run(change({"approvals": changes}), then=self.read, said=said, undo=partial(change, {"approvals": back}))
+        change, toast = self.hub.settings.change_settings, tr("When calls ask is changed")
+        self.run(change({"approvals": changes}), then=self.read, toast=toast, undo=partial(change, {"approvals": back}))
 
 
 def _words(seconds: int) -> str:

@@ -101,13 +101,13 @@ class ClientsTab(ReadingScroll, PermissionsPart):
 
     def _on_guard(self, mode: ClientModeSnapshot, choice: Choice, before: str, chosen: str) -> None:
         choice.choose(before)  # until it is so
-        change, said = self.hub.settings.change_settings, tr("The flow guard for {client} is changed", client=_title(mode))
+        change, toast = self.hub.settings.change_settings, tr("The flow guard for {client} is changed", client=_title(mode))
 
         def changed(is_on: bool | None) -> Mapping[str, object]:
             return {"publish": {"clients": {mode.client: {"flowGuard": is_on}}}}
 
         undo = partial(change, changed(mode.flow_guard))
-        self.run(change(changed(_GUARDS[chosen])), then=self._read_clients, said=said, undo=undo)
+        self.run(change(changed(_GUARDS[chosen])), then=self._read_clients, toast=toast, undo=undo)
 
     def _choice(self, mode: ClientModeSnapshot) -> Choice:
         current = client_mode(mode.auto_approve)
@@ -125,8 +125,8 @@ class ClientsTab(ReadingScroll, PermissionsPart):
             rules = list(BASES[chosen]) if chosen else None
             back = None if mode.auto_approve is None else list(mode.auto_approve)
             change = partial(self.hub.views.set_client_auto_approve, mode.client)
-            said = tr("What runs without asking for {client} is changed", client=_title(mode))
-            self.run(change(rules), then=self._read_clients, said=said, undo=partial(change, back))
+            toast = tr("What runs without asking for {client} is changed", client=_title(mode))
+            self.run(change(rules), then=self._read_clients, toast=toast, undo=partial(change, back))
 
 
 def _title(mode: ClientModeSnapshot) -> str:

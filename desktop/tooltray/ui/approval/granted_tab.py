@@ -164,7 +164,7 @@ class GrantedTab(QStackedWidget, PermissionsPart):
 
     def revoke(self, grant: str) -> None:
         approvals = self.hub.approvals
-        self.run(approvals.remove_grant(grant), then=self.read, said=tr("Revoked"), undo=partial(approvals.restore_grant, grant))
+        self.run(approvals.remove_grant(grant), then=self.read, toast=tr("Revoked"), undo=partial(approvals.restore_grant, grant))
 
     def open_grant(self, grant: GrantSnapshot) -> None:
         """Opens the sheet of a rule, or of the tool of a grant; an open sheet of any kind stays."""

@@ -59,8 +59,8 @@ class RuleChoice(QWidget):
         if rule == self.chosen:
             self._past.setText(of_late(preview))
             clear(self._cautions)
-            if said := cautions(preview):
-                self._cautions.addWidget(Banner(self._theme, "warning", tr("Careful"), said))
+            if text := cautions(preview):
+                self._cautions.addWidget(Banner(self._theme, "warning", tr("Careful"), text))
 
     def _on_changed(self) -> None:
         self._draw()

@@ -52,8 +52,8 @@ class RuleSheet(SheetView):
     def _show_preview(self, preview: RulePreview) -> None:
         clear(self._lists)
         self._past.setText(of_late(preview))
-        if said := cautions(preview):
-            self._lists.addWidget(Banner(self._theme, "warning", tr("Careful"), said))
+        if text := cautions(preview):
+            self._lists.addWidget(Banner(self._theme, "warning", tr("Careful"), text))
         for title, is_covered in ((tr("Covered"), True), (tr("Not covered"), False)):
             if some := calls(preview, is_covered=is_covered):
                 self._lists.addWidget(Label(self._theme, title, "label"))

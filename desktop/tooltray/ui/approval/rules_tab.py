@@ -250,8 +250,8 @@ class RulesTab(QWidget, PermissionsPart):
     def _on_mode_chosen(self, mode: str) -> None:
         if (server := self._server()) is not None and mode != OWN:
             change = partial(self.hub.approvals.set_server_auto_approve, server.server)
-            said = tr("What runs without asking of {server} is changed", server=server.server)
-            self.run(change(rules_for(server, mode)), then=self.read, said=said, undo=partial(change, list(server.rules)))
+            toast = tr("What runs without asking of {server} is changed", server=server.server)
+            self.run(change(rules_for(server, mode)), then=self.read, toast=toast, undo=partial(change, list(server.rules)))
             self._rules.choose(mode_of(server))  # until it is so
 
     def _open_choices(self, of: ToolRow) -> None:
@@ -278,9 +278,9 @@ class RulesTab(QWidget, PermissionsPart):
         """Sets the choice for one tool: "always", "ask" or "default"."""
         tool = of.tool.tool
         words = {"always": tr("{tool} runs without asking", tool=tool), "ask": tr("{tool} asks first", tool=tool)}
-        said = words.get(choice) or tr("{tool} is as its server", tool=tool)
+        toast = words.get(choice) or tr("{tool} is as its server", tool=tool)
         change = partial(self.hub.approvals.set_tool_approval, of.server, tool)
-        self.run(change(choice), then=self.read, said=said, undo=partial(change, of.tool.choice))
+        self.run(change(choice), then=self.read, toast=toast, undo=partial(change, of.tool.choice))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

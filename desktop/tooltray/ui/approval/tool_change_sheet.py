@@ -43,7 +43,7 @@ class ToolChangeSheet(SheetView):
     def _on_accept(self) -> None:
         self._accept.setEnabled(False)
         self.show_problem(None)
-        self.run(self._accept_change(), then=self._read, said=tr("{tool} is allowed as it is now", tool=self._change.tool))
+        self.run(self._accept_change(), then=self._read, toast=tr("{tool} is allowed as it is now", tool=self._change.tool))
 
     async def _accept_change(self) -> None:
         change = self._change

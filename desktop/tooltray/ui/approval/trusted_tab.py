@@ -89,21 +89,21 @@ class TrustedTab(ReadingScroll, PermissionsPart):
         """Allows servers to work in a folder, and in those below it."""
         projects = self.hub.projects
         allowed = await projects.allow_folder(path)
-        said = tr("{folder} is allowed", folder=allowed)
-        self.run(self._read_folders(), said=said, undo=partial(self._disallow, allowed))
+        toast = tr("{folder} is allowed", folder=allowed)
+        self.run(self._read_folders(), toast=toast, undo=partial(self._disallow, allowed))
 
     async def _disallow(self, folder: str) -> None:
         await self.hub.projects.disallow_folder(folder)
         await self._read_folders()
 
     def _on_disallow(self, folder: str) -> None:
-        projects, said = self.hub.projects, tr("{folder} is not allowed any more", folder=folder)
-        self.run(projects.disallow_folder(folder), then=self._read_folders, said=said, undo=partial(projects.allow_folder, folder))
+        projects, toast = self.hub.projects, tr("{folder} is not allowed any more", folder=folder)
+        self.run(projects.disallow_folder(folder), then=self._read_folders, toast=toast, undo=partial(projects.allow_folder, folder))
 
     def _on_distrust(self, entry: TrustedEntry) -> None:
         files, of = self.hub.files, (entry.project, entry.entry)
-        said = tr("{name} is not trusted any more", name=entry.entry)
-        self.run(files.distrust_entries(*of), then=self._read_entries, said=said, undo=partial(files.restore_trust, *of))
+        toast = tr("{name} is not trusted any more", name=entry.entry)
+        self.run(files.distrust_entries(*of), then=self._read_entries, toast=toast, undo=partial(files.restore_trust, *of))
 
 
 def _fill(table: Table, nothing: QWidget, rows: Sequence[object]) -> None:
