@@ -24,7 +24,7 @@ class OfferedTab(Page):
         search.textChanged.connect(self.list.search)
         self.header_actions = (search,)
         column(self).addWidget(self.list)
-        self.look_requested.connect(self.list.look)
+        self.look_requested.connect(self.list.refresh)
         self.enable(False)
 
     def enable(self, is_usable: bool) -> None:
