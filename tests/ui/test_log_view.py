@@ -137,6 +137,14 @@ async def test_a_search_says_how_far_it_is_and_can_be_stopped(desk: Desk) -> Non
     assert not view.search.is_running
 
 
+async def test_a_search_that_fails_ends_where_it_is(desk: Desk) -> None:
+    view = await opened(desk, lines(3))
+    desk.engine.failures["get_log"] = TooltrayError("The log cannot be read")
+    type_in(view, "needle")
+    await until(lambda: "Not in the 0 % that were searched" in drawn(view.bar))
+    assert not view.search.is_running
+
+
 async def test_levels_are_chosen_and_what_has_none_is_said(desk: Desk) -> None:
     view = await opened(desk, lines(40))
     view.bar.levels_chosen.emit(("error",))

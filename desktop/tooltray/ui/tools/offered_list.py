@@ -58,7 +58,7 @@ class OfferedList(QWidget, View):
         self._edge.setObjectName("Divider")
         column(self).addWidget(NoticesAbove(self._fault, self._split), 1)
         self._again = QTimer(self, singleShot=True, interval=LOOKED_AGAIN_MS)
-        self._again.timeout.connect(self._look_if_seen)
+        self._again.timeout.connect(self._refresh_if_visible)
         self._table.row_chosen.connect(self._on_row)
         self._table.switched.connect(self._on_switched)
         context.servers.server_changed.connect(self._on_server)
@@ -156,7 +156,7 @@ class OfferedList(QWidget, View):
     def _on_server(self, _server: object) -> None:
         self._again.start()
 
-    def _look_if_seen(self) -> None:
+    def _refresh_if_visible(self) -> None:
         if self.isVisible() and self._offers is not None:
             self.refresh()
 
