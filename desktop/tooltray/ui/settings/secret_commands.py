@@ -26,7 +26,7 @@ class SecretCommands(Commands):
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
         super().__init__(hub=hub, tasks=tasks, parent=parent)
-        self._read = CoalescedRead(self._look, tasks=tasks, name="look at the secrets", show=self.read_failed.emit)
+        self._read = CoalescedRead(self._look, tasks=tasks, name="refresh the secrets", show=self.read_failed.emit)
 
     def look(self) -> None:
         """Reads what the tab shows."""
