@@ -5,7 +5,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory, response, text
@@ -46,7 +46,8 @@ async def opened(desk: Desk, arguments: str = GIVEN) -> tuple[TrySheet, ToolsInM
 
 async def running(desk: Desk) -> tuple[TrySheet, ToolsInMemory]:
     panel, fake = await opened(desk)
-    await until(lambda: (focused := desk.window.focusWidget()) is not None and panel.isAncestorOf(focused))
+    desk.window.activateWindow()  # keys of a window that is not active do nothing
+    await until(lambda: (focused := QApplication.focusWidget()) is not None and panel.isAncestorOf(focused))
     QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await until(lambda: fake.trying)
     return panel, fake
