@@ -149,6 +149,16 @@ async def test_closing_the_sheet_gives_the_call_up(theme: Theme) -> None:
         assert desk.window.context.sheets.panel is None
 
 
+async def test_a_call_that_cannot_be_cancelled_is_said_on_the_page_and_its_result_still_comes(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await running(desk)
+        desk.engine.failures["cancel_try"] = TooltrayError("it cannot be cancelled")
+        button(panel, "Cancel the call").click()
+        await until(lambda: "It cannot be cancelled" in words(desk.tools_page))
+        fake.finish(response("ok", text("late")))
+        await until(lambda: [part.text for part in panel.result.parts] == ["late"])
+
+
 async def test_what_waits_for_the_person_says_so(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, fake = await running(desk)

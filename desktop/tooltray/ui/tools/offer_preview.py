@@ -68,10 +68,10 @@ class OfferPreview(Surface, View):
         """The prompt's name, or the address, of the request."""
         return expanded(self.offer.key, self._lines.values) if self.offer.kind == TEMPLATE else self.offer.key
 
-    def leave(self) -> None:
-        """Stops following changes, since the preview is closed."""
-        if self._follows.isChecked():
-            self.run(self.hub.resources.unsubscribe_resource(self.key))
+    @property
+    def is_following(self) -> bool:
+        """Whether the server reports changes of the resource."""
+        return self._follows.isChecked()
 
     def focus(self) -> None:
         """Moves the focus to the first argument."""
@@ -154,7 +154,7 @@ class OfferPreview(Surface, View):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows that the server does not report changes."""
-        if problem is not None and self._follows.isChecked():
+        if problem is not None and self.is_following:
             self._follows.set_on(False)
             self._say(" ".join(filter(None, [str(problem.title), str(problem.message)])))
 
@@ -164,7 +164,7 @@ class OfferPreview(Surface, View):
         self.run(resources.subscribe_resource(self.key) if on else resources.unsubscribe_resource(self.key))
 
     def _on_updated(self, uri: str) -> None:
-        if self._follows.isChecked() and uri == self.offer.key and self.isVisible():
+        if self.is_following and uri == self.offer.key and self.isVisible():
             self._get()
 
     def _on_completion(self, argument: str, written: str) -> None:

@@ -1,6 +1,7 @@
 """The prompts, the resources and templates, or the skills, of all servers or of one: a table, and a preview of one of them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
@@ -90,12 +91,17 @@ class OfferedList(QWidget, View):
         """Shows only the list."""
         if (preview := self._preview) is not None:
             self._preview = None
-            preview.leave()
+            self._stop_following(preview)
             leave_focus(preview)
             preview.hide()
             preview.deleteLater()
             self._place()
             self._table.setFocus()
+
+    def _stop_following(self, preview: OfferPreview) -> None:
+        """Stops following changes, since the preview is closed."""
+        if preview.is_following:
+            self.run(self.hub.resources.unsubscribe_resource(preview.key))
 
     @property
     def _title(self) -> str:
@@ -179,7 +185,7 @@ class OfferedList(QWidget, View):
             preview.setMinimumHeight(SHEET_HEIGHT)
             sheet = self.context.sheets.replace(preview)
             preview.close_requested.connect(sheet.dismiss)
-            sheet.closed.connect(preview.leave)
+            sheet.closed.connect(partial(self._stop_following, preview))
         else:
             preview = self._preview = OfferPreview(self.context, row)
             preview.close_requested.connect(self.close_preview)

@@ -122,7 +122,8 @@ class ToolsTab(Page):
 
     def try_tool(self, name: str, arguments: str = "") -> None:
         """Opens the sheet that calls a tool, by the name that AI clients see; `arguments` are JSON."""
-        self.run(open_try_sheet(self.context, self._attempts, name, arguments))
+        run = partial(self.run, show=self._show_failure)
+        self.run(open_try_sheet(self.context, self._attempts, run, name, arguments))
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""

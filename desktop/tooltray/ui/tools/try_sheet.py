@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
@@ -38,7 +38,11 @@ TICK_MS = 500  # how long a call has taken is shown as it goes
 HINT, RUNNING, QUESTION, RESULT = range(4)  # what stands at the right
 
 
-async def open_try_sheet(context: PageContext, attempts: Attempts, name: str, text: str = "") -> None:
+Run = Callable[[Coroutine[object, object, object]], object]
+"""Awaits work in the background, also after the sheet is closed, and shows a failure on the page."""
+
+
+async def open_try_sheet(context: PageContext, attempts: Attempts, run: Run, name: str, text: str = "") -> None:
     """Opens the sheet that calls a tool, in place of any other.
 
     Args:
@@ -58,7 +62,7 @@ async def open_try_sheet(context: PageContext, attempts: Attempts, name: str, te
         raise TooltrayError(tr("Tool {name} is not available now", name=name), "", hint)
     schema = definition.get("inputSchema")
     server = tool.server if tool is not None else ""
-    panel = TrySheet(context, name, server, attempts, schema=schema if isinstance(schema, Mapping) else {}, arguments=arguments)
+    panel = TrySheet(context, name, server, attempts, run, schema=schema if isinstance(schema, Mapping) else {}, arguments=arguments)
     sheet = context.sheets.replace(panel)
     sheet.hold()  # a stray click loses no arguments
     panel.close_requested.connect(sheet.dismiss)
@@ -86,6 +90,7 @@ class TrySheet(Surface, View):
     Args:
         server: the server of the tool.
         attempts: the last calls, with this tool too; the sheet adds its own.
+        run: awaits cancelling a call and answering a question.
         schema: of its arguments.
         arguments: the values at first; None: the schema's defaults.
 
@@ -101,12 +106,14 @@ class TrySheet(Surface, View):
         name: str,
         server: str,
         attempts: Attempts,
+        run: Run,
         *,
         schema: Mapping[str, object],
         arguments: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(context.theme, "surface.raised", "border", "xl")
         self.context, self.name, self.attempt, self._attempts = context, name, "", attempts
+        self._run_on_page = run
         self._began_at = 0.0
         self._waiting: set[str] = set()  # ids of approvals
         self._progress: TryProgressed | None = None
@@ -166,7 +173,7 @@ class TrySheet(Surface, View):
         """Cancels the call, since the sheet is closed."""
         attempt, self.attempt = self.attempt, ""
         if attempt:
-            self.run(self.hub.tries.cancel_try(attempt))
+            self._run_on_page(self.hub.tries.cancel_try(attempt))
 
     async def _try(self, attempt: str, arguments: Mapping[str, object]) -> None:
         """Makes the call, and shows its outcome."""
@@ -370,10 +377,10 @@ class TrySheet(Surface, View):
         if self.attempt:
             self._cancel.setEnabled(False)
             self._status.setText(tr("Cancelling…"))
-            self.run(self.hub.tries.cancel_try(self.attempt))
+            self._run_on_page(self.hub.tries.cancel_try(self.attempt))
 
     def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
-        self.run(self.hub.questions.answer_elicitation(id, action, content))
+        self._run_on_page(self.hub.questions.answer_elicitation(id, action, content))
         self._end_question(id)
 
     def _on_page_wanted(self, url: str) -> None:
