@@ -23,7 +23,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_list import FAILED, ActivityList
-from tooltray.ui.activity.activity_page import FIGURES, ActivityPage
+from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TIME, TOOL, TOUCHED
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
@@ -266,7 +266,7 @@ async def test_who_is_working_is_said_and_what_is_not_known_is_not_said_to_be_no
         assert "The journal cannot be read" in words(calls)
         assert "calls: not known" in words(calls.glance)
         desk.engine.calls.clear()
-        calls.commands.look_choices()  # what works says nothing of what has failed
+        calls.filters.menu_opened.emit()  # what works says nothing of what has failed
         await until(lambda: len(desk.tasks) == 0 and desk.engine.calls)
         assert "The journal cannot be read" in words(calls)
         await until(lambda: control(calls, "Failed").accessibleName() == "Failed")  # no number
@@ -372,7 +372,10 @@ async def test_an_empty_journal_leads_to_a_first_call_and_a_damaged_one_says_so(
 async def test_the_activity_is_cleared_and_brought_back(theme: Theme) -> None:
     async with Desk(engine([entry(1, tool="a")]), theme) as desk:
         calls = await listed(desk, ["a"])
-        calls.commands.clear()
+        control(calls.search.window(), "More for activity").click()
+        menu = next(each for each in calls.findChildren(QMenu) if each.isVisible())
+        next(each for each in menu.actions() if each.text() == "Clear activity").trigger()
+        menu.close()
         await until(lambda: "No calls yet" in words(calls))
         control(desk.window, "Undo").click()
         await until(lambda: column(calls) == ["a"] and "No calls yet" not in words(calls))
@@ -408,7 +411,6 @@ async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
     async with Desk(engine(sorted(journal, key=lambda each: each.id)), theme) as desk:
         await opened(desk)
         page = desk.activity
-        assert isinstance(page, ActivityPage)
         page.show_tab(FIGURES)
         figures = page.figures
         await until(lambda: [each.name for each in figures.table.rows] == ["fs", "git"])

@@ -50,7 +50,7 @@ async def opened(desk: Desk, log: list[LogLine] | LogPage, name: str = "a") -> L
         desk.page.sheets.open_log(name)
     panel = desk.window.findChild(LogSheet)
     assert panel is not None
-    await until(lambda: panel.log.reading.page is not None)
+    await until(lambda: panel.log.reader.page is not None)
     await until(lambda: not log or panel.log.lines)
     return panel.log
 
@@ -95,7 +95,7 @@ async def test_older_lines_are_read_as_one_scrolls_and_the_newest_go_when_there_
     while texts(view)[0] != "line 0":
         first = texts(view)[0]
         view.list.verticalScrollBar().setValue(0)
-        view.reading.read_older()
+        view.read_older()
         await until(lambda first=first: texts(view)[0] != first)
         assert len(view.lines) <= 450
     assert texts(view) == [line.text for line in lines(450)]
@@ -134,6 +134,14 @@ async def test_a_search_says_how_far_it_is_and_can_be_stopped(desk: Desk) -> Non
     await until(lambda: "Searching" in drawn(view.bar))
     control(view, "Stop searching").click()
     await until(lambda: "were searched" in drawn(view.bar))
+    assert not view.search.is_running
+
+
+async def test_a_search_that_fails_ends_where_it_is(desk: Desk) -> None:
+    view = await opened(desk, lines(3))
+    desk.engine.failures["get_log"] = TooltrayError("The log cannot be read")
+    type_in(view, "needle")
+    await until(lambda: "Not in the 0 % that were searched" in drawn(view.bar))
     assert not view.search.is_running
 
 
@@ -231,7 +239,7 @@ async def test_messages_are_recorded_on_request_and_shown_with_their_direction(d
     await desk.asked("set_protocol_log", "a", 600.0)
     sent = LogLine("0", BEGAN, "tools/call query #7", kind="message", direction="out", detail='{"id":7}')
     desk.engine.logs["messages:a"] = LogPage(lines=(sent,), after="1", recorded_until=BEGAN, total_bytes=1)
-    view.reading.read_newest()
+    view.read_newest()
     await until(lambda: "Recording until" in drawn(view))
     assert shown_text(view.lines[0]) == "→ tools/call query #7"
     button(view, "Stop and forget").click()
@@ -256,10 +264,10 @@ async def test_what_is_wrong_with_a_log_is_said_and_an_empty_one_too(desk: Desk)
     await until(lambda: "The log is not kept on disk" in drawn(view))
     desk.engine.logs["a"] = []
     desk.engine.failures["get_log"] = TooltrayError("The log cannot be read", "Input/output error")
-    view.reading.read_newest()
+    view.read_newest()
     await until(lambda: "The log cannot be read" in drawn(view))
     desk.engine.failures.clear()
-    view.reading.read_newest()
+    view.read_newest()
     await until(lambda: "Nothing yet" in drawn(view))
 
 

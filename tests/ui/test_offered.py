@@ -102,6 +102,18 @@ async def test_a_server_that_does_not_tell_changes_is_said_to_be_one(theme: Them
         assert not switch.isChecked()
 
 
+async def test_a_list_that_cannot_be_read_is_said_beside_a_preview_which_goes_on_following(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        offers = await listed(desk, 2)
+        preview = await previewed(offers, "note")
+        control(preview, "Follow changes").click()
+        await desk.asked("subscribe_resource", NOTE)
+        desk.engine.failures["get_all_resources"] = TooltrayError("the list cannot be read")
+        offers.refresh()
+        await until(lambda: "The list cannot be read" in words(offers))
+        assert control(preview, "Follow changes").isChecked()
+
+
 async def test_a_template_becomes_an_address(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         preview = await previewed(await listed(desk, 2), "things")
@@ -122,7 +134,7 @@ async def test_search_finds_in_all_that_is_known_and_nothing_is_said_to_be_nothi
         offers.search("NOTE plain")
         assert [row.title for row in offers.table.rows] == ["a", "note"]
         desk.engine.failures["get_all_resources"] = TooltrayError("the list cannot be read")
-        offers.look()
+        offers.refresh()
         await until(lambda: "The list cannot be read" in words(offers))
     async with Desk(ToolsInMemory([server("a")]), theme) as desk:
         desk.window.open_part("tools", "prompts")

@@ -190,7 +190,8 @@ async def test_a_profile_is_made_of_the_tools_that_are_used(theme: Theme) -> Non
         assert "were used in 30 days" not in words(tab)
         tab._profile_of_used()
         again = desk.window.sheet.panel  # type: ignore[union-attr]
-        again.save_requested.emit("daily", {})
+        again.findChild(QLineEdit).setText("daily")
+        button(again, "Make the profile").click()
         await until(lambda: "There is a profile daily already" in words(again))
         desk.window.sheet.dismiss()  # type: ignore[union-attr]
         button(desk.window, "Undo").click()
@@ -241,7 +242,7 @@ async def test_without_tools_the_page_says_where_they_come_from(theme: Theme) ->
 async def test_a_call_is_news_of_use(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)
-        tab.commands._use_later.setInterval(0)
+        tab._use_later.setInterval(0)
         asked = len([call for call in desk.engine.calls if call[0] == "get_tool_use"])
         desk.hub.tool_call_result.emit(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0))
         await until(lambda: len([call for call in desk.engine.calls if call[0] == "get_tool_use"]) > asked)

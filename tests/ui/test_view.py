@@ -1,6 +1,7 @@
 """View: what the user began is carried out to its end, what failed is shown where its view is, and Undo works after the view was closed."""
 
 import asyncio
+import inspect
 from collections.abc import Callable
 
 import pytest
@@ -100,6 +101,17 @@ async def test_what_fails_after_its_view_was_deleted_is_a_notice(opened: Callabl
         await until(lambda: "1 more notice" in drawn(desk.window))
         await idle(desk)
         assert reads == []
+
+
+async def test_work_that_could_not_begin_is_closed(opened: Callable[[], Desk]) -> None:
+    async with opened() as desk:
+        panel = Panel(desk.window.context)
+        work = panel.work("never")
+        panel.run(work)
+        await desk.tasks.close()
+        assert panel.done == []
+        assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
+        panel.deleteLater()
 
 
 async def test_a_view_without_a_place_of_its_own_shows_a_failure_above_the_pages(opened: Callable[[], Desk]) -> None:

@@ -112,7 +112,7 @@ async def activity(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
         CallNow("cursor-vscode", "s2", SHOP, "github", "search_code", now - 3.2),
         CallNow("claude-code", "s1", SHOP, "serena", "find_symbol", now - 1.1, "start"),
     ]
-    shot.desk.activity.calls.commands.look_now()
+    shot.desk.activity.calls._refresh_calls_now()
     return shot
 
 
@@ -199,7 +199,7 @@ async def activity_damaged(theme: Theme) -> Shot:
     shot = await opened(theme, latest())
     said = "The journal was damaged: it was set aside as activity.db.damaged-2026-11-25, and a new one begun"
     _engine(shot).journal_status = JournalStatus("/home/ana/.tooltray/activity.db", 4096, 50, problem=said)
-    shot.desk.activity.calls.commands.look(ActivityFilter())
+    shot.desk.activity.calls.look_again()
     await until(lambda: not shot.desk.activity.calls._notice.isHidden())
     return shot
 

@@ -113,7 +113,7 @@ async def log_searched(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", [line for _ in range(40) for line in lines()])
     panel.log.bar.field.setText("refused")
     await until(lambda: panel.log.search.found and not panel.log.search.is_running)
-    panel.log.search.go(1)
+    panel.log.bar.stepped.emit(1)
     return Shot(result)
 
 
@@ -144,8 +144,8 @@ async def log_not_kept(theme: Theme) -> Shot:
     full = Problem("The log is not kept on disk", "No space left on device")
     shown = tuple(replace(line, at=0.0) for line in lines() if line.kind != "mark")
     result.engine.logs["postgres"] = LogPage(lines=shown, problem=full, total_bytes=1)
-    panel.log.reading.read_newest()
-    await until(lambda: panel.log.reading.page is not None and panel.log.reading.page.problem)
+    panel.log.read_newest()
+    await until(lambda: panel.log.reader.page is not None and panel.log.reader.page.problem)
     return Shot(result)
 
 

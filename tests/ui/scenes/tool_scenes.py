@@ -14,6 +14,8 @@ from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
 from tooltray.ui.theme import Theme
+from tooltray.ui.tools.tools_page import PROMPTS, RESOURCES
+from tooltray.ui.tools.try_sheet import TrySheet
 
 NOW = time.time()
 SERVERS = [
@@ -197,7 +199,7 @@ async def profile_of_used(theme: Theme) -> Shot:
 async def trying(theme: Theme, size: tuple[int, int] | None = None, filled: str = "") -> Shot:
     desk = await opened(theme)
     desk.tools_page.show_part("try", f"edit_file\n{filled}")
-    await until(lambda: desk.tools_page.tries.panel is not None)
+    await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
     return Shot(desk, size=size)
 
 
@@ -259,7 +261,7 @@ async def try_failed(theme: Theme) -> Shot:
 
 async def prompts(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     desk = await opened(theme)
-    desk.tools_page.show_tab(1)
+    desk.tools_page.show_tab(PROMPTS)
     offers = desk.tools_page.prompts.list
     await until(lambda: offers.table.rows)
     offers._on_row(offers.table.rows[1])
@@ -279,7 +281,7 @@ async def prompt_filled(theme: Theme) -> Shot:
 
 async def resources(theme: Theme, size: tuple[int, int] | None = None, place: int = 1) -> Shot:
     desk = await opened(theme)
-    desk.tools_page.show_tab(2)
+    desk.tools_page.show_tab(RESOURCES)
     offers = desk.tools_page.resources.list
     await until(lambda: offers.table.rows)
     if size:
@@ -309,7 +311,7 @@ async def resource_template(theme: Theme) -> Shot:
 
 async def prompts_none(theme: Theme) -> Shot:
     desk = await opened(theme, ToolsInMemory(SERVERS, TOOLS))
-    desk.tools_page.show_tab(1)
+    desk.tools_page.show_tab(PROMPTS)
     offers = desk.tools_page.prompts.list
     await until(lambda: offers._offers is not None)
     return Shot(desk)
@@ -320,7 +322,7 @@ FILLED_TEXT = '{"path": "/home/ada/notes/todo.md", "edits": [{"oldText": "- buy 
 
 def panel_of(shot: Shot) -> Any:
     assert shot.desk is not None
-    return shot.desk.tools_page.tries.panel
+    return shot.desk.window.context.sheets.panel
 
 
 def fake_of(shot: Shot) -> ToolsInMemory:

@@ -12,8 +12,8 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import CoalescedRead
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import Show, View
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
@@ -29,23 +29,23 @@ SHARE = 10  # of the time goes to counting at most: what is counted over a long 
 NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of the table
 
 
-class ActivityList(QWidget):
+class ActivityList(QWidget, View):
     """A list of journal entries. `entry_chosen` carries the ActivityRow that the user opens; an embedded list then opens the Activity page
     itself.
 
     Args:
         filter: which entries it shows, besides what its tabs leave out.
         is_embedded: the list is part of another page's details.
+        show: shows why the journal cannot be read; None: the list itself does.
     """
 
     entry_chosen = Signal(object)
-    failed = Signal(object)  # Problem, or None once it is over
     filter_changed = Signal(object)  # ActivityFilter: a tab of calls was chosen, which leaves no choice of kinds
 
-    def __init__(self, context: PageContext, filter: ActivityFilter, *, is_embedded: bool = True) -> None:
+    def __init__(self, context: PageContext, filter: ActivityFilter, *, is_embedded: bool = True, show: Show | None = None) -> None:
         super().__init__()
         theme = context.theme
-        self._context, self._filter, self._is_embedded = context, filter, is_embedded
+        self.context, self._filter, self._is_embedded = context, filter, is_embedded
         self._is_collapsed, self._is_held, self._is_asked_for = True, False, False
         self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
@@ -71,20 +71,18 @@ class ActivityList(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._nothing)
-        self._fault = FaultArea(theme, top=0)
-        layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
+        fault = FaultArea(theme, top=0)
+        self._show = show or fault.show_problem
+        layout.addWidget(NoticesAbove(fault, self._stack), 1)
         self._new = Button(theme, "", "primary", small=True)
         self._new.setParent(self._stack)
         self._new.clicked.connect(self._on_show_new)
         self._new.hide()
-        self._counts = CoalescedRead(self._read_counts, tasks=context.tasks, name="numbers of activity")
         self._count_timer = QTimer(self, singleShot=True)
-        self._count_timer.timeout.connect(self._counts.ask)
-        self._connect()
-
-    def _connect(self) -> None:
-        model, hub = self.table.activity, self._context.hub
-        model.failed.connect(self._on_failed)
+        self._ask_counts = self.reading(self._read_counts)
+        self._count_timer.timeout.connect(self._ask_counts)
+        model, hub = self.table.activity, context.hub
+        model.failed.connect(self.show_problem)
         model.reset_done.connect(self._on_reset)
         model.rowsInserted.connect(self._draw)
         model.fell_behind.connect(self._on_fell_behind)
@@ -171,7 +169,7 @@ class ActivityList(QWidget):
     def _ask(self) -> None:
         self._waiting = 0
         self._new.hide()
-        if self.isVisible() and self._context.hub.snapshot is not None:
+        if self.isVisible() and self.hub.snapshot is not None:
             self._is_asked_for = True
             self.table.activity.show_filter(self.shown_filter, is_collapsed=self._is_collapsed)
             self._count_timer.start(SETTLE_MS if self._count_cost_ms else 0)
@@ -184,7 +182,7 @@ class ActivityList(QWidget):
 
     def _on_hub_changed(self) -> None:
         """Reads the journal once the hub is connected; rows that were read stay visible when it disconnects."""
-        if self._context.hub.snapshot is None:
+        if self.hub.snapshot is None:
             self._is_asked_for = False
         elif not self._is_asked_for:
             self._ask()
@@ -193,7 +191,7 @@ class ActivityList(QWidget):
         """Counts the calls of each tab, as the head of the page does."""
         filter, begun = self._filter, time.monotonic()
         try:
-            found = await self._context.hub.activity.count_activity(replace(filter, kinds=OF_CALLS))
+            found = await self.hub.activity.count_activity(replace(filter, kinds=OF_CALLS))
         except TooltrayError:
             self._tabs.set_counts((None, None, None, None))
             return  # the list says why
@@ -209,12 +207,11 @@ class ActivityList(QWidget):
     def _on_chosen(self, row: ActivityRow) -> None:
         self.entry_chosen.emit(row)
         if self._is_embedded:
-            self._context.links.part_asked.emit("activity", "entry", str(row.entry.id))
+            self.context.links.part_asked.emit("activity", "entry", str(row.entry.id))
 
-    def _on_failed(self, problem: Problem | None) -> None:
-        if self._is_embedded:
-            self._fault.show_problem(problem)
-        self.failed.emit(problem)
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why the journal cannot be read; None: it can again."""
+        self._show(problem)
         self._draw(problem)
 
     def _on_reset(self) -> None:

@@ -1,5 +1,6 @@
 """The tab of the log: an overview of the last 24 hours, the calls that wait, and the list, with one entry in full beside it."""
 
+import time
 from datetime import datetime
 from functools import partial
 
@@ -9,13 +10,12 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
-from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, JournalStatus
-from tooltray.ui.activity.activity_commands import ActivityCommands
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
-from tooltray.ui.activity.glance import LOW, GlancePanel
+from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, LOW, Glance, GlancePanel
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.activity.waiting_calls import WaitingCalls
 from tooltray.ui.i18n import tr
@@ -37,7 +37,6 @@ class CallsTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
         theme = self._theme = context.theme
-        self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self.search = SearchField(theme, tr("Search calls"))
         self.search.textChanged.connect(self._on_text)
         self.search.returnPressed.connect(self._focus_list)
@@ -47,19 +46,29 @@ class CallsTab(Page):
         self._notice = JournalNotice(theme)
         self._stack = QStackedWidget()
         self.glance = GlancePanel(theme)
-        self.waiting = WaitingCalls(context)
-        self.list = ActivityList(context, ActivityFilter(), is_embedded=False)
+        self.glance.stretch_chosen.connect(self._on_stretch)
+        self.waiting = WaitingCalls(context, partial(self._notice.show_problem, "answer"))
+        self.list = ActivityList(context, ActivityFilter(), is_embedded=False, show=partial(self._notice.show_problem, "list"))
+        self.list.entry_chosen.connect(self._on_chosen)
+        self.list.filter_changed.connect(self.set_filter)
         self.filters = FilterBar(theme)
+        self.filters.filter_changed.connect(self.set_filter)
+        self.filters.menu_opened.connect(self._read_choices)
         self._stack.addWidget(self._content())
         self._stack.addWidget(self._build_empty())
         self._split = SplitView(NoticesAbove(self._notice, self._stack))
         self._split.closed.connect(self._focus_list)
         column(self).addWidget(self._split)
-        self._look_timer = self._timer(COUNT_EVERY_MS, self._look_glance)
-        self._now_timer = self._timer(NOW_EVERY_MS, self._look_now)
+        self._ask_glance, self._ask_status = self.reading(self._read_glance), self.reading(self._read_status)
+        self._ask_calls_now = self.reading(self._read_calls_now)
+        self._glance_cost_ms = 0  # what the last read took: a long journal is not to be read all the time
+        self._glance_timer = self._timer(COUNT_EVERY_MS, self._refresh_glance)
+        self._now_timer = self._timer(NOW_EVERY_MS, self._refresh_calls_now)
         self._wanted = 0  # the entry whose details are on their way
         self.enable(False)
-        self._connect()
+        self.look_requested.connect(self._refresh)
+        context.hub.activity_written.connect(self._on_written)
+        context.hub.approval_ended.connect(self._refresh_calls_now)
 
     def _content(self) -> QWidget:
         content = QWidget()
@@ -95,32 +104,6 @@ class CallsTab(Page):
         timer.timeout.connect(slot)
         return timer
 
-    def _connect(self) -> None:
-        commands, hub = self.commands, self.context.hub
-        self.look_requested.connect(self._look)
-        commands.glance_changed.connect(self.glance.show_glance)
-        commands.calls_now_changed.connect(self._on_calls_now)
-        commands.status_changed.connect(self._on_status)
-        commands.choices_changed.connect(self.filters.set_choices)
-        commands.entry_read.connect(self._on_entry)
-        commands.entry_missing.connect(self._on_entry_missing)
-        for of, failed in (
-            ("glance", commands.read_failed),
-            ("list", self.list.failed),
-            ("wish", commands.failed),
-            ("answer", self.waiting.answers.failed),
-        ):
-            failed.connect(partial(self._notice.show_problem, of))
-        commands.cleared.connect(self._on_cleared)
-        commands.done.connect(self.context.say)
-        self.list.entry_chosen.connect(self._on_chosen)
-        self.list.filter_changed.connect(self.set_filter)
-        self.filters.filter_changed.connect(self.set_filter)
-        self.filters.menu_opened.connect(commands.look_choices)
-        self.glance.stretch_chosen.connect(self._on_stretch)
-        hub.activity_written.connect(self._on_written)
-        hub.approval_ended.connect(self._look_now)
-
     @property
     def details(self) -> EntryDetails | None:
         """The details of the open entry."""
@@ -144,12 +127,16 @@ class CallsTab(Page):
         self.list.set_filter(filter)
         if self.search.text().strip() != filter.text:
             self.search.setText(filter.text)  # comes back here, and finds the list as it is to be
-        self._look_timer.start(SETTLE_MS)
+        self._glance_timer.start(SETTLE_MS)
 
     def show_entry(self, id: int) -> None:
         """Opens an entry in full."""
         self._wanted = id
-        self.commands.read_entry(id)
+        self.run(self._read_entry(id), show=partial(self._show_entry_problem, id))
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why something that the user wanted failed; None: it worked."""
+        self._notice.show_problem("wish", problem)
 
     def show_part(self, part: str, text: str = "") -> None:
         """Shows the entries of a filter in JSON ("filter"), or one entry ("entry", an id)."""
@@ -168,35 +155,87 @@ class CallsTab(Page):
         super().resizeEvent(event)
         self.glance.set_low(self.height() < LOW)
 
-    def _look(self) -> None:
-        self._look_glance()
-        self._look_now()
-        self.commands.look_choices()
+    # what is read
+
+    def _refresh(self) -> None:
+        self._refresh_glance()
+        self._refresh_calls_now()
+        self._read_choices()
         self.list.look_again()
 
-    def _look_glance(self) -> None:
+    def _refresh_glance(self) -> None:
         if self.is_usable and self.isVisible():
-            self.commands.look(replace(self.list.filter, kinds=()))
+            self._ask_glance()
+            self._ask_status()
 
-    def _look_now(self, *_: object) -> None:
+    def _refresh_calls_now(self, *_: object) -> None:
         if self.is_usable and self.isVisible():
-            self.commands.look_now()
+            self._ask_calls_now()
 
-    def _on_calls_now(self, calls: object) -> None:
-        self.glance.working.show_calls(calls)  # type: ignore[arg-type]
+    def _read_choices(self) -> None:
+        self.run(self._show_choices(), show=partial(self._notice.show_problem, "choices"))
+
+    async def _show_choices(self) -> None:
+        self.filters.set_choices(await self.hub.activity.get_activity_choices())
+
+    async def _read_glance(self) -> None:
+        filter, begun = replace(self.list.filter, kinds=()), time.monotonic()
+        until = (time.time() // BAR_S + 1) * BAR_S  # whole quarters of an hour, so that bars do not walk
+        day = replace(filter, since=until - DAY_S, until=until)
+        chosen = replace(filter, since=filter.since or day.since, until=filter.until or until)
+        try:
+            bars = await self.hub.activity.get_activity_series(day, BARS)
+            whole = await self.hub.activity.get_activity_series(chosen, 1)
+        except TooltrayError as error:
+            self.glance.show_glance(None)
+            self._notice.show_problem("glance", error.problem)
+            return
+        self._glance_cost_ms = int((time.monotonic() - begun) * 1000)
+        if filter == replace(self.list.filter, kinds=()):
+            self.glance.show_glance(Glance(tuple(bars), whole[0] if whole else None))
+        self._notice.show_problem("glance", None)
+
+    async def _read_calls_now(self) -> None:
+        try:
+            calls = await self.hub.activity.get_calls_now()
+        except TooltrayError:
+            calls = None  # the tab says elsewhere that there is no hub
+        self.glance.working.show_calls(calls)
         if self.isVisible():
             self._now_timer.start()
 
-    def _on_written(self, last_id: int) -> None:
-        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
-            self._look_glance()
-        elif not self._look_timer.isActive():
-            self._look_timer.start(max(COUNT_EVERY_MS, self.commands.glance_cost_ms * SHARE))
-
-    def _on_status(self, status: JournalStatus | None) -> None:
+    async def _read_status(self) -> None:
+        try:
+            status = await self.hub.activity.get_journal_status()
+        except TooltrayError:
+            status = None
         self._notice.show_status(status)
         is_empty = status is not None and not (status.entries or status.problem or status.lost)
         self._stack.setCurrentIndex(1 if is_empty and not self.waiting.rows else 0)
+
+    async def _read_entry(self, id: int) -> None:
+        details = await self.hub.activity.get_activity_entry(id)
+        if id == self._wanted:  # else the user has chosen another one meanwhile
+            self._open_details(details)
+
+    def _open_details(self, details: ActivityDetails) -> None:
+        pane = EntryDetails(self.context, details, datetime.now())
+        pane.close_requested.connect(self._on_close_details)
+        pane.only_requested.connect(self._on_only)
+        self._split.open_details(pane)
+        self.list.table.show_entry(details.entry.id)
+
+    def _show_entry_problem(self, id: int, problem: Problem | None) -> None:
+        if id == self._wanted:
+            self._notice.show_problem("entry", problem)
+
+    # what happens
+
+    def _on_written(self, last_id: int) -> None:
+        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
+            self._refresh_glance()
+        elif not self._glance_timer.isActive():
+            self._glance_timer.start(max(COUNT_EVERY_MS, self._glance_cost_ms * SHARE))
 
     def _on_text(self, text: str) -> None:
         self.set_filter(replace(self.list.filter, text=text.strip()))
@@ -211,20 +250,6 @@ class CallsTab(Page):
 
     def _on_chosen(self, row: ActivityRow) -> None:
         self.show_entry(row.entry.id)
-
-    def _on_entry(self, details: ActivityDetails) -> None:
-        if details.entry.id != self._wanted:
-            return  # a person has chosen another one meanwhile
-        self._notice.show_problem("entry", None)
-        pane = EntryDetails(self.context, details, datetime.now())
-        pane.close_requested.connect(self._on_close_details)
-        pane.only_requested.connect(self._on_only)
-        self._split.open_details(pane)
-        self.list.table.show_entry(details.entry.id)
-
-    def _on_entry_missing(self, id: int, problem: Problem) -> None:
-        if id == self._wanted:
-            self._notice.show_problem("entry", problem)
 
     def _on_only(self, field: str, value: str) -> None:
         self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
@@ -248,11 +273,17 @@ class CallsTab(Page):
         repeats.triggered.connect(self.list.set_collapsed)
         menu.addSeparator()
         menu.addAction(tr("Export what is listed…"), self._on_export)
-        menu.addAction(tr("Clear activity"), self._on_clear)
+        menu.addAction(tr("Clear activity"), lambda: self.run(self._clear(), toast=tr("The activity is cleared"), undo=self._undo_clear))
         menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
 
-    def _on_clear(self) -> None:
-        self.commands.clear()
+    async def _clear(self) -> None:
+        await self.hub.activity.clear_activity()
+        self._split.close_details()
+        self._refresh_glance()
+
+    async def _undo_clear(self) -> None:
+        await self.hub.activity.undo_clear_activity()
+        self.context.say(tr("They are back"))
 
     def _on_export(self) -> None:
         dialog = QFileDialog(self.context.window, tr("Export activity"))
@@ -262,20 +293,12 @@ class CallsTab(Page):
         dialog.setDefaultSuffix("jsonl")
         dialog.selectFile("tooltray-activity.jsonl")
         filter = self.list.shown_filter
-        dialog.fileSelected.connect(partial(self._on_export_file, filter))
+        dialog.fileSelected.connect(lambda path: self.run(self._export(path, filter)))
         dialog.open()
 
-    def _on_export_file(self, filter: ActivityFilter, path: str) -> None:
-        self.commands.export(path, filter)
-
-    def _on_cleared(self) -> None:
-        self._split.close_details()
-        self._look_glance()
-        toast = self.context.offer_undo(tr("The activity is cleared"))
-        toast.action_requested.connect(self._on_undo)
-
-    def _on_undo(self) -> None:
-        self.commands.undo_clear()
+    async def _export(self, path: str, filter: ActivityFilter) -> None:
+        count = await self.hub.activity.export_activity(path, filter)
+        self.context.say(tr("{count} entries are in {path}", count=f"{count:,}", path=path))
 
     def _on_way(self, index: int) -> None:
         if index == 0:

@@ -2,6 +2,7 @@
 and names what is not known."""
 
 import json
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
@@ -9,6 +10,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
@@ -24,9 +26,10 @@ from tooltray.ui.activity.activity_words import (
     touched,
     whole_time,
 )
-from tooltray.ui.activity.keeping import KeepContents
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
+from tooltray.ui.problem_words import whole
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
@@ -34,7 +37,7 @@ from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.server_text import broken, one_line, seen
 from tooltray.ui.widgets.split_view import DetailsPane
-from tooltray.ui.widgets.surface import Surface, row
+from tooltray.ui.widgets.surface import Surface, column, row
 from tooltray.ui.widgets.waterfall import Stage, Waterfall
 
 FACT_WIDTH = 84  # px of the names
@@ -43,6 +46,7 @@ RESULT_HEIGHT = 260  # px
 LONGEST = 200_000  # characters of arguments that are laid out
 LONGEST_TITLE = 80  # characters; the whole name stands below it
 LONGEST_NAME, LONGEST_REASON = 300, 2_000  # characters
+RECORDED_S = 3600.0  # an hour: time to repeat a call and a few others
 
 
 class EntryDetails(DetailsPane):
@@ -228,6 +232,48 @@ class EntryDetails(DetailsPane):
 
     def _on_copy(self, text: str, what: str, *_: object) -> None:
         self._context.copy(text, what)
+
+
+class KeepContents(QWidget, View):
+    """The reason why an entry has no arguments and no result, and the button that records these for later calls for a while.
+
+    Args:
+        has_kept: they were recorded, and have been deleted since.
+    """
+
+    def __init__(self, context: PageContext, *, has_kept: bool) -> None:
+        super().__init__()
+        self.context = context
+        layout = column(self, spacing=8)
+        text = (
+            tr("They were kept, and were removed after some days.")
+            if has_kept
+            else tr("Not recorded. Tooltray saves only one line for each call.")
+        )
+        self._words = Label(context.theme, text, "body", "secondary", wrap=True)
+        layout.addWidget(self._words)
+        self._keep = Button(context.theme, tr("Record for 1 hour"), small=True)
+        self._keep.setToolTip(tr("Known secrets are left out. Calls that were made before stay as they are."))
+        self._keep.clicked.connect(self._on_keep)
+        line = row()
+        line.addWidget(self._keep)
+        line.addStretch(1)
+        layout.addLayout(line)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why contents cannot be recorded; None: they are recorded now."""
+        if problem is None:
+            self._words.setText(tr("The next hour is being recorded. Repeat the call to see them."))
+            self._keep.hide()
+            return
+        self._words.setText(whole(problem))
+        self._keep.setEnabled(True)
+
+    def _on_keep(self) -> None:
+        self._keep.setEnabled(False)
+        until = time.time() + RECORDED_S
+        said = tr("Arguments and results are recorded until {time}", time=f"{datetime.fromtimestamp(until):%H:%M}")
+        self.run(self.hub.settings.change_settings({"activity": {"contents": True, "contentsUntil": round(until)}}), toast=said)
 
 
 def sizes(entry: ActivityEntry) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 
 import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -87,9 +87,7 @@ def _tokens_each(each: ActivityFigures) -> str:
 
 
 class FiguresTab(Page):
-    """A tab with statistics. `filter_requested` carries the JSON of an ActivityFilter: the user wants to see these calls."""
-
-    filter_requested = Signal(str)
+    """A tab with statistics."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
@@ -178,7 +176,7 @@ class FiguresTab(Page):
 
     async def _read_figures(self) -> None:
         by = self.by
-        figures = await self.context.hub.activity.get_activity_figures(by, self._filter())
+        figures = await self.hub.activity.get_activity_figures(by, self._filter())
         if by != self.by:
             return
         self.table.set_figures(sorted(figures, key=lambda each: -each.calls))
@@ -188,7 +186,7 @@ class FiguresTab(Page):
 
     async def _read_series(self) -> None:
         chosen, filter = self._chosen, self._of_chosen()
-        points = await self.context.hub.activity.get_activity_series(replace(filter, until=time.time()), POINTS[self._span.current])
+        points = await self.hub.activity.get_activity_series(replace(filter, until=time.time()), POINTS[self._span.current])
         if chosen == self._chosen:
             self._draw(points)
 
@@ -235,7 +233,7 @@ class FiguresTab(Page):
             self._series.ask()
 
     def _on_show(self) -> None:
-        self.filter_requested.emit(msgspec.json.encode(self._of_chosen()).decode())
+        self.context.links.part_asked.emit("activity", "filter", msgspec.json.encode(self._of_chosen()).decode())
 
 
 class Legend(QWidget):

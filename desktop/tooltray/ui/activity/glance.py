@@ -5,12 +5,12 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
-from tooltray.ui.activity.activity_commands import BAR_S, Glance
 from tooltray.ui.activity.activity_words import client_words, milliseconds, took, waits
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
@@ -20,11 +20,26 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
+DAY_S = 86400.0
+BARS = 96  # a quarter of an hour each
+BAR_S = DAY_S / BARS
 HEIGHT, LOW_HEIGHT = 92, 66  # px of the bars; in a low window
 LOW = 560  # px of the page
 MOST_WORKING = 3  # calls that are named at once
 FOOT = 36  # px
 ROOM_FOR_WORDS, ROOM_FOR_TOKENS = 720, 540  # px of the panel; below them, words and tokens give way
+
+
+class Glance(msgspec.Struct, frozen=True):
+    """The numbers above the list.
+
+    Attributes:
+        bars: the last 24 hours.
+        whole: the numbers of the stretch that the list shows; None without calls, since nothing is known then.
+    """
+
+    bars: tuple[ActivityPoint, ...]
+    whole: ActivityPoint | None
 
 
 class Figure(QWidget):

@@ -11,9 +11,9 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_words import client_words
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import CoalescedRead, Commands, action, at_page
 from tooltray.ui.kit.approval_line import ApprovalLine
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import Show, View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.icon import Icon
@@ -25,14 +25,6 @@ from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 MOST = 3  # that stand there at once; the list below has to stay in sight
 LONGEST = 200  # characters of arguments on a line
 ROW = 44  # px
-
-
-class ApprovalAnswers(Commands):
-    """The sender of answers to the engine."""
-
-    @action(at_page)
-    async def answer(self, id: str, answer: str) -> None:
-        await self._hub.approvals.answer_approval(id, answer)
 
 
 class WaitingCall(QWidget):
@@ -86,23 +78,25 @@ class WaitingCall(QWidget):
             button.setEnabled(not self._is_guarded)
 
 
-class WaitingCalls(QWidget):
-    """The pinned rows of waiting calls, without height while nothing waits."""
+class WaitingCalls(QWidget, View):
+    """The pinned rows of waiting calls, without height while nothing waits.
 
-    def __init__(self, context: PageContext, *, guard_ms: int = GUARD_MS) -> None:
+    Args:
+        show: shows why an answer was not accepted.
+    """
+
+    def __init__(self, context: PageContext, show: Show, *, guard_ms: int = GUARD_MS) -> None:
         super().__init__()
-        self._context, self._guard_ms = context, guard_ms
+        self.context, self._show, self._guard_ms = context, show, guard_ms
         self._rows: dict[str, WaitingCall] = {}
-        self.answers = ApprovalAnswers(hub=context.hub, tasks=context.tasks, parent=self)
         layout = column(self, margins=(24, 12, 24, 0))
         self._box = Surface(context.theme, "warning.subtle", None, "l")
         self._lines = column(self._box)
         layout.addWidget(self._box)
         self._line = ApprovalLine(context.hub, self)
         self._line.changed.connect(self._draw)
-        self._catch_up = CoalescedRead(self._read_waiting, tasks=context.tasks, name="calls that wait")
+        self._catch_up = self.reading(self._read_waiting)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        self.answers.failed.connect(self._on_failed)
         self._is_known = False
         self._on_hub_changed()
         self._draw()
@@ -112,14 +106,14 @@ class WaitingCalls(QWidget):
         return list(self._rows.values())
 
     def _on_hub_changed(self) -> None:
-        is_known = self._context.hub.snapshot is not None
+        is_known = self.hub.snapshot is not None
         if is_known and not self._is_known:
-            self._catch_up.ask()
+            self._catch_up()
         self._is_known = is_known
 
     async def _read_waiting(self) -> None:
         try:
-            self._line.add(await self._context.hub.approvals.get_approvals())
+            self._line.add(await self.hub.approvals.get_approvals())
         except TooltrayError:
             return  # the hub has just left, and what waited with it
 
@@ -139,7 +133,7 @@ class WaitingCalls(QWidget):
                 self._lines.addWidget(divider())
             self._lines.addWidget(call)
             call.show()
-        self._more = Label(self._context.theme, "", "caption", "secondary")
+        self._more = Label(self.context.theme, "", "caption", "secondary")
         self._more.setContentsMargins(36, 0, 14, 8)
         self._lines.addWidget(self._more)
         self._draw_more()
@@ -151,17 +145,19 @@ class WaitingCalls(QWidget):
         self.setVisible(bool(self._rows))
 
     def _made(self, request: ApprovalSnapshot) -> WaitingCall:
-        made = WaitingCall(self._context.theme, request, guard_ms=self._guard_ms)
-        made.look.clicked.connect(self._context.links.approval_asked)
+        made = WaitingCall(self.context.theme, request, guard_ms=self._guard_ms)
+        made.look.clicked.connect(self.context.links.approval_asked)
         made.allow.clicked.connect(partial(self._answer, made, "once"))
         made.refuse.clicked.connect(partial(self._answer, made, "refuse"))
         return made
 
     def _answer(self, call: WaitingCall, answer: str, *_: object) -> None:
         call.set_busy(True)
-        self.answers.answer(call.request.id, answer)
+        self.run(self.hub.approvals.answer_approval(call.request.id, answer))
 
-    def _on_failed(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why an answer was not accepted, and enables the answers again."""
+        self._show(problem)
         if problem is not None:
             for call in self._rows.values():
                 call.set_busy(False)

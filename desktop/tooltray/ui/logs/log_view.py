@@ -8,17 +8,17 @@ from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLine
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import run_action
+from tooltray.ui.kit.action import Work
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.logs.log_bar import LogBar
 from tooltray.ui.logs.log_details import LogDetails
 from tooltray.ui.logs.log_list import LogList
 from tooltray.ui.logs.log_model import LogModel, copied_text
-from tooltray.ui.logs.log_reading import LogReading
-from tooltray.ui.logs.log_saving import save_log
+from tooltray.ui.logs.log_reader import MOST_TURNS, LogReader, Superseded
 from tooltray.ui.logs.log_search import LogSearch
 from tooltray.ui.logs.message_recording import MessageRecording
 from tooltray.ui.problem_words import sentences, title
@@ -33,8 +33,8 @@ SEARCH_AFTER_MS = 200  # since the last key: a search through a large file is no
 OUTPUT_TAB, MESSAGES_TAB = 0, 1
 
 
-class LogView(QWidget):
-    """A view of a log, which reads only while it is visible.
+class LogView(QWidget, View):
+    """A view of a log, which reads only while it is visible. One read runs at a time; a read from another place supersedes it.
 
     Args:
         source: "hub" or "server:NAME".
@@ -43,17 +43,18 @@ class LogView(QWidget):
     def __init__(self, context: PageContext, source: str) -> None:
         super().__init__()
         theme = context.theme
-        self._context, self._source = context, source
+        self.context, self._source = context, source
         self._model = LogModel()
-        self.reading = LogReading(context.hub, context.tasks, self._model, source)
-        self.search = LogSearch(context.hub, context.tasks)
+        self._model.rowsAboutToBeInserted.connect(self._on_rows_coming)
+        self.reader = LogReader(context.hub, self._model, source)
+        self.search = LogSearch(context.hub, source)
+        self._is_following = True  # the newest lines are in sight
+        self._is_busy = self._has_to_refresh = False
         self._place: tuple[int, int] | None = None
         self._goes_to_time = 0.0
         layout = column(self, spacing=8)
         self._tabs = FilterTabs(theme, (tr("Output"), tr("Messages")), name=tr("What is shown of the server"), have_counts=False)
-        self.bar = LogBar(theme)
-        self.list = LogList(theme, self._model, _list_name(source))
-        self.details = LogDetails(theme)
+        self._tabs.chosen.connect(self._on_tab)
         self._recording = MessageRecording(context, source.removeprefix(SERVER))
         self._faults = column()
         if source.startswith(SERVER):
@@ -64,9 +65,45 @@ class LogView(QWidget):
         else:
             self._tabs.setParent(self)
             self._tabs.hide()
+        self.list = self._make_list()
+        self.bar = self._make_bar()
         layout.addWidget(self._recording)
         layout.addWidget(self.bar)
         layout.addLayout(self._faults)
+        layout.addWidget(self._make_frame(), 1)
+        self._timer = QTimer(self, interval=HUB_LOOKED_AT_MS)
+        self._timer.timeout.connect(self.refresh)
+        self._search_timer = QTimer(self, interval=SEARCH_AFTER_MS, singleShot=True)
+        self._search_timer.timeout.connect(self._find)
+        self.setFocusProxy(self.list)
+        context.hub.log_written.connect(self._on_log_written)
+
+    def _make_bar(self) -> LogBar:
+        bar = LogBar(self.context.theme)
+        bar.find_requested.connect(self._on_find)
+        bar.stepped.connect(self._step)
+        bar.stop_requested.connect(self._stop_search)
+        bar.levels_chosen.connect(self._on_levels)
+        bar.wraps_changed.connect(self.list.set_wraps)
+        bar.times_changed.connect(self.list.set_has_times)
+        bar.copy_all_requested.connect(self.copy_all)
+        bar.save_requested.connect(self._choose_file)
+        return bar
+
+    def _make_list(self) -> LogList:
+        log = LogList(self.context.theme, self._model, _list_name(self._source))
+        log.older_wanted.connect(self.read_older)
+        log.newer_wanted.connect(self._on_newer_wanted)
+        log.scrolled.connect(self._on_scrolled)
+        log.copy_requested.connect(self._copy_selected)
+        return log
+
+    def _make_frame(self) -> QWidget:
+        theme = self.context.theme
+        self.details = LogDetails(theme)
+        self.details.closed.connect(self.list.setFocus)
+        self.details.copy_requested.connect(partial(self.context.copy, what=tr("The line is copied")))
+        self.list.opened.connect(self.details.show_line)
         self._empty = Label(theme, "", "body", "secondary", wrap=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._parts = QStackedWidget()
@@ -76,46 +113,11 @@ class LogView(QWidget):
         inside = column(frame, margins=(1, 4, 1, 4))
         inside.addWidget(self._parts, 1)
         inside.addWidget(self.details)
-        layout.addWidget(frame, 1)
         self._newest = Button(theme, tr("Jump to the newest"), icon="chevron-down", small=True)
         self._newest.setParent(frame)
-        self._newest.hide()
-        self._timer = QTimer(self, interval=HUB_LOOKED_AT_MS)
-        self._search_timer = QTimer(self, interval=SEARCH_AFTER_MS, singleShot=True)
-        self.setFocusProxy(self.list)
-        self._connect()
-
-    def _connect(self) -> None:
-        reading, bar, log = self.reading, self.bar, self.list
-        self._context.hub.log_written.connect(self._on_log_written)
-        self._timer.timeout.connect(reading.look)
-        self._search_timer.timeout.connect(self._find)
-        self._tabs.chosen.connect(self._on_tab)
-        self._model.rowsAboutToBeInserted.connect(self._on_rows_coming)
-        reading.renewed.connect(self._on_renewed)
-        reading.prepended.connect(self._on_prepended)
-        reading.appended.connect(self._on_appended)
-        reading.shown.connect(self._on_shown)
-        reading.changed.connect(self._on_changed)
-        reading.failed.connect(self._show_fault)
-        self.search.changed.connect(self._on_search_changed)
-        self.search.went_to.connect(self.show_position)
-        bar.find_requested.connect(self._on_find)
-        bar.stepped.connect(self.search.go)
-        bar.stop_requested.connect(self.search.stop)
-        bar.levels_chosen.connect(self._on_levels)
-        bar.wraps_changed.connect(log.set_wraps)
-        bar.times_changed.connect(log.set_has_times)
-        bar.copy_all_requested.connect(self.copy_all)
-        bar.save_requested.connect(self._choose_file)
-        log.older_wanted.connect(reading.read_older)
-        log.newer_wanted.connect(reading.read_newer)
-        log.scrolled.connect(self._on_scrolled)
-        log.opened.connect(self.details.show_line)
-        log.copy_requested.connect(self._copy_selected)
-        self.details.closed.connect(self.list.setFocus)
-        self.details.copy_requested.connect(partial(self._context.copy, what=tr("The line is copied")))
         self._newest.clicked.connect(self.show_newest)
+        self._newest.hide()
+        return frame
 
     # what is shown
 
@@ -126,28 +128,28 @@ class LogView(QWidget):
 
     def show_newest(self) -> None:
         """Scrolls to the end of the log, and follows it."""
-        self.reading.is_following = True
-        if self.reading.is_at_end and self.reading.page is not None:
+        self._is_following = True
+        if self.reader.is_at_end and self.reader.page is not None:
             self.list.scrollToBottom()
-            self.reading.look()
+            self.refresh()
         else:
-            self.reading.read_newest()
+            self.read_newest()
 
     def show_time(self, at: float) -> None:
         """Shows the lines around a time, in unix seconds."""
         self._tabs.choose(OUTPUT_TAB)
         self._goes_to_time = at
-        self.reading.source = self._source
+        self.reader.source = self._source
         if self.isVisible():
-            self._look_at_time()
+            self._go_to_time()
 
     def show_position(self, position: str) -> None:
         """Shows a line, which may have to be read first."""
         if (place := self._model.find(position)) >= 0:
             self._show_row(place)
         else:
-            self.reading.is_following = False
-            self.reading.read_around(position)
+            self._is_following = False
+            self._supersede(partial(self._read_around, position))
 
     def show_messages(self) -> None:
         """Shows the protocol messages of a server."""
@@ -156,25 +158,31 @@ class LogView(QWidget):
 
     def copy_all(self) -> None:
         """Copies the loaded lines."""
-        self._context.copy(copied_text(self.lines, with_times=self.bar.has_times), tr("The log is copied"))
+        self.context.copy(copied_text(self.lines, with_times=self.bar.has_times), tr("The log is copied"))
 
-    def _look_at_time(self) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows what failed, above the lines; None removes it."""
+        clear(self._faults)
+        if problem is not None:
+            self._faults.addWidget(Banner(self.context.theme, "error", title(problem), sentences(problem)))
+
+    def _go_to_time(self) -> None:
         at, self._goes_to_time = self._goes_to_time, 0.0
-        self.reading.is_following = False
-        self.reading.read_around_time(at)
+        self._is_following = False
+        self._supersede(partial(self._read_around_time, at))
 
     def _show_row(self, place: int) -> None:
-        self.reading.is_following = False
+        self._is_following = False
         self.list.select_row(place)
         self._update_newest()
 
     def _copy_selected(self) -> None:
         if chosen := self.list.selected:
             QGuiApplication.clipboard().setText(copied_text(chosen, with_times=self.bar.has_times))
-            self._context.say(tr("1 line is copied") if len(chosen) == 1 else tr("{count} lines are copied", count=len(chosen)))
+            self.context.say(tr("1 line is copied") if len(chosen) == 1 else tr("{count} lines are copied", count=len(chosen)))
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self._context.window, tr("Save the log"))
+        dialog = QFileDialog(self.context.window, tr("Save the log"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix("log")
@@ -184,13 +192,127 @@ class LogView(QWidget):
 
     def save(self, path: str) -> None:
         """Writes the whole log, with the levels that are chosen, into a file."""
-        reading = self.reading
+        self.run(self._save(path))
 
-        async def work() -> None:
-            count = await save_log(self._context.hub, reading.source, reading.levels, path)
-            self._context.say(tr("{count} lines are saved", count=f"{count:,}"))
+    async def _save(self, path: str) -> None:
+        count = await self.reader.save(path)
+        self.context.say(tr("{count} lines are saved", count=f"{count:,}"))
 
-        run_action(self._context.tasks, work, self._show_fault, name="save log")
+    # what is read
+
+    def refresh(self) -> None:
+        """Reads new lines, if the newest lines are shown."""
+        if self._is_busy:
+            self._has_to_refresh = True
+        elif self.reader.page is None:
+            self.read_newest()
+        elif not self._is_following and self.reader.is_almost_full:
+            self.reader.is_at_end = False  # else the lines that somebody reads would have to go
+        elif self.reader.is_at_end:
+            self._start(self._read_what_came)
+
+    def read_newest(self) -> None:
+        """Replaces the lines by the newest ones."""
+        self._supersede(self._read_newest)
+
+    def read_older(self) -> None:
+        """Reads older lines, if there are any."""
+        if self.reader.has_older and not self._is_busy:
+            self._start(self._read_older)
+
+    def _supersede(self, read: Work) -> None:
+        """Starts a read from another place; the current read ends without a result."""
+        self.reader.generation += 1
+        self._start(read)
+
+    def _start(self, read: Work) -> None:
+        self._is_busy = True
+        self.run(self._read(read, self.reader.generation), show=lambda _: None)
+
+    async def _read(self, read: Work, generation: int) -> None:
+        """Awaits a read and shows how it ended, unless it is superseded."""
+        problem: Problem | None = None
+        try:
+            await read()
+        except Superseded:
+            return
+        except TooltrayError as error:
+            problem = error.problem
+        finally:
+            if generation == self.reader.generation:
+                self._is_busy = False
+        if generation != self.reader.generation:
+            return
+        if problem is not None:
+            self.reader.page = None
+        self.show_problem(problem)
+        self._draw()
+        if self._has_to_refresh:
+            self._has_to_refresh = False
+            self.refresh()
+
+    async def _read_newest(self) -> None:
+        await self.reader.read_newest()
+        self.list.go_to_end()
+
+    async def _read_older(self) -> None:
+        count = await self.reader.read_older()
+        if self._place is not None and count:
+            row_, offset = self._place
+            self.list.keep_place(row_ + count, offset)
+        self._place = None
+
+    async def _read_newer(self) -> None:
+        if count := await self.reader.read_newer():
+            self.search.take(self._model.lines[-count:])
+            self.bar.show_search(self.search)
+        if self._is_following:
+            self.list.go_to_end()
+
+    async def _read_what_came(self) -> None:
+        for _ in range(MOST_TURNS):
+            await self._read_newer()
+            if self.reader.is_at_end:
+                return
+        await self._read_newest()  # more than anybody could have read
+
+    async def _read_around(self, position: str) -> None:
+        await self.reader.read_around(position)
+        self._show_line(position)
+
+    async def _read_around_time(self, at: float) -> None:
+        self._show_line(await self.reader.read_around_time(at))
+
+    def _show_line(self, position: str) -> None:
+        if (place := self._model.find(position)) >= 0:
+            self._show_row(place)
+
+    # what is searched
+
+    def _find(self) -> None:
+        self.search.is_running = False
+        self.search = LogSearch(self.hub, self.reader.source, self.list.lines.needle, self.reader.levels)
+        self.bar.show_search(self.search)
+        self.run(self._search(self.search), show=lambda _: None)
+
+    async def _search(self, search: LogSearch) -> None:
+        """Shows what is found, page after page."""
+        while search.is_running:
+            await search.read_page()
+            if search is self.search:
+                if search.current < 0:
+                    self._step(1)
+                self.bar.show_search(search)
+
+    def _step(self, step: int) -> None:
+        """Shows another place of the search: 1 is the next older one, -1 the next newer one."""
+        if position := self.search.step(step):
+            self.bar.show_search(self.search)
+            self.show_position(position)
+
+    def _stop_search(self) -> None:
+        self.search.is_running = False
+        self.bar.show_search(self.search)
 
     # what happens
 
@@ -198,13 +320,15 @@ class LogView(QWidget):
         self.details.hide()
         self._recording.setVisible(tab == MESSAGES_TAB)
         source = self._source if tab == OUTPUT_TAB else self._source.replace(SERVER, MESSAGES, 1)
-        self.reading.is_following = True
-        self.reading.set_source(source)
+        self._is_following = True
+        self.reader.source = source
+        self.read_newest()
         self._find()
 
     def _on_levels(self, levels: tuple[str, ...]) -> None:
-        self.reading.is_following = True
-        self.reading.set_levels(levels)
+        self._is_following = True
+        self.reader.levels = levels
+        self.read_newest()
         self._find()
 
     def _on_find(self, text: str) -> None:
@@ -212,73 +336,47 @@ class LogView(QWidget):
         if text != self.search.text:
             self._search_timer.start()
 
-    def _find(self) -> None:
-        self.search.find(self.reading.source, self.list.lines.needle, self.reading.levels)
-
     def _on_log_written(self, source: str) -> None:
-        if source == self.reading.source and self.isVisible():
-            self.reading.look()
+        if source == self.reader.source and self.isVisible():
+            self.refresh()
+
+    def _on_newer_wanted(self) -> None:
+        if self.reader.has_newer and not self._is_busy:
+            self._start(self._read_newer)
 
     def _on_rows_coming(self, _parent: QModelIndex, first: int, _last: int) -> None:
         """Remembers the top line, which stays in place when lines are inserted above it."""
         top = self.list.top_row
         self._place = (top, self.list.visualRect(self._model.index(top, 0)).top()) if not first and top >= 0 else None
 
-    def _on_prepended(self, count: int) -> None:
-        if self._place is not None and count:
-            row_, offset = self._place
-            self.list.keep_place(row_ + count, offset)
-        self._place = None
-
-    def _on_appended(self, count: int) -> None:
-        if count:
-            self.search.take(self._model.lines[-count:])
-        if self.reading.is_following:
-            self.list.go_to_end()
-
-    def _on_renewed(self) -> None:
-        self.list.go_to_end()
-
-    def _on_shown(self, position: str) -> None:
-        if (place := self._model.find(position)) >= 0:
-            self._show_row(place)
-
     def _on_scrolled(self) -> None:
-        self.reading.is_following = self.list.is_at_end and self.reading.is_at_end
+        self._is_following = self.list.is_at_end and self.reader.is_at_end
         self._update_newest()
 
-    def _on_changed(self) -> None:
-        page = self.reading.page
-        if self.reading.source.startswith(MESSAGES) and page is not None:
+    def _draw(self) -> None:
+        page = self.reader.page
+        if self.reader.source.startswith(MESSAGES) and page is not None:
             self._recording.set_until(page.recorded_until)
         self._parts.setCurrentIndex(0 if self._model.lines else 1)
         self._empty.setText(self._why_empty())
         if page is not None and page.problem is not None:
-            self._show_fault(page.problem)
+            self.show_problem(page.problem)
         self._update_newest()
         if self.isVisible() and not self.list.verticalScrollBar().maximum():
-            self.reading.read_older()  # there is room for more, and nothing to scroll by
+            self.read_older()  # there is room for more, and nothing to scroll by
 
     def _why_empty(self) -> str:
-        page = self.reading.page
+        page = self.reader.page
         if page is None:
             return ""
-        if self.reading.levels and page.total_bytes:
-            return tr("Looks through older lines...") if self.reading.has_older else tr("No line of this level was found.")
-        if self.reading.source.startswith(MESSAGES):
+        if self.reader.levels and page.total_bytes:
+            return tr("Looks through older lines...") if self.reader.has_older else tr("No line of this level was found.")
+        if self.reader.source.startswith(MESSAGES):
             return tr("Messages appear here as they pass.") if page.recorded_until else tr("Recorded messages appear here.")
         return tr("Nothing yet. What the server writes to its error output appears here.")
 
-    def _on_search_changed(self) -> None:
-        self.bar.show_search(self.search)
-
-    def _show_fault(self, problem: Problem | None) -> None:
-        clear(self._faults)
-        if problem is not None:
-            self._faults.addWidget(Banner(self._context.theme, "error", title(problem), sentences(problem)))
-
     def _update_newest(self) -> None:
-        is_away = not self.reading.is_at_end or not self.list.is_at_end
+        is_away = not self.reader.is_at_end or not self.list.is_at_end
         self._newest.setVisible(is_away and bool(self._model.lines) and self._parts.currentIndex() == 0)
         self._place_newest()
 
@@ -303,7 +401,7 @@ class LogView(QWidget):
             self.bar.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.bar.field.selectAll()
         elif event.key() == Qt.Key.Key_F3:
-            self.search.go(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            self._step(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
         elif event.key() == Qt.Key.Key_Escape and self.details.isVisible():
             self.details.close_line()
         else:
@@ -314,14 +412,14 @@ class LogView(QWidget):
         if self._source == HUB:
             self._timer.start()
         if self._goes_to_time:
-            self._look_at_time()
+            self._go_to_time()
         else:
-            self.reading.look()
+            self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._timer.stop()
-        self.search.stop()
+        self._stop_search()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

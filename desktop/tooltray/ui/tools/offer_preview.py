@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.tools.argument_lines import ArgumentLines
-from tooltray.ui.tools.offered import PROMPT, RESOURCE, TEMPLATE, Offered, expanded
-from tooltray.ui.tools.offered_commands import OfferedCommands
+from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL, TEMPLATE, Offered, expanded
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
@@ -21,7 +21,7 @@ from tooltray.ui.widgets.surface import Surface, column, row
 MOST_DESCRIPTION, MOST_KEY = 600, 400  # characters
 
 
-class OfferPreview(Surface):
+class OfferPreview(Surface, View):
     """A preview of a prompt, a resource or a skill.
 
     Args:
@@ -30,14 +30,17 @@ class OfferPreview(Surface):
 
     close_requested = Signal()
 
-    def __init__(self, context: PageContext, offer: Offered, commands: OfferedCommands, *, is_sheet: bool = False) -> None:
+    def __init__(self, context: PageContext, offer: Offered, *, is_sheet: bool = False) -> None:
         super().__init__(
             context.theme, "surface.raised" if is_sheet else "surface", "border" if is_sheet else None, "xl" if is_sheet else "s"
         )
-        self._context, self._theme, self.offer, self._commands = context, context.theme, offer, commands
+        self.context, self._theme, self.offer = context, context.theme, offer
         self._asked = ""
         self.setAccessibleName(offer.title)
         self._lines = ArgumentLines(self._theme, offer.arguments)
+        self._lines.changed.connect(self._draw)
+        self._lines.entered.connect(self._get)
+        self._lines.completion_requested.connect(self._on_completion)
         self.result = ResultView(self._theme)
         layout = column(self, margins=(20, 14, 20, 16), spacing=8)
         layout.addLayout(self._head())
@@ -54,29 +57,21 @@ class OfferPreview(Surface):
         self._note.hide()
         layout.addWidget(self._note)
         layout.addWidget(self.result, 1)
-        self._connect()
+        add_accept_keys(self, self._get)
+        context.hub.resource_updated.connect(self._on_updated)
         self._draw()
         if not any(argument.is_required for argument in offer.arguments):
             self._get()
-
-    def _connect(self) -> None:
-        self._lines.changed.connect(self._draw)
-        self._lines.entered.connect(self._get)
-        self._lines.completion_requested.connect(self._on_completion)
-        self._commands.got.connect(self._on_got)
-        self._commands.completed.connect(self._lines.propose)
-        self._commands.failed.connect(self._on_failed)
-        self._context.hub.resource_updated.connect(self._on_updated)
-        add_accept_keys(self, self._get)
 
     @property
     def key(self) -> str:
         """The prompt's name, or the address, of the request."""
         return expanded(self.offer.key, self._lines.values) if self.offer.kind == TEMPLATE else self.offer.key
 
-    def leave(self) -> None:
-        """Stops following changes, since the preview is closed."""
-        self._commands.follow("")
+    @property
+    def is_following(self) -> bool:
+        """Whether the server reports changes of the resource."""
+        return self._follows.isChecked()
 
     def focus(self) -> None:
         """Moves the focus to the first argument."""
@@ -128,9 +123,19 @@ class OfferPreview(Surface):
         if self._lines.is_complete:
             self._asked = self.key
             self._say(tr("Reading…"))
-            self._commands.get(self.offer, self._asked, self._lines.values)
+            self.run(self._read(self._asked, self._lines.values))
 
-    def _on_got(self, key: str, answer: Mapping[str, object] | Problem) -> None:
+    async def _read(self, key: str, values: dict[str, str]) -> None:
+        """Shows a prompt with its arguments filled in, or the content of a resource, unless something else is wanted by then.
+
+        Args:
+            key: the prompt's name, or the address.
+        """
+        answer: Mapping[str, object] | Problem
+        try:
+            answer = await self._answer(key, values)
+        except TooltrayError as error:
+            answer = error.problem
         if key != self._asked:
             return
         self._say("")
@@ -139,39 +144,50 @@ class OfferPreview(Surface):
         else:
             self.result.show_result(answer)
 
-    def _on_failed(self, problem: Problem | None) -> None:
+    async def _answer(self, key: str, values: dict[str, str]) -> Mapping[str, object]:
+        if self.offer.kind == PROMPT:
+            return await self.hub.prompts.get_prompt(key, values)
+        if self.offer.kind == SKILL:
+            skill = await self.hub.skills.get_skill(key)
+            return {"contents": [{"uri": key, "mimeType": "text/plain", "text": skill["text"]}]}
+        return await self.hub.resources.read_resource(key)
+
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows that the server does not report changes."""
-        if problem is not None and self._follows.isChecked():
+        if problem is not None and self.is_following:
             self._follows.set_on(False)
             self._say(" ".join(filter(None, [str(problem.title), str(problem.message)])))
 
     def _on_follow(self, on: bool) -> None:
         self._say(tr("Reloads when the server reports a change.") if on else "")
-        self._commands.follow(self.key if on else "")
+        resources = self.hub.resources
+        self.run(resources.subscribe_resource(self.key) if on else resources.unsubscribe_resource(self.key))
 
     def _on_updated(self, uri: str) -> None:
-        if self._follows.isChecked() and uri == self.offer.key and self.isVisible():
+        if self.is_following and uri == self.offer.key and self.isVisible():
             self._get()
 
     def _on_completion(self, argument: str, written: str) -> None:
         others = {name: value for name, value in self._lines.values.items() if name != argument}
-        self._commands.complete(self.offer, argument, written, others)
+        self.run(self._propose(argument, written, others))
+
+    async def _propose(self, argument: str, written: str, others: dict[str, str]) -> None:
+        """Shows possible values of an argument; none if the server proposes none."""
+        ask = self.hub.prompts.complete_prompt if self.offer.kind == PROMPT else self.hub.resources.complete_resource
+        try:
+            values = await ask(self.offer.key, argument, written, others)
+        except TooltrayError:
+            values = []
+        self._lines.propose(argument, written, values)
 
     def _on_copy(self) -> None:
         words = tr("The name is copied") if self.offer.kind == PROMPT else tr("The address is copied")
-        self._context.copy(self.key, words)
+        self.context.copy(self.key, words)
 
     def _on_change(self) -> None:
         self.close_requested.emit()
-        self._context.links.part_asked.emit("permissions", "granted", "")
+        self.context.links.part_asked.emit("permissions", "granted", "")
 
     def _say(self, text: str) -> None:
         self._note.setText(text)
         self._note.setVisible(bool(text))
-
-
-def sheet_of(preview: OfferPreview, width: int, height: int) -> QWidget:
-    """Makes a preview as large as a sheet is."""
-    preview.setMaximumWidth(width)
-    preview.setMinimumHeight(height)
-    return preview

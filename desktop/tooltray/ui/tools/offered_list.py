@@ -1,17 +1,19 @@
 """The prompts, the resources and templates, or the skills, of all servers or of one: a table, and a preview of one of them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.verbs import JsonObject
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.tools.offer_preview import OfferPreview, sheet_of
-from tooltray.ui.tools.offered import PROMPT, SKILL, TEMPLATE, Offered, by_server, matching
-from tooltray.ui.tools.offered_commands import OfferedCommands
+from tooltray.ui.kit.view import View
+from tooltray.ui.tools.offer_preview import OfferPreview
+from tooltray.ui.tools.offered import PROMPT, SKILL, TEMPLATE, Offered, by_server, matching, prompt_of, resource_of, skill_of, template_of
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import leave_focus
 from tooltray.ui.widgets.empty_state import EmptyState
@@ -23,9 +25,11 @@ ROOM_BESIDE = 640  # px; a preview stands beside the list where there is so much
 PREVIEW_SHARE = 0.52
 SHEET_WIDTH, SHEET_HEIGHT = 760, 520
 LOOKED_AGAIN_MS = 300  # several lists change together
+List = Callable[[str | None], Awaitable[list[JsonObject]]]
+Read = Callable[[str, Mapping[str, object]], Offered]
 
 
-class OfferedList(QWidget):
+class OfferedList(QWidget, View):
     """A list of prompts, resources or skills.
 
     Args:
@@ -37,11 +41,11 @@ class OfferedList(QWidget):
 
     def __init__(self, context: PageContext, kind: str, server: str = "") -> None:
         super().__init__()
-        self._context, self._theme, self._kind, self._server = context, context.theme, kind, server
+        self.context, self._theme, self._kind, self._server = context, context.theme, kind, server
         self._offers: Sequence[Offered] | None = None
         self._text = ""
         self._preview: OfferPreview | None = None
-        self.commands = OfferedCommands(context, kind, server)
+        self.refresh = self.reading(self._read)
         self._fault = FaultArea(self._theme)
         self._stack = QStackedWidget()
         self._table = Table(self._theme, self._columns(), self._title, lambda offer: (offer.kind, offer.server, offer.key))
@@ -55,11 +59,9 @@ class OfferedList(QWidget):
         self._edge.setObjectName("Divider")
         column(self).addWidget(NoticesAbove(self._fault, self._split), 1)
         self._again = QTimer(self, singleShot=True, interval=LOOKED_AGAIN_MS)
-        self._again.timeout.connect(self._look_if_seen)
+        self._again.timeout.connect(self._refresh_if_visible)
         self._table.row_chosen.connect(self._on_row)
         self._table.switched.connect(self._on_switched)
-        self.commands.listed.connect(self._on_listed)
-        self.commands.failed.connect(self._on_failed)
         context.servers.server_changed.connect(self._on_server)
 
     @property
@@ -69,10 +71,6 @@ class OfferedList(QWidget):
     @property
     def preview(self) -> OfferPreview | None:
         return self._preview
-
-    def look(self) -> None:
-        """Reads the list."""
-        self.commands.look()
 
     def search(self, text: str) -> None:
         """Shows only the lines with these words."""
@@ -93,12 +91,17 @@ class OfferedList(QWidget):
         """Shows only the list."""
         if (preview := self._preview) is not None:
             self._preview = None
-            preview.leave()
+            self._stop_following(preview)
             leave_focus(preview)
             preview.hide()
             preview.deleteLater()
             self._place()
             self._table.setFocus()
+
+    def _stop_following(self, preview: OfferPreview) -> None:
+        """Stops following changes, since the preview is closed."""
+        if preview.is_following:
+            self.run(self.hub.resources.unsubscribe_resource(preview.key))
 
     @property
     def _title(self) -> str:
@@ -121,21 +124,47 @@ class OfferedList(QWidget):
         chip = Column(tr("Kind"), _kind, Kind.CHIP, 120, lambda offer: offer.mime)
         return [name, chip]
 
-    def _on_listed(self, offers: Sequence[Offered]) -> None:
-        self._offers = offers
-        self.listed.emit(len(offers))
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure above the list; None removes it."""
+        self._fault.show_problem(problem)
+
+    async def _read(self) -> None:
+        self._offers = await self._offered()
+        self.listed.emit(len(self._offers))
         self._draw()
 
-    def _on_failed(self, problem: Problem | None) -> None:
-        if self._preview is None:
-            self._fault.show_problem(problem)
+    async def _offered(self) -> list[Offered]:
+        hub = self.hub
+        if self._kind == PROMPT:
+            return await self._all(hub.prompts.get_all_prompts, prompt_of)
+        if self._kind == SKILL:
+            return [skill_of(each) for each in await hub.skills.get_skills(self._server or None)]
+        resources = await self._all(hub.resources.get_all_resources, resource_of)
+        return [*resources, *await self._all(hub.resources.get_all_resource_templates, template_of)]
+
+    async def _all(self, ask: List, read: Read) -> list[Offered]:
+        """Returns the offers of all servers, or of the only one. Definitions do not name their server, so that each server is asked until
+        all are found.
+        """
+        if self._server:
+            return [read(self._server, each) for each in await ask(self._server)]
+        left = len(await ask(None))
+        found: list[Offered] = []
+        for server in [each for each in self.context.servers.servers if not each.is_disabled] if left else ():
+            if len(found) >= left:
+                break
+            try:
+                found += [read(server.name, each) for each in await ask(server.name)]
+            except TooltrayError:
+                continue  # it was removed just now
+        return found
 
     def _on_server(self, _server: object) -> None:
         self._again.start()
 
-    def _look_if_seen(self) -> None:
+    def _refresh_if_visible(self) -> None:
         if self.isVisible() and self._offers is not None:
-            self.look()
+            self.refresh()
 
     def _draw(self) -> None:
         shown = matching(self._offers or (), self._text)
@@ -151,12 +180,14 @@ class OfferedList(QWidget):
             return
         self.close_preview()
         if self.width() < ROOM_BESIDE:
-            preview = OfferPreview(self._context, row, self.commands, is_sheet=True)
-            sheet = self._context.sheets.replace(sheet_of(preview, SHEET_WIDTH, SHEET_HEIGHT))
+            preview = OfferPreview(self.context, row, is_sheet=True)
+            preview.setMaximumWidth(SHEET_WIDTH)
+            preview.setMinimumHeight(SHEET_HEIGHT)
+            sheet = self.context.sheets.replace(preview)
             preview.close_requested.connect(sheet.dismiss)
-            sheet.closed.connect(preview.leave)
+            sheet.closed.connect(partial(self._stop_following, preview))
         else:
-            preview = self._preview = OfferPreview(self._context, row, self.commands)
+            preview = self._preview = OfferPreview(self.context, row)
             preview.close_requested.connect(self.close_preview)
             preview.setParent(self._split)
             preview.show()
@@ -166,7 +197,7 @@ class OfferedList(QWidget):
 
     def _on_switched(self, row: object, on: bool) -> None:
         if isinstance(row, Offered):
-            self.commands.switch_skill(row, on)
+            self.run(self.hub.skills.set_skill_enabled(row.server, row.own_key, on), then=self._read)  # the switch then shows what is true
 
     def _place(self) -> None:
         width, height = self._split.width(), self._split.height()

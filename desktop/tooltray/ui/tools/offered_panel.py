@@ -37,7 +37,7 @@ class OfferedPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         for each in self.lists:
-            each.look()
+            each.refresh()
 
     def _on_listed(self, place: int, count: int) -> None:
         self._counts[place] = count

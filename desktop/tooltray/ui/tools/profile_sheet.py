@@ -1,32 +1,33 @@
-"""The sheet that names a new profile of some tools. It saves nothing itself."""
+"""The sheet that makes a new profile of some tools."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.tools.tool_rows import ToolRow, profile_of
 from tooltray.ui.widgets.accept_keys import add_accept_keys
-from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.sheet import SheetFrame
 
 WIDTH = 460
 LONGEST_NAME = 40  # characters; the engine says more exactly what a name may be
 MOST_NAMES = 12  # tools named on the sheet
 
 
-class ProfileNamePanel(SheetFrame):
-    """A sheet that names a new profile. `save_requested` carries the name and the profile in the form of the settings."""
+class ProfileSheet(SheetView):
+    """A sheet that names a new profile, and makes it.
 
-    save_requested = Signal(str, object)
+    Args:
+        made: called after the profile is made.
+    """
 
-    def __init__(self, theme: Theme, rows: Sequence[ToolRow]) -> None:
-        super().__init__(theme, tr("New profile"), WIDTH)
-        self._profile = profile_of(rows)
+    def __init__(self, context: PageContext, rows: Sequence[ToolRow], made: Callable[[], object]) -> None:
+        super().__init__(context, tr("New profile"), WIDTH)
+        theme, self._profile, self._made = context.theme, profile_of(rows), made
         words = tr("It has 1 tool:") if len(rows) == 1 else tr("It has {count} tools:", count=len(rows))
         self.body.addWidget(Label(theme, words, "body", "secondary", wrap=True))
         names = ", ".join(row.name for row in rows[:MOST_NAMES]) + (" …" if len(rows) > MOST_NAMES else "")
@@ -37,28 +38,35 @@ class ProfileNamePanel(SheetFrame):
         self._name.setFont(theme.font())
         self._name.setFixedHeight(theme.size("control"))
         self._name.setAccessibleName(tr("Name of the profile"))
-        self._name.textChanged.connect(self._on_changed)
+        self._name.textChanged.connect(self._draw)
         self._name.returnPressed.connect(self._on_save)
+        self._name.selectAll()
         self.body.addWidget(self._name)
         text = tr("You give it to a client afterwards. Nothing changes for the others.")
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        self.buttons.addStretch(1)
-        cancel = Button(theme, tr("Cancel"))
-        cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(cancel)
-        self._save = Button(theme, tr("Make the profile"), "primary")
-        self._save.clicked.connect(self._on_save)
-        self.buttons.addWidget(self._save)
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._save = self.add_button(tr("Make the profile"), self._on_save, "primary")
+        self.set_first_focus(self._name)
         add_accept_keys(self, self._on_save)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._name.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._name.selectAll()
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why no profile was made; the name stays."""
+        super().show_problem(problem)
+        self._draw()
 
-    def _on_changed(self) -> None:
+    def _draw(self) -> None:
         self._save.setEnabled(bool(self._name.text().strip()))
 
     def _on_save(self) -> None:
-        if name := self._name.text().strip():
-            self.save_requested.emit(name, self._profile)
+        if self._save.isEnabled():
+            self._save.setEnabled(False)
+            name = self._name.text().strip()
+            said = tr("The profile {name} is made. Give it to a client under AI clients.", name=name)
+            self.run(self._make(name), toast=said, undo=partial(self.hub.views.remove_profile, name))
+
+    async def _make(self, name: str) -> None:
+        if any(each.name == name for each in await self.hub.views.get_profiles()):
+            raise TooltrayError(tr("There is a profile {name} already", name=name), "", tr("Choose another name."))
+        await self.hub.views.set_profile(name, self._profile)
+        self._made()
+        self.close_requested.emit()

@@ -2,20 +2,18 @@
 words of the server are plain text."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import msgspec
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityFilter
-from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.schema_form.slots import kind_words
 from tooltray.ui.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
-from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows as said
 from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.widgets.button import Button
@@ -30,15 +28,15 @@ MOST_PARAMETERS = 30  # lines; the form of Try has all
 
 
 class ToolDetails(DetailsPane):
-    """The details of a tool. `part_requested` carries a page, a part of the page, and the content for the part."""
+    """The details of a tool.
 
-    try_requested = Signal(object)  # ToolSnapshot
-    copy_requested = Signal(str)
-    words_requested = Signal(object)  # ToolSnapshot
-    part_requested = Signal(str, str, str)
+    Args:
+        try_tool: opens the sheet that calls a tool, by its name for AI clients.
+    """
 
-    def __init__(self, theme: Theme, row: ToolRow) -> None:
-        super().__init__(theme, row.name)
+    def __init__(self, context: PageContext, row: ToolRow, try_tool: Callable[[str], object]) -> None:
+        super().__init__(context.theme, row.name)
+        self._context, self._try_tool = context, try_tool
         self.row = row
         self._definition: Mapping[str, object] | None = None
         self._is_read = False
@@ -204,18 +202,18 @@ class ToolDetails(DetailsPane):
         return widget
 
     def _on_copy(self) -> None:
-        self.copy_requested.emit(self.row.tool.name)
+        self._context.copy(self.row.tool.name, tr("The name is copied"))
 
     def _on_try(self) -> None:
-        self.try_requested.emit(self.row.tool)
+        self._try_tool(self.row.tool.name)
 
     def _on_words(self) -> None:
-        self.words_requested.emit(self.row.tool)
+        self._context.wishes.tool_requested.emit(self.row.tool)
 
     def _on_permissions(self) -> None:
-        self.part_requested.emit("permissions", "server", self.row.tool.server)
+        self._context.links.part_asked.emit("permissions", "server", self.row.tool.server)
 
     def _on_calls(self) -> None:
-        tool: ToolSnapshot = self.row.tool
+        tool = self.row.tool
         filter = ActivityFilter(servers=(tool.server,), tools=(tool.original_name,))
-        self.part_requested.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))
+        self._context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))

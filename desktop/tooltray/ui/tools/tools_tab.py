@@ -1,5 +1,7 @@
 """The tab Tools: every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
 
+import asyncio
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
@@ -10,18 +12,18 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
-from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.activity import ToolUse
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools import tool_rows as said
-from tooltray.ui.tools.profile_sheet import ProfileNamePanel
-from tooltray.ui.tools.tool_commands import ToolCommands
+from tooltray.ui.tools.attempts import Attempts
+from tooltray.ui.tools.profile_sheet import ProfileSheet
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tool_rows import ToolRow
-from tooltray.ui.tools.try_sheets import TrySheets
+from tooltray.ui.tools.try_sheet import open_try_sheet
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import Choice
@@ -37,6 +39,7 @@ from tooltray.ui.widgets.table import Table
 ROOM_FOR_USERS, ROOM_FOR_USE, ROOM_FOR_TOKENS, ROOM_FOR_SERVER = 900, 700, 620, 480  # px; below that, these are in the details only
 SERVER, TOKENS, LAST, USERS = 2, 3, 5, 6  # the columns that can go
 DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
+USE_READ_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last
 SERVER_WIDTH = 132  # px; "All servers" is not cut
 MOST_NAMES = 3  # servers named in a sentence
 
@@ -70,9 +73,9 @@ class ToolTable(Table):
 class ToolsTab(Page):
     """The tab with every tool of every server that was ever listed."""
 
-    def __init__(self, context: PageContext, tries: TrySheets) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(context)
-        self._theme, self._tries = context.theme, tries
+        self._theme, self._attempts = context.theme, Attempts()
         self._tools: Sequence[ToolSnapshot] | None = None
         self._costs: ToolCosts | None = None
         self._are_costs_unread = self._are_uses_unread = False  # a look has failed; before there was one nothing is said
@@ -84,12 +87,20 @@ class ToolsTab(Page):
         self.search = SearchField(self._theme, tr("Search tools"))
         self.search.textChanged.connect(self._draw_rows)
         self.header_actions = (self.search,)
-        self.commands = ToolCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self._ask_tools, self._ask_costs = self.reading(self._read_tools), self.reading(self._read_costs)
+        self._ask_use = self.reading(self._read_use)
+        self._use_later = QTimer(self, singleShot=True, interval=USE_READ_AFTER_MS)
+        self._use_later.timeout.connect(self._ask_use)
         self._drawing = QTimer(self, singleShot=True, interval=DRAWN_AFTER_MS)
         self._drawing.timeout.connect(self._draw)
         self._build()
-        self._connect()
         self.enable(False)
+        self.look_requested.connect(self._refresh)
+        context.tools.tool_list_changed.connect(self._on_list_changed)
+        context.servers.server_changed.connect(self._draw_soon)
+        context.hub.tool_call_result.connect(self._on_call)
+        context.hub.grants_changed.connect(self.look_again)
+        context.hub.config_changed.connect(self.look_again)
 
     @property
     def table(self) -> Table:
@@ -109,6 +120,11 @@ class ToolsTab(Page):
         self._wanted = name
         self._show_wanted()
 
+    def try_tool(self, name: str, arguments: str = "") -> None:
+        """Opens the sheet that calls a tool, by the name that AI clients see; `arguments` are JSON."""
+        run = partial(self.run, show=self._show_failure)
+        self.run(open_try_sheet(self.context, self._attempts, run, name, arguments))
+
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
         self._fault.show_problem(problem)
@@ -127,6 +143,9 @@ class ToolsTab(Page):
         self._stack = QStackedWidget()
         self._empty = self._make_empty()
         self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"))
+        self._table.row_chosen.connect(self._on_row)
+        self._table.switched.connect(self._on_switch)
+        self._table.picked_changed.connect(self._draw_picked)
         self._loading = EmptyState(self._theme, tr("Loading the tools…"), "", ())
         self._none_found = EmptyState(self._theme, tr("No matching tools"), tr("Search for something else, or choose another filter."), ())
         for each in (self._loading, self._table, self._empty, self._none_found):
@@ -137,6 +156,7 @@ class ToolsTab(Page):
         self._unknown.hide()
         lines.addWidget(self._unknown)
         self._split = SplitView(content)
+        self._split.closed.connect(self._on_closed)
         outer.addWidget(NoticesAbove(self._fault, self._split), 1)
 
     def _make_empty(self) -> EmptyState:
@@ -196,47 +216,57 @@ class ToolsTab(Page):
             Column(tr("On"), lambda row: row.tool.is_enabled, Kind.SWITCH, 76),
         ]
 
-    def _connect(self) -> None:
-        commands, hub = self.commands, self.context.hub
-        self.look_requested.connect(commands.look)
-        commands.tools_changed.connect(self._on_tools)
-        commands.costs_changed.connect(self._on_costs)
-        commands.use_changed.connect(self._on_use)
-        commands.definitions_read.connect(self._on_definitions)
-        commands.median_read.connect(self._on_median)
-        commands.switched.connect(self._on_switched)
-        commands.profile_made.connect(self._on_profile_made)
-        commands.failed.connect(self.show_problem)
-        self.context.tools.tool_list_changed.connect(self._on_list_changed)
-        self.context.servers.server_changed.connect(self._draw_soon)
-        hub.tool_call_result.connect(self._on_call)
-        hub.grants_changed.connect(self.look_again)
-        hub.config_changed.connect(self.look_again)
-        self._table.row_chosen.connect(self._on_row)
-        self._table.switched.connect(self._on_switch)
-        self._table.picked_changed.connect(self._draw_picked)
-        self._split.closed.connect(self._on_closed)
+    # what is read
 
-    # what came in
+    def _refresh(self) -> None:
+        for ask in (self._ask_tools, self._ask_costs, self._ask_use):
+            ask()
 
-    def _on_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        self._tools = tools
+    async def _read_tools(self) -> None:
+        self._tools = await self.hub.tools.get_tools()
         self._draw_soon()
 
-    def _on_costs(self, costs: ToolCosts | None) -> None:
-        self._costs, self._are_costs_unread = costs, costs is None
+    async def _read_costs(self) -> None:
+        try:
+            self._costs = await self.hub.views.get_tool_costs()
+        except TooltrayError:
+            self._costs = None
+        self._are_costs_unread = self._costs is None
         self._draw_soon()
 
-    def _on_use(self, uses: Sequence[ToolUse] | None) -> None:
-        self._uses, self._are_uses_unread = uses, uses is None
+    async def _read_use(self) -> None:
+        try:
+            self._uses = await self.hub.activity.get_tool_use(said.USED_DAYS)
+        except TooltrayError:
+            self._uses = None
+        self._are_uses_unread = self._uses is None
         self._draw_soon()
+
+    async def _read_details(self, row: ToolRow) -> None:
+        """Shows how AI clients see a tool, and how long its calls took, while its details are open."""
+        await asyncio.gather(self._read_definition(row.tool.server), *([self._read_median(*row.key)] if row.use is not None else []))
+
+    async def _read_definition(self, server: str) -> None:
+        definitions = {each.get("name"): each for each in await self.hub.tools.get_all_tool_definitions(server)}
+        if (details := self.details) is not None and details.key[0] == server:
+            details.set_definition(definitions.get(details.row.tool.name))
+
+    async def _read_median(self, server: str, tool: str) -> None:
+        since = time.time() - said.USED_DAYS * 86_400
+        filter = ActivityFilter(kinds=("call",), servers=(server,), tools=(tool,), since=since)
+        try:
+            figures = await self.hub.activity.get_activity_figures("tool", filter)
+        except TooltrayError:
+            figures = []
+        if (details := self.details) is not None and details.key == (server, tool):
+            details.set_median(figures[0].p50_ms if figures else None)
 
     def _on_list_changed(self, _server: str) -> None:
         self.look_again()
 
     def _on_call(self, _response: object) -> None:
-        if self.is_usable and self.isVisible():
-            self.commands.look_at_use_soon()
+        if self.is_usable and self.isVisible() and not self._use_later.isActive():
+            self._use_later.start()
 
     def _draw_soon(self, *_news: object) -> None:
         self._drawing.start()
@@ -313,16 +343,15 @@ class ToolsTab(Page):
             self._open(row)
 
     def _open(self, row: ToolRow) -> None:
-        details = ToolDetails(self._theme, row)
+        details = ToolDetails(self.context, row, self.try_tool)
         details.close_requested.connect(self._close_details)
-        details.try_requested.connect(self._on_try)
-        details.copy_requested.connect(self._on_copy)
-        details.words_requested.connect(self.context.wishes.tool_requested)
-        details.part_requested.connect(self.context.links.part_asked)
         self._split.open_details(details)
-        self.commands.read_definitions(row.tool.server)
-        if row.use is not None:
-            self.commands.read_median(*row.key)
+        self.run(self._read_details(row), show=self._show_failure)
+
+    def _show_failure(self, problem: Problem | None) -> None:
+        """Shows a failure; a success says nothing of an earlier one of something else."""
+        if problem is not None:
+            self.show_problem(problem)
 
     def _show_wanted(self) -> None:
         row = next((each for each in self._rows if self._wanted and self._wanted in (each.tool.name, each.tool.original_name)), None)
@@ -337,40 +366,43 @@ class ToolsTab(Page):
     def _on_closed(self) -> None:
         self._table.setFocus()
 
-    def _on_definitions(self, server: str, definitions: dict[str, dict[str, object]]) -> None:
-        if (details := self.details) is not None and details.key[0] == server:
-            details.set_definition(definitions.get(details.row.tool.name))
-
-    def _on_median(self, server: str, tool: str, median_ms: float | None) -> None:
-        if (details := self.details) is not None and details.key == (server, tool):
-            details.set_median(median_ms)
-
-    def _on_try(self, tool: ToolSnapshot) -> None:
-        self._tries.open(tool.name)
-
-    def _on_copy(self, name: str) -> None:
-        self.context.copy(name, tr("The name is copied"))
-
     def _on_switch(self, row: ToolRow, on: bool) -> None:
         self._table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list
         self._shown = ()  # which is then shown in any case
-        self.commands.switch([row.tool], on)
+        self.run(self._switch([row.tool], on))
 
     def _switch_picked(self, on: bool) -> None:
         tools = [row.tool for row in self._picked() if row.tool.is_enabled is not on]
         if tools:
-            self.commands.switch(tools, on)
+            self.run(self._switch(tools, on))
 
-    def _on_switched(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
+    async def _switch(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
+        """Enables or disables tools for AI clients; offers to undo what worked, and raises why the rest did not."""
+        done: list[ToolSnapshot] = []
+        problem: Problem | None = None
+        for tool in tools:
+            try:
+                await self.hub.tools.set_tool_enabled(tool.server, tool.original_name, on)
+                done.append(tool)
+            except TooltrayError as error:
+                problem = problem or error.problem
+        self._ask_tools()  # the switches then show what is true
+        if done:
+            self._offer_switching_back(done, on)
+        if problem is not None:
+            failed = len(tools) - len(done)
+            if len(tools) == 1:
+                raise TooltrayError(problem.title, problem.message, problem.hint)
+            title = tr("{count} of {total} tools could not be switched", count=failed, total=len(tools))
+            raise TooltrayError(title, f"{problem.title}. {problem.message}".rstrip(". "), problem.hint)
+
+    def _offer_switching_back(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
         if len(tools) == 1:
             name = tools[0].original_name
             words = tr("{name} is on", name=name) if on else tr("{name} is off", name=name)
         else:
             words = tr("{count} tools are on", count=len(tools)) if on else tr("{count} tools are off", count=len(tools))
-        self.context.offer_undo(words).action_requested.connect(partial(self._switch_back, tuple(tools), not on))
-
-    def _switch_back(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
-        self.commands.switch(tools, on)
+        self.context.offer_undo(words).action_requested.connect(lambda: self.run(self._switch(tools, not on)))
 
     def _on_group(self) -> None:
         self._table.is_grouped = not self._table.is_grouped
@@ -388,15 +420,4 @@ class ToolsTab(Page):
         self._ask_for_profile(self._picked())
 
     def _ask_for_profile(self, rows: Sequence[ToolRow]) -> None:
-        panel = ProfileNamePanel(self._theme, rows)
-        sheet = self.context.sheets.open(panel)
-        panel.close_requested.connect(sheet.dismiss)
-        panel.save_requested.connect(self.commands.make_profile)
-        self.commands.refused.connect(panel.show_problem)
-        self.commands.profile_made.connect(sheet.dismiss)
-
-    def _on_profile_made(self, name: str) -> None:
-        self._is_hint_put_away = True
-        self._draw_hint()
-        toast = self.context.offer_undo(tr("The profile {name} is made. Give it to a client under AI clients.", name=name))
-        toast.action_requested.connect(partial(self.commands.remove_profile, name))
+        self.context.sheets.show(ProfileSheet(self.context, rows, self._on_hint_closed))

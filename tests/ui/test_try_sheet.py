@@ -5,7 +5,7 @@ from typing import Any
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory, response, text
@@ -20,7 +20,7 @@ from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words
-from tooltray.ui.tools.try_panel import TryPanel
+from tooltray.ui.tools.try_sheet import TrySheet
 
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "count": {"type": "integer", "default": 2}}, "required": ["path"]}
 GIVEN = '{"path": "/a"}'
@@ -35,18 +35,19 @@ def engine() -> ToolsInMemory:
     return fake
 
 
-async def opened(desk: Desk, arguments: str = GIVEN) -> tuple[TryPanel, ToolsInMemory]:
+async def opened(desk: Desk, arguments: str = GIVEN) -> tuple[TrySheet, ToolsInMemory]:
     desk.window.open_part("tools", "try", f"read\n{arguments}" if arguments else "read")
-    tries = desk.tools_page.tries
-    await until(lambda: tries.panel is not None and tries.panel.isVisible())
-    assert tries.panel is not None
+    sheets = desk.window.context.sheets
+    await until(lambda: isinstance(sheets.panel, TrySheet) and sheets.panel.isVisible())
+    assert isinstance(sheets.panel, TrySheet)
     assert isinstance(desk.engine, ToolsInMemory)
-    return tries.panel, desk.engine
+    return sheets.panel, desk.engine
 
 
-async def running(desk: Desk) -> tuple[TryPanel, ToolsInMemory]:
+async def running(desk: Desk) -> tuple[TrySheet, ToolsInMemory]:
     panel, fake = await opened(desk)
-    await until(lambda: (focused := desk.window.focusWidget()) is not None and panel.isAncestorOf(focused))
+    desk.window.activateWindow()  # keys of a window that is not active do nothing
+    await until(lambda: (focused := QApplication.focusWidget()) is not None and panel.isAncestorOf(focused))
     QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await until(lambda: fake.trying)
     return panel, fake
@@ -145,7 +146,17 @@ async def test_closing_the_sheet_gives_the_call_up(theme: Theme) -> None:
         attempt = panel.attempt
         panel.close_requested.emit()
         await desk.asked("cancel_try", attempt)
-        assert desk.tools_page.tries.panel is None
+        assert desk.window.context.sheets.panel is None
+
+
+async def test_a_call_that_cannot_be_cancelled_is_said_on_the_page_and_its_result_still_comes(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await running(desk)
+        desk.engine.failures["cancel_try"] = TooltrayError("it cannot be cancelled")
+        button(panel, "Cancel the call").click()
+        await until(lambda: "It cannot be cancelled" in words(desk.tools_page))
+        fake.finish(response("ok", text("late")))
+        await until(lambda: [part.text for part in panel.result.parts] == ["late"])
 
 
 async def test_what_waits_for_the_person_says_so(theme: Theme) -> None:
@@ -206,7 +217,7 @@ async def test_try_it_opens_the_sheet_from_the_pane(theme: Theme) -> None:
         await until(lambda: tab.details is not None)
         assert tab.details is not None
         button(tab.details, "Try it").click()
-        await until(lambda: desk.tools_page.tries.panel is not None)
+        await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
 
 
 def test_attempts_are_kept_for_a_while_and_large_results_are_not() -> None:

@@ -1,23 +1,28 @@
-"""The sheet that calls a tool: its arguments at the left, and at the right the call's progress and result, with questions of its server. It
-calls nothing itself."""
+"""The sheet that calls a tool: its arguments at the left, and at the right the call's progress and result, with questions of its server."""
 
+import asyncio
+import json
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import TryProgressed
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
+from tooltray.ui.schema_form import faults
 from tooltray.ui.schema_form.schema_form import SchemaForm
-from tooltray.ui.theme import Theme
-from tooltray.ui.tools.attempts import CANCELLED, Attempt, command_of, outcome_words, title_of
+from tooltray.ui.tools.attempts import CANCELLED, OK, Attempt, Attempts, command_of, outcome_words, title_of
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Meter
@@ -28,49 +33,96 @@ from tooltray.ui.widgets.server_text import seen
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH, HEIGHT = 1080, 720
+OWN_NAME = "tooltray"  # how the person's own calls name their client
 TICK_MS = 500  # how long a call has taken is shown as it goes
 HINT, RUNNING, QUESTION, RESULT = range(4)  # what stands at the right
 
 
-class TryPanel(Surface):
+Run = Callable[[Coroutine[object, object, object]], object]
+"""Awaits work in the background, also after the sheet is closed, and shows a failure on the page."""
+
+
+async def open_try_sheet(context: PageContext, attempts: Attempts, run: Run, name: str, text: str = "") -> None:
+    """Opens the sheet that calls a tool, in place of any other.
+
+    Args:
+        name: as AI clients see it.
+        text: JSON of the arguments at first; empty: the schema's defaults.
+
+    Raises:
+        TooltrayError: the tool cannot be called, or the text is not a JSON object.
+    """
+    arguments = _arguments(text)
+    context.tasks.spawn(asyncio.to_thread(faults.prepare), name="what checks arguments")  # before somebody presses Call
+    definitions, tools = await asyncio.gather(context.hub.tools.get_all_tool_definitions(), context.hub.tools.get_tools())
+    definition = next((each for each in definitions if each.get("name") == name), None)
+    tool = next((each for each in tools if each.name == name), None)
+    if definition is None:
+        hint = tr("Switch it on to try it.") if tool is not None and not tool.is_enabled else tr("Its server may have to run first.")
+        raise TooltrayError(tr("Tool {name} is not available now", name=name), "", hint)
+    schema = definition.get("inputSchema")
+    server = tool.server if tool is not None else ""
+    panel = TrySheet(context, name, server, attempts, run, schema=schema if isinstance(schema, Mapping) else {}, arguments=arguments)
+    sheet = context.sheets.replace(panel)
+    sheet.hold()  # a stray click loses no arguments
+    panel.close_requested.connect(sheet.dismiss)
+    sheet.closed.connect(panel.leave)
+
+
+def _arguments(text: str) -> dict[str, object] | None:
+    """Raises:
+    TooltrayError: the text is not a JSON object.
+    """
+    if not text.strip():
+        return None
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = None
+    if not isinstance(given, dict):
+        raise TooltrayError(tr("These arguments cannot be used again"), "", tr("Only a part of them was kept."))
+    return given
+
+
+class TrySheet(Surface, View):
     """A sheet that calls a tool.
 
     Args:
-        title: of the tool.
         server: the server of the tool.
+        attempts: the last calls, with this tool too; the sheet adds its own.
+        run: awaits cancelling a call and answering a question.
         schema: of its arguments.
         arguments: the values at first; None: the schema's defaults.
-        earlier: attempts with this tool, the newest first.
+
+    Attributes:
+        attempt: the id of the call that runs; empty: none does.
     """
 
-    call_requested = Signal(str, object)  # an attempt's id, and the arguments
-    cancel_requested = Signal(str)
-    answered = Signal(str, str, object)  # a question's id, "accept", "decline" or "cancel", and a form's values
-    copy_requested = Signal(str, str)  # a text, and what it is
     close_requested = Signal()
 
     def __init__(
         self,
-        theme: Theme,
+        context: PageContext,
         name: str,
         server: str,
+        attempts: Attempts,
+        run: Run,
         *,
         schema: Mapping[str, object],
         arguments: Mapping[str, object] | None = None,
-        earlier: Sequence[Attempt] = (),
     ) -> None:
-        super().__init__(theme, "surface.raised", "border", "xl")
-        self.name, self.attempt = name, ""
-        self._arguments: Mapping[str, object] = {}
+        super().__init__(context.theme, "surface.raised", "border", "xl")
+        self.context, self.name, self.attempt, self._attempts = context, name, "", attempts
+        self._run_on_page = run
         self._began_at = 0.0
-        self._waits_for_yes = False
+        self._waiting: set[str] = set()  # ids of approvals
         self._progress: TryProgressed | None = None
         self._questions: list[ElicitationSnapshot] = []
-        self._earlier = list(earlier)
+        self._earlier = attempts.of(name)
         self.setMaximumWidth(WIDTH)
         self.setAccessibleName(tr("Try {name}", name=seen(name)))
-        self.form = SchemaForm(theme, schema, values=arguments)
-        self.result = ResultView(theme)
+        self.form = SchemaForm(context.theme, schema, values=arguments)
+        self.result = ResultView(context.theme)
         layout = column(self)
         layout.addLayout(self._head(server))
         layout.addWidget(divider())
@@ -84,6 +136,12 @@ class TryPanel(Surface):
         self._clock.timeout.connect(self._draw_progress)
         add_accept_keys(self, self.call)
         self._draw()
+        hub = context.hub
+        hub.try_progressed.connect(self._on_progress)
+        hub.elicitation_asked.connect(self._on_asked)
+        hub.elicitation_ended.connect(self._end_question)
+        hub.approval_asked.connect(self._on_approval_asked)
+        hub.approval_ended.connect(self._on_approval_ended)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, HEIGHT)
@@ -104,35 +162,64 @@ class TryPanel(Surface):
         """Makes the call, if the arguments are valid."""
         if self.attempt or not self.form.check() or (arguments := self.form.value) is None:
             return
-        self.attempt, self._arguments, self._began_at = uuid.uuid4().hex, arguments, time.monotonic()
-        self._progress, self._waits_for_yes = None, False
+        self.attempt, self._began_at = uuid.uuid4().hex, time.monotonic()
+        self._progress = None
+        self._waiting.clear()
         self._clock.start()
         self._draw()
-        self.call_requested.emit(self.attempt, arguments)
+        self.run(self._try(self.attempt, arguments))
 
-    def show_progress(self, news: TryProgressed) -> None:
-        """Shows the progress that the server has reported."""
+    def leave(self) -> None:
+        """Cancels the call, since the sheet is closed."""
+        attempt, self.attempt = self.attempt, ""
+        if attempt:
+            self._run_on_page(self.hub.tries.cancel_try(attempt))
+
+    async def _try(self, attempt: str, arguments: Mapping[str, object]) -> None:
+        """Makes the call, and shows its outcome."""
+        self.context.attempts.show(attempt)
+        began_at, started_at, size = time.time(), time.monotonic(), 0
+        result: Mapping[str, object] | None = None
+        problem: Problem | None = None
+        try:
+            response = await self.hub.tries.try_tool(attempt, self.name, dict(arguments))
+            outcome, duration_s, result, size = response.outcome, response.duration_s, response.result, response.result_bytes
+        except TooltrayError as error:
+            outcome, duration_s, problem = "error", time.monotonic() - started_at, error.problem
+        finally:
+            self.context.attempts.leave(attempt)
+        if outcome != OK:
+            duration_s = max(duration_s, time.monotonic() - started_at)  # a person's time counts where nothing came of it
+        ended = Attempt(self.name, arguments, began_at, outcome, duration_s, result, problem)
+        self._attempts.add(ended, size)
+        if self.attempt == attempt:
+            self._end(ended)
+
+    def _on_progress(self, news: TryProgressed) -> None:
         if news.attempt == self.attempt:
             self._progress = news
             self._draw_progress()
 
-    def show_waiting(self, is_waiting: bool) -> None:
-        """Shows whether the call waits for the user's approval in another window."""
-        self._waits_for_yes = is_waiting
-        self._draw_progress()
-
-    def ask(self, question: ElicitationSnapshot) -> None:
-        """Shows a question of the server."""
+    def _on_asked(self, question: ElicitationSnapshot) -> None:
         if self.attempt and question.attempt == self.attempt:
             self._questions.append(question)
             self._draw()
 
-    def end_question(self, id: str) -> None:
+    def _end_question(self, id: str) -> None:
         """Removes a question that was answered or has ended."""
         self._questions = [each for each in self._questions if each.id != id]
         self._draw()
 
-    def end(self, ended: Attempt) -> None:
+    def _on_approval_asked(self, request: ApprovalSnapshot) -> None:
+        if request.client == OWN_NAME:
+            self._waiting.add(request.id)
+            self._draw_progress()
+
+    def _on_approval_ended(self, id: str) -> None:
+        self._waiting.discard(id)
+        self._draw_progress()
+
+    def _end(self, ended: Attempt) -> None:
         """Shows the result of the call, which has ended."""
         self.attempt, self._questions = "", []
         self._clock.stop()
@@ -208,9 +295,9 @@ class TryPanel(Surface):
         lines.addWidget(self._doing)
         self._meter = Meter(self._theme, tr("Progress"))
         lines.addWidget(self._meter)
-        self._said = ElidedLabel(self._theme, "", "caption", "secondary")
-        self._said.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        lines.addWidget(self._said)
+        self._message = ElidedLabel(self._theme, "", "caption", "secondary")
+        self._message.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        lines.addWidget(self._message)
         lines.addStretch(2)
         return widget
 
@@ -256,17 +343,17 @@ class TryPanel(Surface):
     def _draw_progress(self) -> None:
         if not self.attempt:
             return
-        self._doing.setText(tr("Waiting for your approval in the new window") if self._waits_for_yes else tr("Calling…"))
+        self._doing.setText(tr("Waiting for your approval in the new window") if self._waiting else tr("Calling…"))
         self._status.setText(took(time.monotonic() - self._began_at))
         news = self._progress
         self._meter.setVisible(news is not None and bool(news.total))
         if news is None:
-            self._said.set_text("")
+            self._message.set_text("")
             return
         if news.total:
             self._meter.set_share(news.progress / news.total)
         figures = f"{news.progress:g} / {news.total:g}" if news.total else f"{news.progress:g}"
-        self._said.set_text(f"{figures} · {news.message}" if news.message else figures)
+        self._message.set_text(f"{figures} · {news.message}" if news.message else figures)
 
     def _draw_question(self, question: ElicitationSnapshot) -> None:
         shown = self._question_place.findChild(QuestionPanel)
@@ -290,11 +377,11 @@ class TryPanel(Surface):
         if self.attempt:
             self._cancel.setEnabled(False)
             self._status.setText(tr("Cancelling…"))
-            self.cancel_requested.emit(self.attempt)
+            self._run_on_page(self.hub.tries.cancel_try(self.attempt))
 
-    def _on_answered(self, id: str, action: str, content: object) -> None:
-        self.answered.emit(id, action, content)
-        self.end_question(id)
+    def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
+        self._run_on_page(self.hub.questions.answer_elicitation(id, action, content))
+        self._end_question(id)
 
     def _on_page_wanted(self, url: str) -> None:
         panel = self._question_place.findChild(QuestionPanel)
@@ -302,11 +389,11 @@ class TryPanel(Surface):
             panel.accept_url() if QDesktopServices.openUrl(QUrl(url)) else panel.show_no_browser()
 
     def _on_address(self, url: str) -> None:
-        self.copy_requested.emit(url, tr("The address is copied"))
+        self.context.copy(url, tr("The address is copied"))
 
     def _on_copy(self) -> None:
         if (arguments := self.form.value) is not None:
-            self.copy_requested.emit(command_of(self.name, arguments), tr("The command is copied"))
+            self.context.copy(command_of(self.name, arguments), tr("The command is copied"))
 
     def _on_earlier(self, place: str) -> None:
         if not self.attempt:
