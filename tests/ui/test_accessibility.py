@@ -108,7 +108,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
             desk.open_settings(name)
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
-        for open_sheet in (desk.open_network().open_add_registry, lambda: desk.page.sheets.open_why("b")):
+        for open_sheet in (control(desk.open_network(), "Add registry").click, lambda: desk.page.sheets.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
