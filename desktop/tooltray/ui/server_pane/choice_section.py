@@ -1,18 +1,18 @@
 """The files and hosts that a server may reach: the choices, and the lists of what the user names. Each applies at once. Draws a frozen
 snapshot."""
 
+from functools import partial
+
 from msgspec.structs import replace
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
 from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_title, network_text, network_title
+from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_title, in_full, network_text, network_title
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
-from tooltray.ui.server_pane.confinement_commands import ConfinementCommands
 from tooltray.ui.server_pane.confinement_section import ConfinementSection
 from tooltray.ui.server_pane.named_list import NamedList
 from tooltray.ui.widgets.banner import Banner
@@ -26,65 +26,58 @@ READ, WRITE = "read", "write"
 
 class ChoiceSection(ConfinementSection):
     def __init__(self, context: PageContext, name: str) -> None:
-        super().__init__()
-        self._context, self._theme, self._name = context, context.theme, name
+        super().__init__(context, name)
         self._now = ConfinementSnapshot()
         self._is_of_host = False  # what was asked for last
         self._support = ConfinementSupport(files=True, network=True, hosts=True)
-        self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, parent=None, server=name)
-        self._commands.failed.connect(self._on_failed)
-        self._commands.changed.connect(self._on_changed)
-        self._commands.support_known.connect(self._on_support)
-        body = column(self, spacing=10)
-        self._notes = column(spacing=8)
-        body.addLayout(self._notes)
-        self._add_files(body)
-        body.addSpacing(8)
-        self._add_network(body)
+        self.body.addLayout(self.notes)
+        self._add_files()
+        self.body.addSpacing(8)
+        self._add_network()
         self._draw()
-        self._commands.look()
+        self.reading(self._read_support)()
 
     def set_server(self, server: ServerSnapshot) -> None:
         self._now = server.confinement or ConfinementSnapshot()
         self._draw()
 
-    def _add_files(self, body: QVBoxLayout) -> None:
+    def _add_files(self) -> None:
         theme = self._theme
-        body.addWidget(Label(theme, tr("Files"), "heading"))
+        self.body.addWidget(Label(theme, tr("Files"), "heading"))
         self._files = OptionList(theme, [(each, files_title(each)) for each in FILES], name=tr("Files"), may_be_empty=False)
         self._files.changed.connect(self._on_files)
-        body.addWidget(self._files)
+        self.body.addWidget(self._files)
         self._files_text = Label(theme, "", "caption", "muted", wrap=True)
-        body.addWidget(self._files_text)
+        self.body.addWidget(self._files_text)
         self._folders = NamedList(theme, tr("No folders named yet."))
         self._folders.removed.connect(self._on_folder_removed)
-        body.addWidget(self._folders)
+        self.body.addWidget(self._folders)
         self._folder_buttons = QWidget()
         line = row(self._folder_buttons, spacing=8)
         self._add_button(line, tr("Let it read a folder"), READ)
         self._write_button = self._add_button(line, tr("Let it change a folder"), WRITE)
         line.addStretch(1)
-        body.addWidget(self._folder_buttons)
+        self.body.addWidget(self._folder_buttons)
 
     def _add_button(self, line: QHBoxLayout, text: str, kind: str) -> Button:
         button = Button(self._theme, text, icon="folder", small=True)
-        button.clicked.connect(lambda: self._context.choose_folder(text, lambda path: self._on_folder(kind, path)))
+        button.clicked.connect(lambda: self.context.choose_folder(text, lambda path: self._on_folder(kind, path)))
         line.addWidget(button)
         return button
 
-    def _add_network(self, body: QVBoxLayout) -> None:
+    def _add_network(self) -> None:
         theme = self._theme
-        body.addWidget(Label(theme, tr("Network"), "heading"))
+        self.body.addWidget(Label(theme, tr("Network"), "heading"))
         self._network = OptionList(theme, [(each, network_title(each)) for each in NETWORKS], name=tr("Network"), may_be_empty=False)
         self._network.changed.connect(self._on_network)
-        body.addWidget(self._network)
+        self.body.addWidget(self._network)
         self._network_text = Label(theme, "", "caption", "muted", wrap=True)
-        body.addWidget(self._network_text)
+        self.body.addWidget(self._network_text)
         self._hosts = NamedList(theme, tr("No hosts added: no network access."))
         self._hosts.removed.connect(self._on_host_removed)
-        body.addWidget(self._hosts)
+        self.body.addWidget(self._hosts)
         self._host_notes = column()
-        body.addLayout(self._host_notes)
+        self.body.addLayout(self._host_notes)
         self._host_line = QWidget()
         line = row(self._host_line, spacing=8)
         self._host = QLineEdit()
@@ -98,7 +91,7 @@ class ChoiceSection(ConfinementSection):
         add.setAccessibleName(tr("Allow this host"))
         add.clicked.connect(self._on_host)
         line.addWidget(add)
-        body.addWidget(self._host_line)
+        self.body.addWidget(self._host_line)
 
     def _draw(self) -> None:
         now = self._now
@@ -118,21 +111,32 @@ class ChoiceSection(ConfinementSection):
         self._host_line.setVisible(now.network == "hosts")
         self._draw_notes(None)
 
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure beside what it is about, and the choices as they are; None removes it."""
+        if problem is not None:
+            self._draw()
+        self._draw_notes(problem)
+
     def _draw_notes(self, problem: Problem | None) -> None:
-        clear(self._notes)
+        clear(self.notes)
         clear(self._host_notes)
         if problem is not None:
-            place = self._host_notes if self._is_of_host else self._notes  # above the field that it is about
+            place = self._host_notes if self._is_of_host else self.notes  # above the field that it is about
             place.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
         missing = self._now.missing or (() if self._support.files else self._support.missing)
         if missing:
             is_less = self._now.is_in_vain or not self._support.files
             heading = tr("This computer cannot sandbox it") if is_less else tr("What to know about it")
-            self._notes.addWidget(Banner(self._theme, "warning", heading, in_a_row(*(whole(Problem(each)) for each in missing))))
+            self.notes.addWidget(Banner(self._theme, "warning", heading, in_a_row(*(whole(Problem(each)) for each in missing))))
 
     def _choose(self, wanted: ConfinementSnapshot, *, is_of_host: bool = False) -> None:
         self._is_of_host = is_of_host
-        self._commands.choose(wanted, self._now)
+        self.run(self._chosen(wanted, self._now))
+
+    async def _chosen(self, wanted: ConfinementSnapshot, before: ConfinementSnapshot) -> None:
+        words = in_full(await self.confine(wanted)).partition("\n")[0]
+        self.context.offer_undo(tr("{server}: {words}", server=self._name, words=words), partial(self.confine, before))
+        self._host.clear()
 
     def _on_files(self) -> None:
         [files] = self._files.chosen
@@ -158,16 +162,7 @@ class ChoiceSection(ConfinementSection):
     def _on_host_removed(self, host: str, _kind: str) -> None:
         self._choose(replace(self._now, hosts=tuple(each for each in self._now.hosts if each != host)))
 
-    def _on_support(self, support: ConfinementSupport) -> None:
-        self._support = support
-        self._network.set_enabled("hosts", support.hosts)
+    async def _read_support(self) -> None:
+        self._support = await self.hub.confinement.get_confinement_support()
+        self._network.set_enabled("hosts", self._support.hosts)
         self._draw_notes(None)
-
-    def _on_failed(self, problem: Problem | None) -> None:
-        if problem is not None:
-            self._draw()  # the choices stand where they truly are
-            self._draw_notes(problem)
-
-    def _on_changed(self, text: str, take_back: Work) -> None:
-        self._host.clear()
-        self._context.offer_undo(text, take_back)
