@@ -328,7 +328,7 @@ async def test_a_test_that_failed_says_why_and_its_remedy_is_put_into_the_form(t
         await until(lambda: "Command 'npx' not found" in view.test_panel.words)
         control(view, "Use /opt/npx").click()
         assert view.form.entry["command"] == "/opt/npx"
-        await until(lambda: not view.tester.is_running)
+        await until(lambda: not view.test_panel.is_running)
 
 
 async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: Theme) -> None:

@@ -96,15 +96,15 @@ async def edit_broken(theme: Theme) -> Shot:
 
 async def edit_tested(theme: Theme) -> Shot:
     result, view = await edited(theme)
-    view.tester.began.emit()
-    view.tester.ended.emit(WORKED)
+    view.test_panel.begin()
+    view.test_panel.show_result(WORKED)
     return Shot(result)
 
 
 async def edit_failed(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result, view = await edited(theme)
-    view.tester.began.emit()
-    view.tester.ended.emit(FAILED)
+    view.test_panel.begin()
+    view.test_panel.show_result(FAILED)
     return Shot(result, size=size)
 
 

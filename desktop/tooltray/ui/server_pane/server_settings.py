@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.entries import EntryError, NextStep, ServerTest, ServerUpdatePreview
+from tooltray.foundation.snapshots.entries import EntryError, NextStep, ServerUpdatePreview
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
@@ -23,7 +23,6 @@ from tooltray.ui.server_pane.entry_form import EntryForm, same_entry
 from tooltray.ui.server_pane.entry_json import EntryJson
 from tooltray.ui.server_pane.entry_values import Entry, with_values
 from tooltray.ui.server_pane.save_sheet import SaveSheet
-from tooltray.ui.server_pane.server_tester import ServerTester
 from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.server_pane.typed_secrets import TypedSecrets
@@ -58,7 +57,6 @@ class ServerSettings(ServerView):
         self._is_saving = self._is_gone = self._shows_preview = False
         self._wanted_secret = ""
         self.commands = EntryCommands(name, hub=context.hub, servers=context.servers, tasks=context.tasks, parent=None)
-        self.tester = ServerTester(context.hub, context.tasks, self)
         find = plain_secrets(context.local.find_secrets)
         self._form = EntryForm(
             theme, name, looks_secret=lambda key, value: bool(find(json.dumps({key: value}))), choose_folder=context.choose_folder
@@ -69,7 +67,7 @@ class ServerSettings(ServerView):
         self._typed.changed.connect(self._on_form)
         self._json = EntryJson(theme, find)
         self._json.edited.connect(self._on_text)
-        self._panel = TestPanel(theme)
+        self._panel = TestPanel(context)
         self._check = QTimer(self, singleShot=True, interval=CHECKED_AFTER_MS)
         self._check.timeout.connect(self._read_text)
         outer = column(self)
@@ -159,8 +157,7 @@ class ServerSettings(ServerView):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        if self.tester.is_running:  # nobody waits for it any more
-            self.tester.cancel()
+        if self._panel.is_running:  # nobody waits for it any more
             self._panel.end()
 
     # building
@@ -217,10 +214,7 @@ class ServerSettings(ServerView):
         commands.changed_meanwhile.connect(self._say_changed)
         commands.refused.connect(self._on_refused)
         commands.secrets_refused.connect(self._on_secrets_refused)
-        self.tester.began.connect(self._panel.begin)
-        self.tester.output.connect(self._panel.add_lines)
-        self.tester.ended.connect(self._on_tested)
-        self._panel.cancel_requested.connect(self._on_cancel_test)
+        self._panel.cancelled.connect(lambda: self._test.setFocus(Qt.FocusReason.OtherFocusReason))
         self._panel.step_requested.connect(self._on_step)
         for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
             shortcut = QShortcut(QKeySequence(keys), self, act)
@@ -404,15 +398,7 @@ class ServerSettings(ServerView):
     def _on_test(self) -> None:
         entry = with_values(self._form.entry, self._form.secrets)
         if self._test.isEnabled() and isinstance(entry, Mapping) and not self._asks_for_secret():
-            self.tester.test(self._name, entry)
-
-    def _on_cancel_test(self) -> None:
-        self.tester.cancel()
-        self._panel.end()
-        self._test.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _on_tested(self, test: ServerTest) -> None:
-        self._panel.show_result(test)
+            self._panel.test(self._name, entry)
 
     def _on_step(self, step: NextStep) -> None:
         """Applies a remedy to the form; it is saved with the rest."""

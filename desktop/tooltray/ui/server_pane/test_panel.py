@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -94,7 +95,7 @@ class TestPanel(Surface, View):
         """Cancels the running test, whose result is dropped."""
         test, self._test = self._test, ""
         if test:
-            self.run(self.hub.servers.cancel_server_test(test), show=_ignore)
+            self.run(self._end_test(test))
 
     @property
     def words(self) -> str:
@@ -143,6 +144,10 @@ class TestPanel(Surface, View):
         if self._test == test:
             self._test = ""
             self.show_result(found)
+
+    async def _end_test(self, test: str) -> None:
+        with suppress(TooltrayError):  # the hub is gone, and the test with it
+            await self.hub.servers.cancel_server_test(test)
 
     def _on_output(self, test: str, lines: Sequence[str]) -> None:
         if test == self._test:
