@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -235,6 +236,19 @@ async def test_ctrl_enter_saves_connects_and_shows_the_tools(theme: Theme) -> No
         QTest.keyClick(view.json.code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await desk.asked("restart_server", "a")
         await until(lambda: desk.page.details and desk.page.details.tab == "tools")
+
+
+async def test_ctrl_enter_connects_also_if_the_pane_is_closed_meanwhile(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        view.json.code.setFocus()
+        QTest.keyClick(view.json.code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        desk.page.open_server("b")
+        await until(lambda: not isValid(view))
+        await desk.asked("restart_server", "a")
+        await until(lambda: not len(desk.tasks))
+        assert desk.page.details
+        assert (desk.page.details.server.name, desk.page.details.tab) == ("b", "settings")
 
 
 async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: Theme) -> None:

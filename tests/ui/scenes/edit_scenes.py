@@ -8,6 +8,7 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
+from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
@@ -116,7 +117,7 @@ async def edit_changed_meanwhile(theme: Theme) -> Shot:
     result, view = await edited(theme)
     view.json.set_text(json.dumps({**GITHUB, "label": "mine"}, indent=2))
     view._read_text()
-    view.commands.changed_meanwhile.emit()
+    view._say_changed()
     return Shot(result)
 
 
@@ -126,7 +127,7 @@ async def edit_save_sheet(theme: Theme) -> Shot:
         json.dumps({**GITHUB, "label": "private", "env": {**GITHUB["env"], "GITHUB_API_KEY": "ghp_another0123456789abcdef"}}, indent=2)
     )
     view._read_text()
-    view._on_changes()
+    control(view, "What changes").click()
     await until(lambda: result.window.sheet)
     return Shot(result)
 
