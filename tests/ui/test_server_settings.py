@@ -28,6 +28,7 @@ from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.toast import Toast
 
 ENTRY: dict[str, Any] = {"command": "npx", "args": ["-y", "x"], "env": {"A_TOKEN": "${secret:a/A_TOKEN}"}, "x-note": 1}
 WORKED = ServerTest("a", True, 1.84, (ToolSize("read", 100), ToolSize("write", 3446)), 3546)
@@ -143,6 +144,16 @@ async def test_discard_shows_the_entry_of_the_file_again_and_can_be_undone(theme
         assert (view.form.entry, json.loads(view.json.text), view.is_edited) == (ENTRY, ENTRY, False)
         control(desk.window, "Undo").click()
         assert view.form.entry == {**ENTRY, "label": "work"}
+
+
+async def test_undo_of_a_discard_is_offered_only_while_the_pane_is_open(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Discard").click()
+        assert desk.window.findChildren(Toast)
+        desk.page.open_server("b")
+        await until(lambda: not isValid(view))
+        await until(lambda: not desk.window.findChildren(Toast))
 
 
 async def test_a_switch_is_painted_as_its_entry_has_it(theme: Theme) -> None:

@@ -397,6 +397,7 @@ class ServerSettings(ServerView, View):
         text = self._json.text
         toast = self.context.offer_undo(tr("Your changes are discarded"))
         toast.action_requested.connect(lambda: self.restore(text))
+        self.destroyed.connect(toast.deleteLater)  # there would be nothing to restore it in
         self._panel.end()
         if self._base is not None:
             self._show_without_secrets(self._base)
