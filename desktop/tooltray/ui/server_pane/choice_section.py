@@ -1,9 +1,11 @@
 """The files and hosts that a server may reach: the choices, and the lists of what the user names. Each applies at once. Draws a frozen
 snapshot."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -14,14 +16,15 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.server_pane.confinement_section import ConfinementSection
-from tooltray.ui.server_pane.named_list import NamedList
+from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import OptionList
-from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 READ, WRITE = "read", "write"
+HEIGHT = 34  # px, of a line of a list
 
 
 class ChoiceSection(ConfinementSection):
@@ -49,8 +52,7 @@ class ChoiceSection(ConfinementSection):
         self.body.addWidget(self._files)
         self._files_text = Label(theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._files_text)
-        self._folders = NamedList(theme, tr("No folders named yet."))
-        self._folders.removed.connect(self._on_folder_removed)
+        self._folders = NamedList(theme, tr("No folders named yet."), self._on_folder_removed)
         self.body.addWidget(self._folders)
         self._folder_buttons = QWidget()
         line = row(self._folder_buttons, spacing=8)
@@ -73,8 +75,7 @@ class ChoiceSection(ConfinementSection):
         self.body.addWidget(self._network)
         self._network_text = Label(theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._network_text)
-        self._hosts = NamedList(theme, tr("No hosts added: no network access."))
-        self._hosts.removed.connect(self._on_host_removed)
+        self._hosts = NamedList(theme, tr("No hosts added: no network access."), self._on_host_removed)
         self.body.addWidget(self._hosts)
         self._host_notes = column()
         self.body.addLayout(self._host_notes)
@@ -166,3 +167,45 @@ class ChoiceSection(ConfinementSection):
         self._support = await self.hub.confinement.get_confinement_support()
         self._network.set_enabled("hosts", self._support.hosts)
         self._draw_notes(None)
+
+
+class NamedList(QWidget):
+    """A list of folders or hosts, each with a button that removes it.
+
+    Args:
+        empty: the text while there are none.
+        remove: called with the name to remove, and its kind.
+    """
+
+    def __init__(self, theme: Theme, empty: str, remove: Callable[[str, str], None]) -> None:
+        super().__init__()
+        self._theme, self._empty, self._remove = theme, empty, remove
+        self._shown: Sequence[tuple[str, str, str]] | None = None
+        self._box = Surface(theme)
+        self._lines = column(self._box, margins=(12, 2, 6, 2))
+        column(self).addWidget(self._box)
+
+    def set_names(self, names: Sequence[tuple[str, str, str]]) -> None:
+        """Shows other names, each with its kind and the text beside it."""
+        if names == self._shown:
+            return
+        self._shown = names
+        clear(self._lines)
+        for name, kind, words in names:
+            self._lines.addWidget(self._line(name, kind, words))
+        if not names:
+            empty = Label(self._theme, self._empty, "caption", "muted", wrap=True)
+            empty.setMinimumHeight(HEIGHT)
+            self._lines.addWidget(empty)
+
+    def _line(self, name: str, kind: str, words: str) -> QWidget:
+        widget = QWidget()
+        widget.setFixedHeight(HEIGHT)
+        line = row(widget, spacing=8)
+        line.addWidget(ElidedLabel(self._theme, name, "mono", mode=Qt.TextElideMode.ElideMiddle), 1)
+        if words:
+            line.addWidget(Label(self._theme, words, "caption", "muted"))
+        remove = IconButton(self._theme, "x", tr("Take {name} away", name=name), small=True)
+        remove.clicked.connect(lambda: self._remove(name, kind))
+        line.addWidget(remove)
+        return widget

@@ -65,8 +65,7 @@ class ServerSettings(ServerView, View):
         )
         self._form.setEnabled(False)  # what is typed before the entry is there would be lost
         self._form.changed.connect(self._on_form)
-        self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets)
-        self._typed.changed.connect(self._on_form)
+        self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets, self._on_form)
         self._json = EntryJson(theme, find)
         self._json.edited.connect(self._on_text)
         self._panel = TestPanel(context)
