@@ -35,6 +35,7 @@ from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.desktop import Desktop, Start, Windows
+from tooltray.ui.shell.garbage import GarbageCollector
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.main_window import MainWindow, who
 from tooltray.ui.shell.sidebar import NavItem
@@ -712,6 +713,25 @@ async def test_after_a_change_of_language_an_action_runs_once(live: Callable[...
     life.window.context.wishes.restart_requested.emit("a")
     await until(lambda: not len(life.desk.tasks))
     assert engine.presenter.calls.count(("restart_server", "a")) == 1
+
+
+async def test_windows_that_were_replaced_leave_nothing_behind(live: Callable[..., Life], app: QApplication) -> None:
+    life = live()
+    engine = await life.running()
+    collector = GarbageCollector()  # as the program has it: cycles are collected only now and then
+    widgets = list[int]()
+    try:
+        for _ in range(3):
+            await in_chinese(life, engine)
+            await in_english_again(life, engine)
+            gc.collect()
+            await until(lambda: not len(life.desk.tasks))
+            widgets.append(len(app.allWidgets()))
+    finally:
+        collector.deleteLater()
+        gc.unfreeze()
+        gc.enable()
+    assert widgets[1] == widgets[2]
 
 
 async def test_a_person_at_work_in_a_sheet_keeps_it_and_the_language_changes_afterwards(live: Callable[..., Life]) -> None:

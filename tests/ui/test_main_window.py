@@ -229,7 +229,7 @@ async def test_a_problem_without_a_server_is_a_notice_and_one_with_a_server_is_n
 async def test_a_wish_that_fails_and_belongs_to_no_server_is_a_notice(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.engine.failures["set_mcp_enabled"] = TooltrayError("the disk is full")
-        desk.window.hub_commands.pause(True)
+        desk.window.pause(True)
         await until(lambda: "The disk is full" in drawn(desk.window))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetrics, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
@@ -67,6 +67,7 @@ class Theme(QObject):
         self.mode = mode
         self.reduced_motion = reduced_motion
         self.spin = SpinClock(self)
+        self._fonts: dict[tuple[str, bool], tuple[QFont, QFontMetrics]] = {}
         _add_shipped_fonts()
         fonts, system = self._tokens["type"], QFontDatabase.SystemFont
         self._families = {
@@ -110,6 +111,19 @@ class Theme(QObject):
 
     def font(self, style: str = "body", *, tabular: bool = False) -> QFont:
         """Returns the font of a text style; `tabular` gives digits of equal width."""
+        return QFont(self._metrics(style, tabular)[0])  # a copy shares its data until it is changed
+
+    def metrics(self, style: str = "body", *, tabular: bool = False) -> QFontMetrics:
+        """Returns the metrics of such a font; made once, since that takes as long as painting a word."""
+        return self._metrics(style, tabular)[1]
+
+    def _metrics(self, style: str, tabular: bool) -> tuple[QFont, QFontMetrics]:
+        if (style, tabular) not in self._fonts:
+            font = self._made_font(style, tabular)
+            self._fonts[style, tabular] = font, QFontMetrics(font)
+        return self._fonts[style, tabular]
+
+    def _made_font(self, style: str, tabular: bool) -> QFont:
         spec = self._tokens["type"]["styles"][style]
         font = QFont()
         font.setFamilies(self._families["mono" if spec.get("mono") else "families"])

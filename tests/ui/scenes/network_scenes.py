@@ -14,6 +14,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
+from tooltray.ui.i18n import tr
 from tooltray.ui.settings.add_registry import AddRegistrySheet
 from tooltray.ui.settings.network_tab import NetworkTab
 from tooltray.ui.theme import Theme
@@ -74,7 +75,7 @@ async def network_empty(theme: Theme) -> Shot:
 
 async def add_registry(theme: Theme) -> Shot:
     shot, tab = await opened(theme)
-    control(tab, "Add registry").click()
+    control(tab, tr("Add registry")).click()
     panel = shot.desk.window.context.sheets.panel
     assert isinstance(panel, AddRegistrySheet)
     panel.show_problem(Problem("This is no npm registry", "it answered with an HTML page", "Correct the address"))
@@ -96,7 +97,7 @@ async def network_programs_small(theme: Theme) -> Shot:
 
 async def new_token(theme: Theme) -> Shot:
     shot = await network_programs(theme)
-    control(shot.desk.open_network(), "Make another…").click()
+    control(shot.desk.open_network(), tr("Make another…")).click()
     await until(lambda: shot.desk.window.sheet is not None)
     return shot
 

@@ -6,18 +6,20 @@ from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.kit.action import CoalescedRead, Commands
+from tooltray.ui.kit.action import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 
-class ClientScans(Commands):
+class ClientScans(QObject):
     """Scans for AI clients. `scan` is None until the first scan is complete."""
 
     scan_changed = Signal(object)  # ClientScan
     scanning_changed = Signal(bool)
+    failed = Signal(object)  # Problem, or None: it works again
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
-        super().__init__(hub=hub, tasks=tasks, parent=parent)
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject) -> None:
+        super().__init__(parent)
+        self._hub = hub
         self.scan: ClientScan | None = None
         self.is_scanning = False
         self._projects: tuple[str, ...] = ()

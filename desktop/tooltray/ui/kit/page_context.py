@@ -1,22 +1,22 @@
 """What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices."""
 
 from collections.abc import Callable
-from functools import partial
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
+from shiboken6 import isValid
 
-from tooltray.foundation.errors import Problem
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work, run_action
+from tooltray.ui.kit.action import Work
 from tooltray.ui.kit.found_clients import ClientScans
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.kit.open_attempts import OpenAttempts
 from tooltray.ui.kit.server_wishes import ServerWishes
+from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.link.qt_tool_manager import QtToolManager
@@ -102,8 +102,8 @@ class Presenters(msgspec.Struct, frozen=True):
     tasks: TaskKeeper
 
 
-class PageContext:
-    """The shared context of all pages of a window.
+class PageContext(View):
+    """The shared context of all pages of a window. What belongs to no page runs here, and fails with a notice.
 
     Args:
         window: lies below sheets, toasts and file dialogs.
@@ -112,11 +112,20 @@ class PageContext:
 
     def __init__(self, theme: Theme, window: QWidget, *, presenters: Presenters, local: LocalWork, wishes: ServerWishes) -> None:
         self.theme, self.window, self.local, self.wishes = theme, window, local, wishes
-        self.hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
+        self._hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
+        self.context = self
         self.attempts = OpenAttempts(window)
-        self.scans = ClientScans(hub=presenters.hub, tasks=presenters.tasks, parent=window)
+        self.scans = ClientScans(presenters.hub, presenters.tasks, window)
         self.links.projects_changed.connect(self.scans.set_projects)
+
+    @property
+    def hub(self) -> QtMcpPresenter:
+        return self._hub
+
+    @property
+    def is_there(self) -> bool:
+        return isValid(self.window)
 
     def say(self, text: str) -> None:
         """Shows in a toast what was done."""
@@ -130,12 +139,8 @@ class PageContext:
         """
         toast = show_toast(self.theme, self.window, text, tr("Undo"))
         if undo is not None:
-            toast.action_requested.connect(partial(run_action, self.tasks, undo, self._show_failed_undo, name="undo"))
+            toast.action_requested.connect(lambda: self.run(undo()))
         return toast
-
-    def _show_failed_undo(self, problem: Problem | None) -> None:
-        if problem is not None:
-            self.notices.add_notice(problem)
 
     def copy(self, text: str, what: str) -> None:
         """Copies a text to the clipboard, and shows what it is."""

@@ -44,6 +44,7 @@ async def confirm(context: PageContext, title: str, text: str, *, yes: str, no: 
     if (sheet := context.sheets.show(panel)) is None:
         return False
     sheet.closed.connect(lambda: answer(False))
-    is_agreed = await agreed
-    sheet.dismiss()
-    return is_agreed
+    if await agreed:
+        sheet.dismiss()
+        return True
+    return False

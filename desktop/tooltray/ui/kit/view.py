@@ -56,24 +56,26 @@ class View:
             show: gets the failure, or None after success; by default `show_problem`.
         """
         show = show or self.show_problem
-        undone = (lambda: self._run(undo(), then, _nothing, show)) if undo is not None else None
-        task = self.context.tasks.spawn(self._run(work, then, partial(self._said, said, undone), show), name=type(self).__name__)
+        undone = (lambda: self._carry_out(undo(), then, _nothing, show)) if undo is not None else None
+        task = self.context.tasks.spawn(self._carry_out(work, then, partial(self._tell_done, said, undone), show), name=type(self).__name__)
         task.add_done_callback(lambda _: work.close())  # at the program's end the task may be cancelled before it awaits `work`
 
     def reading(self, read: Work) -> Callable[[], None]:
         """Returns a function that requests a read: one runs at a time, and once more if another was requested meanwhile."""
         return CoalescedRead(read, tasks=self.context.tasks, name=type(self).__name__, show=self.show_problem).ask
 
-    async def _run(self, work: Coroutine[object, object, object], then: Work | None, succeeded: Callable[[], None], show: Show) -> None:
+    async def _carry_out(
+        self, work: Coroutine[object, object, object], then: Work | None, succeeded: Callable[[], None], show: Show
+    ) -> None:
         problem = await self._failure_of(work)
         if problem is None:
             succeeded()
-        if then is not None and self._is_there:
+        if then is not None and self.is_there:
             later = await self._failure_of(then())
             problem = problem or later
-        if self._is_there:
+        if self.is_there:
             show(problem)
-        elif problem is not None and isValid(self.context.window):
+        elif problem is not None and self.context.is_there:
             self.context.notices.add_notice(problem)
 
     async def _failure_of(self, work: Coroutine[object, object, object]) -> Problem | None:
@@ -82,12 +84,12 @@ class View:
         except TooltrayError as error:
             return error.problem
         except RuntimeError:  # about a widget that was deleted meanwhile: there is nothing to be drawn any more
-            if self._is_there:
+            if self.is_there:
                 raise
         return None
 
-    def _said(self, said: str, undo: Work | None) -> None:
-        if not isValid(self.context.window):
+    def _tell_done(self, said: str, undo: Work | None) -> None:
+        if not self.context.is_there:
             return
         if undo is not None:
             self.context.offer_undo(said, undo)
@@ -95,7 +97,8 @@ class View:
             self.context.say(said)
 
     @property
-    def _is_there(self) -> bool:
+    def is_there(self) -> bool:
+        """Whether the view was not deleted yet."""
         return not isinstance(self, QObject) or isValid(self)
 
 

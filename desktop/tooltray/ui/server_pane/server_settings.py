@@ -322,7 +322,7 @@ class ServerSettings(ServerView, View):
         self.context.sheets.show(SaveSheet(self._theme, self._name, preview, partial(self._write, connects)))
 
     def _write(self, connects: bool) -> None:
-        if not self._is_there:  # the pane was closed under the sheet
+        if not self.is_there:  # the pane was closed under the sheet
             return
         self._is_saving = True
         clear(self._news)
@@ -353,13 +353,13 @@ class ServerSettings(ServerView, View):
             self._show_secrets_help(error.problem)
             return
         now = await servers.preview_server_update(name, before)
-        if self._is_there:
+        if self.is_there:
             self._show_saved(entry, before, now.revision)
         server = self.context.servers.find(name)
         is_running = server is not None and server.state is ServerState.RUNNING
         if connects or (secrets and entry == before and is_running):  # an entry that is the same makes nothing start again
             await servers.restart_server(name)
-        if connects and self._is_there:
+        if connects and self.is_there:
             self.context.wishes.open_requested.emit(name, "tools")
 
     def _show_saved(self, entry: Entry, before: Entry, revision: str) -> None:

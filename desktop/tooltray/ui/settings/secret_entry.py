@@ -93,7 +93,7 @@ class SecretEntry(QWidget, View):
         try:
             await self.hub.secrets.set_secret(name, value)
         except TooltrayError as error:
-            if (await self.hub.secrets.get_secrets()).problem is None or not self._is_there:
+            if (await self.hub.secrets.get_secrets()).problem is None or not self.is_there:
                 raise
             self._show_ways_out(error.problem)
         else:

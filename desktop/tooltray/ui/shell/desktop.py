@@ -166,14 +166,14 @@ class Desktop:
         for window_in_front in self._windows_in_front(window):
             tray.open_requested.connect(window_in_front)
         window.context.links.approval_asked.connect(self._approvals.go_there)
-        tray.menu.pause_requested.connect(window.hub_commands.pause)
+        tray.menu.pause_requested.connect(window.pause)
         tray.menu.about_requested.connect(window.show_about)
 
     def _disconnect_main(self) -> None:
         window, tray = self._window, self._tray
         for window_in_front in self._windows_in_front(window):
             tray.open_requested.disconnect(window_in_front)
-        tray.menu.pause_requested.disconnect(window.hub_commands.pause)
+        tray.menu.pause_requested.disconnect(window.pause)
         tray.menu.about_requested.disconnect(window.show_about)
 
     def _windows_in_front(self, window: "MainWindow") -> Iterator[Callable[[], None]]:

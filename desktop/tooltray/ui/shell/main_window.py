@@ -14,7 +14,6 @@ from tooltray.ui import icons
 from tooltray.ui.add.bundle_urls import bundle_of_urls
 from tooltray.ui.approval.question_line import Questions
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Commands, action, as_notice
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext, Presenters
@@ -32,14 +31,6 @@ from tooltray.ui.widgets.keyboard import last_input, move_focus
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import row
-
-
-class HubCommands(Commands):
-    @action(as_notice)
-    async def pause(self, is_paused: bool, for_s: float | None = None) -> None:
-        """Refuses the calls of AI clients, or ends the pause; `for_s`: seconds after which the pause ends automatically."""
-        await self._hub.hub.set_mcp_enabled(not is_paused, for_s)
-
 
 WIDTH = 460
 MOST_NAMES = 6  # more would fill the window, and say no more
@@ -106,7 +97,6 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
         context = self.context = PageContext(theme, self, presenters=presenters, local=local, wishes=wishes)
-        self.hub_commands = HubCommands(hub=presenters.hub, tasks=presenters.tasks, parent=self)
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
         self._stack = QStackedWidget()
         self._pages: dict[str, Page] = {}
@@ -222,15 +212,18 @@ class MainWindow(QMainWindow):
         panel.confirmed.connect(sheet.dismiss)
         return panel
 
+    def pause(self, is_paused: bool, for_s: float | None = None) -> None:
+        """Refuses the calls of AI clients, or ends the pause; `for_s`: seconds after which the pause ends automatically."""
+        self.context.run(self.context.hub.hub.set_mcp_enabled(not is_paused, for_s))
+
     def _connect(self) -> None:
-        context, pause = self.context, self.hub_commands.pause
+        context = self.context
         context.hub.snapshot_changed.connect(self._draw_hub)
         context.hub.problem_reported.connect(self._on_problem_reported)
-        self.hub_commands.failed.connect(context.notices.add_notice)
         self._sidebar.page_requested.connect(self._open)
-        self._sidebar.pause_requested.connect(pause)
+        self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)
-        context.notices.resume_requested.connect(partial(pause, False))
+        context.notices.resume_requested.connect(partial(self.pause, False))
         context.notices.report_requested.connect(self._on_report_copied)
         context.notices.retry_requested.connect(self.retry_requested)
         context.links.part_asked.connect(self.open_part)

@@ -11,10 +11,9 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import CoalescedRead
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
-from tooltray.ui.shell.palette_commands import PaletteCommands
 from tooltray.ui.shell.palette_entry import PageLine, PaletteContext, PaletteEntry
 from tooltray.ui.shell.palette_list import Row
 from tooltray.ui.shell.palette_match import Indexed, indexed, matches
@@ -27,14 +26,12 @@ SLICE = 200  # entries that are made in one turn of the loop: 2 ms
 LONGEST_PASTED = 20_000  # characters of the clipboard that are looked at
 
 
-class Palette(QObject):
+class Palette(QObject, View):
     """The palette of a window; `open` shows it."""
 
     def __init__(self, context: PageContext, pages: Sequence[PageLine], parent: QObject) -> None:
         super().__init__(parent)
-        self._context, self._pages = context, pages
-        self.commands = PaletteCommands(context, self)
-        self.commands.failed.connect(context.notices.add_notice)
+        self.context, self._pages = context, pages
         self._panel: PalettePanel | None = None
         self._tools: Sequence[ToolSnapshot] = ()
         self._clients: Sequence[ClientModeSnapshot] = ()
@@ -42,7 +39,7 @@ class Palette(QObject):
         self._long: list[Indexed] = []
         self._problem: Problem | None = None
         self._is_old, self._is_ready = True, False
-        self._read = CoalescedRead(self._look, tasks=context.tasks, name="palette", show=self._on_problem)
+        self._request = self.reading(self._read)
         context.tools.tool_list_changed.connect(self._on_tools_changed)
 
     @property
@@ -52,35 +49,35 @@ class Palette(QObject):
 
     def open(self) -> None:
         """Opens the palette; does nothing while something else lies over the window."""
-        if self._context.sheets.sheet is not None:
+        if self.context.sheets.sheet is not None:
             return
-        panel = self._panel = PalettePanel(self._context.theme)
+        panel = self._panel = PalettePanel(self.context.theme)
         panel.typed.connect(self._show)
         panel.chosen.connect(self._run)
         self._make_short()
         self._show()
-        sheet = self._context.sheets.open(panel)
+        sheet = self.context.sheets.open(panel)
         sheet.closed.connect(self._on_closed)
         self._say_state()
         if self._is_old:
-            self._read.ask()
+            self._request()
 
     # what there is
 
     def _palette_context(self) -> PaletteContext:
         text = QGuiApplication.clipboard().text()[: LONGEST_PASTED + 1]
         names = self._pasted(text)
-        return PaletteContext(self._context, self.commands, self._pages, self._tools, self._clients, names, text if names else "")
+        return PaletteContext(self.context, self._pages, self._tools, self._clients, names, text if names else "")
 
     def _pasted(self, text: str) -> list[str]:
         """Returns the names of servers in the clipboard that are not in use yet."""
         if not text.strip() or len(text) > LONGEST_PASTED:
             return []
         try:
-            names = [each.name for each in self._context.local.read_pasted(text)]
+            names = [each.name for each in self.context.local.read_pasted(text)]
         except TooltrayError:
             return []
-        return [name for name in names if self._context.servers.find(name) is None]
+        return [name for name in names if self.context.servers.find(name) is None]
 
     def _make_short(self) -> None:
         context = self._palette_context()
@@ -97,11 +94,11 @@ class Palette(QObject):
                     await asyncio.sleep(0)
         self._long = made
 
-    async def _look(self) -> None:
+    async def _read(self) -> None:
         self._is_old = False
         try:
-            clients = await self._context.hub.views.get_client_modes()
-            self._tools = await self._context.hub.tools.get_tools(None)
+            clients = await self.context.hub.views.get_client_modes()
+            self._tools = await self.context.hub.tools.get_tools(None)
         except TooltrayError:
             self._is_old = True
             raise
@@ -113,14 +110,15 @@ class Palette(QObject):
                 self._make_short()
             self._refresh()
 
-    def _on_problem(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows in the palette that tools could not be read; None removes it."""
         self._problem = problem
         self._refresh()
 
     def _on_tools_changed(self, _server: str) -> None:
         self._is_old = True
         if self._panel is not None:
-            self._read.ask()
+            self._request()
 
     # what is shown
 
@@ -136,7 +134,7 @@ class Palette(QObject):
             self._panel.show_rows(self._rows(text))
 
     def _rows(self, text: str) -> Sequence[Row]:
-        recent = {key: ago for ago, key in enumerate(self._context.local.memory.texts(RECENT))}
+        recent = {key: ago for ago, key in enumerate(self.context.local.memory.texts(RECENT))}
         if text.strip():
             return matches(text, [*self._index, *self._long], recent)
         return self._beginning(recent)
@@ -173,9 +171,9 @@ class Palette(QObject):
 
     def _run(self) -> None:
         entry = self._panel.list.entry if self._panel is not None else None
-        if entry is None or (sheet := self._context.sheets.sheet) is None:
+        if entry is None or (sheet := self.context.sheets.sheet) is None:
             return
-        memory = self._context.local.memory
+        memory = self.context.local.memory
         memory.remember(RECENT, [entry.key, *(key for key in memory.texts(RECENT) if key != entry.key)][:MOST_RECENT])
         sheet.dismiss()
         entry.run()

@@ -7,7 +7,6 @@ import msgspec
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.shell.palette_commands import PaletteCommands
 
 Run = Callable[[], object]
 
@@ -55,7 +54,6 @@ class PaletteContext(msgspec.Struct, frozen=True):
     """
 
     page: PageContext
-    commands: PaletteCommands
     pages: Sequence[PageLine]
     tools: Sequence[ToolSnapshot] = ()
     clients: Sequence[ClientModeSnapshot] = ()

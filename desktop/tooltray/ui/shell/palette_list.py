@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.ui import icons
@@ -79,7 +79,7 @@ class PaletteDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(box.adjusted(SIDE, 1, -SIDE, -1), theme.radius("m"), theme.radius("m"))
         ink = "accent.text" if is_chosen else "warning.text" if entry.is_now else "text.secondary"
         icons.draw(painter, entry.icon, QRectF(box.left() + INSET, box.center().y() - ICON / 2, ICON, ICON), theme.color(ink))
-        kind = QFontMetrics(theme.font("caption")).horizontalAdvance(entry.kind)
+        kind = theme.metrics("caption").horizontalAdvance(entry.kind)
         self._text(painter, box.adjusted(0, 0, -INSET, 0), entry.kind, "caption", "text.muted", right=True)
         cell = box.adjusted(INSET + ICON + GAP, 0, -INSET - kind - GAP, 0)
         used = self._text(painter, cell, entry.title, "label", "text.primary") + GAP
@@ -88,10 +88,9 @@ class PaletteDelegate(QStyledItemDelegate):
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> int:
         """Returns how many pixels it needs."""
-        font = self._theme.font(style)
-        painter.setFont(font)
+        painter.setFont(self._theme.font(style))
         painter.setPen(self._theme.color(color))
-        metrics = QFontMetrics(font)
+        metrics = self._theme.metrics(style)
         shown = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, int(cell.width()) + 1)
         side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
         painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, shown)

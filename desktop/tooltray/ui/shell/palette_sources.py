@@ -1,10 +1,14 @@
 """The sources of the palette's entries: a line in SOURCES for each subject. Entries act by the requests and links of the pages. Templates
 are translated once for all entries of a kind: there may be 5,000 tools."""
 
+import time
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from functools import partial
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
@@ -104,7 +108,7 @@ def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
             run = context.link("tools", "try", tool.name)
             yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
         if not tool.is_approved and not tool.is_held and tool.is_enabled:
-            run = partial(context.commands.allow_for_an_hour, tool)
+            run = partial(_allow_for_an_hour, context.page, tool)
             yield PaletteEntry(
                 f"allow:{key}", allow(name), run, "shield", action, where, "allow approve permit grant for an hour", TOOL - 3
             )
@@ -165,7 +169,7 @@ def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
 
 
 def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
-    page, commands = context.page, context.commands
+    page = context.page
 
     def entry(key: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
         return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), "", also, ACTION + 1)
@@ -174,7 +178,7 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     yield entry("import", tr("Import servers from your AI clients"), context.link("clients", "import"), "download", "import bring migrate")
     yield entry("connect", tr("Connect your AI clients"), context.link("clients", "computer"), "plug", "install claude cursor code")
     yield entry("entry", tr("Copy entry for a client"), page.links.entry_copy_requested.emit, "copy", "json config bridge clipboard")
-    yield entry("diagnostics", tr("Copy diagnostics"), commands.copy_diagnostics, "log", "bug report support")
+    yield entry("diagnostics", tr("Copy diagnostics"), lambda: page.run(_copy_diagnostics(page)), "log", "bug report support")
     yield entry("hublog", tr("Log of Tooltray"), context.link("servers", "hublog"), "log", "hub logs")
     yield from _pausing(context, entry)
     for what, icon, title in ((STOP, "stop", tr("Stop all servers")), (START, "play", tr("Start all servers"))):
@@ -183,18 +187,49 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
             yield entry(f"{what} all", title, partial(page.wishes.many_requested.emit, what, names), icon, f"{what} all everything")
     modes = (("light", tr("Light theme"), "theme light"), ("dark", tr("Dark theme"), "theme dark"))
     for mode, title, also in (*modes, (None, tr("Theme of the system"), "theme system automatic")):
-        yield entry(also, title, partial(commands.change, {"window": {"theme": mode}}), "image", f"{also} appearance")
+        yield entry(also, title, partial(_change, page, {"window": {"theme": mode}}), "image", f"{also} appearance")
+
+
+def _change(page: PageContext, settings: dict[str, object]) -> None:
+    """Changes settings; a member that is None is removed."""
+    page.run(page.hub.settings.change_settings(settings, ""))
+
+
+async def _copy_diagnostics(page: PageContext) -> None:
+    """Copies the information for a bug report to the clipboard, without secrets."""
+    page.copy(await page.hub.program.get_diagnostics(), tr("The diagnostics are copied"))
+
+
+def _allow_for_an_hour(page: PageContext, tool: ToolSnapshot) -> None:
+    """Allows a tool's calls without asking for an hour; Undo revokes that."""
+
+    async def allow() -> None:
+        grant = await page.hub.approvals.add_grant(tool.server, "tool", tool.original_name, "", HOUR_S)
+        end = moment(grant.expires_at or time.time() + HOUR_S, datetime.now())
+        page.offer_undo(tr("{tool} runs without asking until {time}", tool=tool.original_name, time=end), partial(revoke, grant.id))
+
+    async def revoke(grant: str) -> None:
+        await page.hub.approvals.remove_grant(grant)
+        page.say(tr("Revoked"))
+
+    page.run(allow())
 
 
 def _pausing(context: PaletteContext, entry: Callable[[str, str, Run, str, str], PaletteEntry]) -> Iterator[PaletteEntry]:
-    commands, snapshot = context.commands, context.page.hub.snapshot
+    page, snapshot = context.page, context.page.hub.snapshot
+
+    def pause(for_s: float | None) -> None:
+        page.run(page.hub.hub.set_mcp_enabled(False, for_s))
+
     if snapshot is not None and snapshot.is_paused:
-        yield entry("resume", tr("Resume all servers"), commands.resume, "play", "resume continue go on")
+        yield entry(
+            "resume", tr("Resume all servers"), lambda: page.run(page.hub.hub.set_mcp_enabled(True)), "play", "resume continue go on"
+        )
         return
-    yield entry("pause hour", tr("Pause for an hour"), partial(commands.pause, HOUR_S), "pause", "pause stop all mute")
-    tomorrow = lambda: commands.pause(until_tomorrow_s())  # noqa: E731 - how long that is, is known when it is chosen
+    yield entry("pause hour", tr("Pause for an hour"), partial(pause, HOUR_S), "pause", "pause stop all mute")
+    tomorrow = lambda: pause(until_tomorrow_s())  # noqa: E731 - how long that is, is known when it is chosen
     yield entry("pause tomorrow", tr("Pause until tomorrow"), tomorrow, "pause", "pause stop all mute night")
-    yield entry("pause", tr("Pause until I resume"), partial(commands.pause, None), "pause", "pause stop all mute servers")
+    yield entry("pause", tr("Pause until I resume"), partial(pause, None), "pause", "pause stop all mute servers")
 
 
 def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:

@@ -77,7 +77,6 @@ class Sidebar(QFrame):
         super().__init__()
         self.setObjectName("Sidebar")
         self._theme, self._is_paused = theme, False
-        self.setFixedWidth(theme.size("sidebar"))
         layout = column(self, margins=(12, 16, 12, 12), spacing=2)
         brand = row(margins=(8, 0, 0, 0), spacing=10)
         brand.addWidget(Logo(24))
@@ -101,6 +100,7 @@ class Sidebar(QFrame):
         copy.clicked.connect(self.entry_copy_requested)
         layout.addWidget(copy)
         layout.addLayout(self._hub_status(theme))
+        self.setFixedWidth(max(theme.size("sidebar"), layout.minimumSize().width()))  # a language may have longer words
 
     def set_page(self, page: int) -> None:
         """Marks the current page."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter
+from PySide6.QtGui import QMouseEvent, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from tooltray.ui import icons
@@ -109,7 +109,7 @@ class CellDelegate(QStyledItemDelegate):
         painter.save()
         cell = box.adjusted(self._inset, box.height() - HEADING_LINE, -PADDING, 0)
         self._text(painter, cell, heading.title, "caption_strong", "text.secondary")
-        left = min(QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(heading.title), int(cell.width()) - HEADING_COUNT) + 8
+        left = min(self._theme.metrics("caption_strong").horizontalAdvance(heading.title), int(cell.width()) - HEADING_COUNT) + 8
         self._text(painter, cell.adjusted(left, 0, 0, 0), f"{heading.count:,}", "caption", "text.muted")
         painter.setPen(self._theme.color("chart.grid"))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
@@ -165,10 +165,10 @@ class CellDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(track.left(), track.top(), max(5.0, track.width() * min(share, 1.0)), 5), 2.5, 2.5)
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
-        font = self._theme.font(style, tabular=style == "body")
-        painter.setFont(font)
+        is_tabular = style == "body"
+        painter.setFont(self._theme.font(style, tabular=is_tabular))
         painter.setPen(self._theme.color(color))
         mode = Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight  # a hash at a name's end stays visible
-        shown = QFontMetrics(font).elidedText(text, mode, int(cell.width()) + 1)
+        shown = self._theme.metrics(style, tabular=is_tabular).elidedText(text, mode, int(cell.width()) + 1)
         side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
         painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -1,7 +1,7 @@
 """Chips and state badges: a short word in a coloured pill, or a state's shape with its word."""
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui import icons
@@ -14,7 +14,7 @@ CHIP_HEIGHT = 20
 def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> float:
     """Draws a chip with its left edge at `left` and returns its width; `fill` replaces its tone's colour."""
     font = theme.font("caption_strong")
-    width = QFontMetrics(font).horizontalAdvance(text) + 16
+    width = theme.metrics("caption_strong").horizontalAdvance(text) + 16
     box = QRectF(left, middle - CHIP_HEIGHT / 2, width, CHIP_HEIGHT)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -38,7 +38,7 @@ class Chip(QWidget):
     def set_word(self, text: str, tone: str) -> None:
         self._text, self._tone = text, tone
         self.setAccessibleName(text)
-        self.setFixedSize(QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(text) + 16, CHIP_HEIGHT)
+        self.setFixedSize(self._theme.metrics("caption_strong").horizontalAdvance(text) + 16, CHIP_HEIGHT)
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -67,7 +67,7 @@ class StateBadge(QWidget):
         self._follow_clock()
 
     def sizeHint(self) -> QSize:
-        return QSize(22 + QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self._look.word) + 2, 20)
+        return QSize(22 + self._theme.metrics("caption_strong").horizontalAdvance(self._look.word) + 2, 20)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

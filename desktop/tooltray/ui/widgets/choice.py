@@ -146,7 +146,7 @@ class Option(PaintedButton):
         self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:
-        return QSize(LEFT + MARK + GAP + QFontMetrics(self._theme.font()).horizontalAdvance(self.text()), HEIGHT)
+        return QSize(LEFT + MARK + GAP + self._theme.metrics().horizontalAdvance(self.text()), HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(80, HEIGHT)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from tooltray.ui.theme import Theme
@@ -49,10 +49,10 @@ class FilterTab(PaintedButton):
         return "–" if self._count is None else f"{self._count:,}"
 
     def sizeHint(self) -> QSize:
-        text = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self.text())
+        text = self._theme.metrics("caption_strong").horizontalAdvance(self.text())
         if not self._has_count:
             return QSize(text + 22, self._theme.size("control_small"))
-        count = QFontMetrics(self._theme.font("caption", tabular=True)).horizontalAdvance(self._number)
+        count = self._theme.metrics("caption", tabular=True).horizontalAdvance(self._number)
         return QSize(text + count + 28, self._theme.size("control_small"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from tooltray.ui.theme import Theme
@@ -103,13 +103,13 @@ class OfferDelegate(QStyledItemDelegate):
     def _paint_offer(self, painter: QPainter, box: QRectF, offer: Offer) -> None:
         right, middle = box.right(), box.center().y()
         if offer.wish:
-            width = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(offer.wish)
+            width = self._theme.metrics("caption_strong").horizontalAdvance(offer.wish)
             place = QRectF(right - width, box.top(), width + 1, box.height())
             self._text(painter, place, offer.wish, "caption_strong", "accent.text")
             right -= width + GAP
         if box.width() >= ROOM_FOR_CHIPS:
             for word, tone in reversed(offer.chips):
-                width = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(word) + 16
+                width = self._theme.metrics("caption_strong").horizontalAdvance(word) + 16
                 paint_chip(painter, self._theme, right - width, middle, word, tone)
                 right -= width + CHIP_GAP
         lines = QRectF(box.left(), box.top() + 9, right - GAP - box.left(), 20)
@@ -117,10 +117,9 @@ class OfferDelegate(QStyledItemDelegate):
         self._text(painter, lines.translated(0, 20), offer.text, "caption", "text.secondary")
 
     def _text(self, painter: QPainter, place: QRectF, text: str, style: str, color: str) -> None:
-        font = self._theme.font(style)
-        painter.setFont(font)
+        painter.setFont(self._theme.font(style))
         painter.setPen(self._theme.color(color))
-        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()) + 1)
+        shown = self._theme.metrics(style).elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()) + 1)
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tooltray.ui.theme import Theme
@@ -58,11 +58,10 @@ class Waterfall(QWidget):
 
     def _paint_words(self, painter: QPainter, line: QRectF, stage: Stage, names: float) -> None:
         theme, is_known = self._theme, stage.seconds is not None
-        font = theme.font("caption")
-        painter.setFont(font)
+        painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.secondary" if is_known else "text.muted"))
         side = Qt.AlignmentFlag.AlignVCenter
-        name = QFontMetrics(font).elidedText(stage.name, Qt.TextElideMode.ElideRight, int(names))
+        name = theme.metrics("caption").elidedText(stage.name, Qt.TextElideMode.ElideRight, int(names))
         painter.drawText(QRectF(0, line.top(), names, ROW), side | Qt.AlignmentFlag.AlignLeft, name)
         painter.setFont(theme.font("caption_strong" if stage.is_long else "caption", tabular=True))
         painter.setPen(theme.color("text.primary" if is_known else "text.muted"))
