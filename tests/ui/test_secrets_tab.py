@@ -137,6 +137,7 @@ async def test_a_command_is_added_under_a_free_name_and_removed_with_undo(theme:
         assert toast(desk).text == "bws is removed"
         button(toast(desk), "Undo").click()
         await until(lambda: fake.settings["secretCommands"].get("bws") == ["bws", "get"])
+        await until(lambda: table.model().rowCount() == 2)
 
 
 async def test_what_is_stored_is_replaced_and_its_value_never_shown(theme: Theme) -> None:
@@ -257,6 +258,12 @@ async def test_an_entry_that_cannot_store_offers_another_place_and_stores_there(
         field(entry, "Value of git/KEY").setText("dummy")
         control(entry, "Store").click()
         await until(lambda: "The keyring is locked" in drawn(entry))
+        assert field(entry, "Value of git/KEY").text() == "dummy"
+        fake.failures["set_secret_backend"] = TooltrayError("The place cannot be changed")
+        control(entry, "Only in memory…").click()
+        await until(lambda: control(entry, "Only in memory").isVisible())
+        control(entry, "Only in memory").click()
+        await until(lambda: "The place cannot be changed" in drawn(entry))
         assert field(entry, "Value of git/KEY").text() == "dummy"
         fake.failures.clear()
         control(entry, "Only in memory…").click()

@@ -16,7 +16,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control
 
-from tooltray.foundation.errors import SECRET_MISSING, Problem, SecretsUnreachable
+from tooltray.foundation.errors import SECRET_MISSING, Conflict, Problem, SecretsUnreachable, TooltrayError
 from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
@@ -276,6 +276,41 @@ async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: The
         assert not view.is_edited
 
 
+@pytest.mark.parametrize(
+    ("verb", "error", "said"),
+    [
+        ("preview_server_update", TooltrayError("The file cannot be read"), "The file cannot be read"),
+        ("update_mcp_server", Conflict("it was written meanwhile"), "This entry was changed meanwhile"),
+    ],
+)
+async def test_why_it_was_not_saved_is_shown_and_what_was_typed_stays(theme: Theme, verb: str, error: TooltrayError, said: str) -> None:
+    async with opened(theme) as (desk, view):
+        desk.engine.failures[verb] = error
+        typed(view, {**ENTRY, "label": "mine"})
+        control(view, "Save").click()
+        assert not view.can_save
+        await until(lambda: said in words(view) and view.can_save)
+        assert json.loads(view.json.text) == {**ENTRY, "label": "mine"}
+
+
+async def test_what_is_typed_while_the_entry_is_read_again_stays(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "mine"})
+        control(view, "Discard").click()
+        typed(view, {**ENTRY, "label": "other"})
+        await until(lambda: not len(desk.tasks))
+        assert view.form.entry == {**ENTRY, "label": "other"}
+
+
+async def test_ctrl_enter_restarts_what_is_saved_already(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        view.json.code.setFocus()
+        QTest.keyClick(view.json.code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("restart_server", "a")
+        assert desk.page.details
+        assert desk.page.details.tab == "tools"
+
+
 async def test_one_that_nobody_edits_follows_what_others_write(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
         desk.engine.change_entry("a", {"command": "theirs"})
@@ -287,6 +322,11 @@ async def test_a_server_removed_under_the_form_leaves_what_was_typed_and_can_be_
         typed(view, {**ENTRY, "label": "mine"})
         await desk.servers.api.remove_mcp_server("a")
         await until(lambda: "a was removed meanwhile" in words(view))
+        desk.engine.failures["add_mcp_server"] = SecretsUnreachable("the keyring is locked")
+        await press(view, "Add it again")
+        await until(lambda: "The keyring is locked" in words(view))
+        desk.engine.failures.clear()
+        view.set_gone()
         await press(view, "Add it again")
         await until(lambda: desk.engine.entries.get("a") == {**ENTRY, "label": "mine"})
 
@@ -313,6 +353,18 @@ async def test_a_file_of_a_project_is_written_only_after_its_diff_was_seen(theme
         assert desk.engine.entries["a"] == ENTRY
         control(sheet, "Save").click()
         await until(lambda: desk.engine.entries["a"] == {**ENTRY, "label": "work"})
+
+
+async def test_the_sheet_with_the_diff_saves_nothing_once_the_pane_is_closed(theme: Theme) -> None:
+    async with opened(theme, origin="project", file="/srv/shop/.mcp.json", project="/srv/shop") as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Save").click()
+        await until(lambda: desk.window.sheet is not None)
+        desk.page.open_server("b")
+        await until(lambda: not isValid(view))
+        control(desk.window.sheet.panel, "Save").click()  # type: ignore[union-attr]
+        await until(lambda: desk.window.sheet is None and not len(desk.tasks))
+        assert desk.engine.entries["a"] == ENTRY
 
 
 async def test_a_served_file_says_that_it_is_not_written(theme: Theme) -> None:
@@ -343,6 +395,15 @@ async def test_a_test_that_hangs_shows_what_the_server_writes_and_is_stopped(the
         control(view, "Stop the test").click()
         await until(lambda: not desk.engine.running_tests)
         assert not view.test_panel.isVisible()
+
+
+async def test_a_test_ends_when_nobody_sees_it_any_more(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        control(view, "Test").click()
+        await until(lambda: desk.engine.running_tests)
+        desk.open_server("a", "overview")
+        await until(lambda: not desk.engine.running_tests)
+        assert view.test_panel.isHidden()
 
 
 async def test_a_test_that_failed_says_why_and_its_remedy_is_put_into_the_form(theme: Theme) -> None:

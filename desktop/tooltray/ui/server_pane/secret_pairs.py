@@ -332,7 +332,7 @@ class SecretPairs(QWidget):
         self.on_changed()
 
     def move_to_keyring(self, line: PairRow) -> None:
-        """Has a line's value stored in the keyring, under a free name."""
+        """Marks a line's value for the keyring, under a free name."""
         taken = {*(self._stored or ()), *self.secrets}
         line.keep_as(next(name for name in self._names(line.name) if name not in taken))
 
