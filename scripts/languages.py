@@ -1,8 +1,8 @@
 """Says of each catalogue in resources/i18n what it lacks, what it has too much, and where its fields are others.
 
 `python scripts/languages.py --add CODE` adds to a catalogue what it lacks, empty, to be filled in, and makes one where there is none; an
-empty translation counts as missing. The texts are found in the source: `tr("...")` of the window and of commands, `Phrase("...")` anywhere,
-and what the list of well-known servers says of them.
+empty translation counts as missing. The texts are found in the source: `tr("...")` and `many(count, "...", "...")` of the window and of
+commands, `Phrase("...")` anywhere, and what the list of well-known servers says of them.
 """
 
 import argparse
@@ -20,6 +20,7 @@ CATALOGUES = ROOT / "resources" / "i18n"
 STARTERS = ROOT / "resources" / "starter-servers.json"
 SAID_OF_STARTERS = ("goodFor", "category", "needs")
 SAYING = ("ui", "cli")  # rooms whose `tr` is meant
+MANY = "many"  # `many(count, "1 server", "{count} servers")`
 FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -36,16 +37,17 @@ def texts_in_source(source: Path) -> Iterator[Text]:
     for path in sorted(source.rglob("*.py")):
         room = path.relative_to(source).parts[0]
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and _is_saying(node, room):
-                first = node.args[0] if node.args else None
-                literal = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+            if path.name != "i18n.py" and isinstance(node, ast.Call) and _is_saying(node, room):
                 fields = frozenset(keyword.arg for keyword in node.keywords if keyword.arg is not None)
-                yield Text(f"{path.relative_to(source)}:{node.lineno}", literal, fields)
+                is_many = getattr(node.func, "id", None) == MANY
+                for given, more in zip(node.args[is_many:][: 1 + is_many] or [None], ((), ("count",)), strict=False):
+                    literal = given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None
+                    yield Text(f"{path.relative_to(source)}:{node.lineno}", literal, fields.union(more))
 
 
 def _is_saying(node: ast.Call, room: str) -> bool:
     name = getattr(node.func, "id", None)
-    return name == "Phrase" or (name == "tr" and room in SAYING)
+    return name == "Phrase" or (name in ("tr", MANY) and room in SAYING)
 
 
 def texts_of_starters(file: Path) -> Iterator[str]:
@@ -74,8 +76,13 @@ def verdict(catalogue: Mapping[str, str], texts: set[str]) -> Verdict:
     missing = sorted(text for text in texts if not catalogue.get(text, "").strip())
     superfluous = sorted(text for text in catalogue if text and text not in texts)
     known = (text for text in texts if catalogue.get(text, "").strip())
-    differ = sorted(text for text in known if sorted(set(FIELD.findall(text))) != sorted(set(FIELD.findall(catalogue[text]))))
+    differ = sorted(text for text in known if any(set(FIELD.findall(text)) != set(FIELD.findall(form)) for form in _forms(catalogue[text])))
     return Verdict(missing, superfluous, differ)
+
+
+def _forms(translated: str) -> list[str]:
+    """Returns the forms for different numbers; see foundation/languages."""
+    return translated.split("|") if "{count}" in translated else [translated]
 
 
 def read(path: Path) -> dict[str, str]:

@@ -6,8 +6,8 @@ A fault is a comparison turned, a condition dropped or negated, `and` in the pla
 changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py` and those beside it that name
 `NAME.py` in their first line; what these do not notice, and what has none, is left to all tests of the room. The same seed gives the same
 faults while the source stays as it is. A fault that survives is a missing test, or no fault: that is for a person to judge. Calls of
-`logger`, types, the options of classes, what is for one system, the numbers of limits that have a name, by which tests know them, and
-`return False`, in the place of which None would do, are left alone.
+`logger`, types, named ones too, the options of classes and of models, what is for one system, the numbers of limits that have a name, by
+which tests know them, and `return False`, in the place of which None would do, are left alone.
 """
 
 import argparse
@@ -138,6 +138,8 @@ def unmeant(tree: ast.AST) -> set[int]:
         match node:
             case ast.ClassDef():
                 roots += [*node.keywords, *node.decorator_list]
+            case ast.Assign(targets=[ast.Name(id="model_config")]) | ast.Assign(value=ast.Subscript(value=ast.Name(id="Annotated"))):
+                roots.append(node)
             case ast.AnnAssign() | ast.arg():
                 roots.append(node.annotation)
             case ast.FunctionDef() | ast.AsyncFunctionDef():

@@ -39,8 +39,8 @@ usage: tooltray-bridge [--server NAME] [--profile NAME] [--home DIR] [--no-start
 
   --server NAME   only the tools of this server, under its own names
   --profile NAME  only the servers and tools of this profile; see `tooltray profiles`
-  --home DIR      Tooltray's home, if it is not ~/.tooltray (or what TOOLTRAY_HOME says)
-  --no-start      do not start a hub if none is running
+  --home DIR      Tooltray's home folder; default: TOOLTRAY_HOME, else ~/.tooltray
+  --no-start      do not start Tooltray if it is not running
 """
 
 
@@ -124,7 +124,7 @@ class Outage:
         is_quick = lived_s < QUICK_LOSS_S and not self._relay.tracker.has_answered
         self._losses = self._losses + 1 if is_quick else 0
         if self._losses >= QUICK_LOSSES:
-            self._refuse("The Tooltray hub ends every connection at once. Its log says why; if it is of another version, start it anew")
+            self._refuse("Tooltray closes every connection at once. Its log has the reason; if its version differs, restart it")
         self._pause_s = min(self._pause_s * 2, SLOWEST_RETRY_S) if is_quick else EVERY_S
         return self._pause_s
 
@@ -159,7 +159,7 @@ class Outage:
             return Patience("The home folder was not found: HOME is not set, and the user database does not know this user. Set HOME")
         if self._obstacle and self._obstacle.errno not in NO_HUB:
             path = os.fsdecode(paths.socket_path(self._home))
-            return Patience(f"The Tooltray hub cannot be reached at {path}: {self._obstacle.strerror}")
+            return Patience(f"Tooltray cannot be reached at {path}: {self._obstacle.strerror}")
         if not self._options.may_start:
             return Patience("Tooltray is not running, and --no-start keeps this bridge from starting it. Start Tooltray and call again")
         home, user_home = os.fsdecode(self._home), os.fsdecode(self._user_home)

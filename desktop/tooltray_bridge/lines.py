@@ -13,11 +13,9 @@ REPLY_HEAD = b'{"jsonrpc":"2.0","id":'
 REQUEST_MARK = b',"method"'  # what follows the id in a request of the hub's own
 ERROR_MARK = b',"error":'  # and in a reply that refuses
 CANCEL_HEAD = b'{"jsonrpc":"2.0","method":"notifications/cancelled"'  # of a hub that no longer needs an answer
-HUB_LOST = b'{"code":-32000,"message":"the connection to the Tooltray hub was lost while this call was running; call again"}'
-LINE_LOST = (
-    b'{"code":-32000,"message":"the connection to the Tooltray hub was lost within this message, which is too long to be sent again"}'
-)
-WITHDRAWN = CANCEL_HEAD + b',"params":{"requestId":%b,"reason":"the connection to the Tooltray hub was lost"}}\n'
+HUB_LOST = b'{"code":-32000,"message":"the connection to Tooltray was lost while this call was running; call again"}'
+LINE_LOST = b'{"code":-32000,"message":"the connection to Tooltray was lost within this message, which is too long to be resent"}'
+WITHDRAWN = CANCEL_HEAD + b',"params":{"requestId":%b,"reason":"the connection to Tooltray was lost"}}\n'
 NO_ID = b"null"  # the id in the answer to a message without a readable id
 LISTEN, SUBSCRIBE, UNSUBSCRIBE = b"subscriptions/listen", b"resources/subscribe", b"resources/unsubscribe"
 LOOKED_FOR = frozenset((b"jsonrpc", b"id", b"method"))

@@ -43,13 +43,13 @@ def connect(path: bytes) -> _socket.socket:
         OSError: there is no hub, or it is not this user's.
     """
     if not paths.is_private(path.rpartition(b"/")[0]):
-        raise PermissionError(1, "other users can write to the folder of the hub's socket")
+        raise PermissionError(1, "other users can write to the folder of Tooltray's socket")
     hub = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         hub.setblocking(False)
         hub.connect(path)
         if owner_of(hub) not in (None, posix.getuid()):
-            raise PermissionError(1, "the hub belongs to another user")
+            raise PermissionError(1, "Tooltray runs as another user")
     except OSError:
         hub.close()
         raise

@@ -64,7 +64,7 @@ def connect(path: str) -> "HubPipe":
         hub = _open(path)
     if not is_ours(hub):
         _winapi.CloseHandle(hub)
-        raise PermissionError(1, "the hub belongs to another user")
+        raise PermissionError(1, "Tooltray runs as another user")
     return HubPipe(hub)
 
 

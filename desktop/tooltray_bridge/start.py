@@ -50,7 +50,7 @@ def why_not(home: str, user_home: str) -> str:
     for folder in (home, os.path.join(home, "run")):
         if not platform.is_private(folder):
             how = platform.how_to_make_private(folder)
-            return f"Other users can write to {folder}, so no hub is started there. Make it yours alone: {how}"
+            return f"Other users can write to {folder}, so Tooltray is not started there. Make it private: {how}"
     return ""
 
 
@@ -116,9 +116,9 @@ class HubStart:
     def step(self) -> str:
         """Takes the next step; returns why no hub can be started, empty while the attempt continues."""
         if self._is_restart and not os.path.isdir(self._home):
-            return f"Tooltray was removed: {self._home} is gone. Take its entry out of this AI client, or start Tooltray again"
+            return f"Tooltray was removed: {self._home} is gone. Remove its entry from this AI client, or start Tooltray again"
         if monotonic() >= self._give_up_at:
-            return f"The Tooltray hub was not ready within {START_WITHIN_S:.0f} s. To see why, run in a terminal: {self._command_line()}"
+            return f"Tooltray was not ready within {START_WITHIN_S:.0f} s. To see why, run in a terminal: {self._command_line()}"
         try:
             if self._lock is None:
                 self._lock = self._take_lock()
@@ -127,7 +127,7 @@ class HubStart:
             elif monotonic() >= self._spawn_at:
                 self._child = self._spawn()
         except OSError as error:
-            return f"The Tooltray hub could not be started: {error.filename or self._run}: {error.strerror}"
+            return f"Tooltray could not be started: {error.filename or self._run}: {error.strerror}"
         return ""
 
     def close(self) -> None:
@@ -165,8 +165,8 @@ class HubStart:
             return ""
         end = f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
         lines = self._last_words.decode(errors="replace").split("\n")
-        last = next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
-        return f"The Tooltray hub could not be started: `{self._command_line()}` {end}: {last[:MESSAGE_CHARACTERS]}"
+        last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
+        return f"Tooltray could not be started: `{self._command_line()}` {end}: {last[:MESSAGE_CHARACTERS]}"
 
     def _forget_child(self) -> None:
         if self._child and self._child.stderr:

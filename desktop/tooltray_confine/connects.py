@@ -87,7 +87,7 @@ class Asking:
         call(number_of("prctl"), _SET_PARENT_DEATH_SIGNAL, _signal.SIGKILL, 0, 0, 0)
         posix.write(self._tell, listener.to_bytes(_NUMBER_BYTES, "little"))
         if not posix.read(self._may_go, 1):
-            raise OSError(errno.EPERM, "nobody can answer for its connections")
+            raise OSError(errno.EPERM, "the supervisor of its connections has ended")
 
     # outside
 

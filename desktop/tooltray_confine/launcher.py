@@ -52,7 +52,7 @@ def main(words: "list[str]") -> int:
             asking.hand_over(listener)
         _execute(options)
     except (Wrong, OSError) as error:
-        sys.stderr.write(f"tooltray: cannot be confined: {error}\n")
+        sys.stderr.write(f"tooltray: cannot be sandboxed: {error}\n")
     return CANNOT
 
 
@@ -75,16 +75,16 @@ def relatives(parent: int) -> "tuple[int, ...]":
 def _processor() -> str:
     processor = posix.uname().machine
     if processor not in PROCESSORS or sys.maxsize < 1 << 32:
-        raise Wrong(f"this processor is not known: {processor}")
+        raise Wrong(f"unknown processor: {processor}")
     return processor
 
 
 def _check(options: Options) -> None:
     newest = landlock.newest_abi()
     if newest < options.abi:
-        raise Wrong(f"Landlock of this kernel has the ABI {newest}, and was {options.abi} when the hub was started")
+        raise Wrong(f"Landlock of this kernel has the ABI {newest}, and was {options.abi} when Tooltray started")
     if options.network == "proxy" and options.abi < PROXY_ABI:
-        raise Wrong(f"Landlock of this kernel knows no rules for TCP: its ABI is {options.abi}")
+        raise Wrong(f"Landlock of this kernel has no rules for TCP: its ABI is {options.abi}")
 
 
 def _offer_to_memory_killer() -> None:

@@ -68,10 +68,10 @@ def why_not(error: OSError) -> str:
     """Returns, in words, why the system does not let one program watch another."""
     scope = _yama_scope()
     if scope == "3":
-        return "this system lets no program watch another (kernel.yama.ptrace_scope is 3, until the next start)"
+        return "this system does not let programs watch others (kernel.yama.ptrace_scope is 3, until the next start)"
     if scope == "2":
         return "only an administrator's programs may watch others here (kernel.yama.ptrace_scope is 2; 1 is the usual value)"
-    return f"this system lets no program watch another: {error.strerror}; a container may need --cap-add=SYS_PTRACE"
+    return f"this system does not let programs watch others: {error.strerror}; a container may need --cap-add=SYS_PTRACE"
 
 
 def _yama_scope() -> str:

@@ -91,7 +91,7 @@ def test_two_servers_with_one_uri_show_their_own_views_and_are_called_by_these_a
         assert seen["told"] == {"view": name, "shown": f"show of {name}", "called": f"refresh of {name}", "fetched": fetched}
         assert seen["hidden"] == ["one_refresh", "two_refresh"]
     assert (both["told"]["view"], both["told"]["shown"]) == ("two", "show of two")
-    assert "nothing says whose view calls it" in both["told"]["called"]
+    assert "the request does not name a view" in both["told"]["called"]
 
 
 def test_the_view_of_a_reference_server_calls_its_own_of_two_that_are_alike(world: World, sandbox: Loopback, node: str) -> None:

@@ -129,5 +129,5 @@ async def replay(home: Path) -> AsyncIterator[Replay]:
         try:
             yield Replay(session.dispatcher, channel, server)
         finally:
-            session.dispatcher.connection_lost("the AI client is gone")
+            session.dispatcher.connection_lost("the AI client disconnected")
             await sessions.close("over", grace_s=0)

@@ -111,7 +111,7 @@ def test_an_entry_that_leads_back_to_the_hub_is_refused(hub, hidden):
     hub.ask("add_mcp_server", name=loop, config={"command": command, "args": args})
     wait_until(lambda: problem_of(hub, loop) is not None, "the start to fail")
     problem = problem_of(hub, loop)
-    assert "leads back" in problem["title"] + problem["message"]
+    assert "connects Tooltray to itself" in problem["title"] + problem["message"]
 
 
 def test_a_hub_under_nohup_outlives_its_terminal(world):

@@ -158,4 +158,4 @@ def test_half_requests_without_a_token_keep_nobody_out(world):
         with urllib.request.urlopen(f"{url}/healthz", timeout=30) as healthz:
             assert healthz.status == 200
         bridge.end()
-    assert not [record for record in world.records() if "turned away" in record.get("message", "")]
+    assert not [record for record in world.records() if "new connections are refused" in record.get("message", "")]

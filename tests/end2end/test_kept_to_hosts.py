@@ -81,7 +81,7 @@ async def test_a_refused_host_and_a_refused_file_are_named_and_one_yes_lets_them
     async def get(url: str) -> str:
         return str((await hub("call_tool", name=tool, arguments={"url": url}))["content"][0]["text"])
 
-    assert f"{web} is none of them" in await get(f"http://{web}/")
+    assert f"{web} is not among them" in await get(f"http://{web}/")
     assert "Permission denied" in await get(str(private))
     pids = (await hub.server("wants"))["pids"]
     refused = (await hub("get_confinement", server="wants"))["refused"]

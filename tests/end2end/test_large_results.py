@@ -43,7 +43,7 @@ def test_every_way_of_reading_gives_the_very_bytes_to_the_client_alone_that_got_
         theirs = reads_all(over_http)
         for program, foreign, known in ((over_bridge, theirs, own), (over_http, own, theirs)):
             program.write(f"{foreign}\n{known}\n".encode())
-            assert "no result with this handle" in program.read(READ_S)[0]
+            assert "no result has this handle" in program.read(READ_S)[0]
             assert program.read(READ_S)[0].startswith('{"rows": [')
         for program in (over_bridge, over_http):
             program.close_stdin()

@@ -60,5 +60,5 @@ def test_the_status_of_a_stopped_hub_says_that_it_does_not_answer(world: World) 
     finally:
         stopped.resume()
     assert status.returncode == 1
-    assert "The hub does not answer" in status.stderr
+    assert "Tooltray does not respond" in status.stderr
     assert "hub/info took longer than 1.2 s" in status.stderr

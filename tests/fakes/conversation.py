@@ -61,9 +61,9 @@ class Conversation:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.session.dispatcher.connection_lost("the AI client is gone")
+        self.session.dispatcher.connection_lost("the AI client disconnected")
         await self.running
-        await self.session.dispatcher.close("the AI client is gone")
+        await self.session.dispatcher.close("the AI client disconnected")
 
     def send(self, **message: Any) -> None:
         self.session.dispatcher.feed(line(**message))

@@ -133,7 +133,7 @@ async def test_an_overwrite_shows_the_lines_that_go(ask: Callable[..., Asked]) -
 async def test_what_is_odd_and_what_has_changed_in_the_definition_is_pointed_out(ask: Callable[..., Asked]) -> None:
     odd = replace(WRITE, diff=(), arguments="{}", warnings=("Hidden characters",), definition_diff=("-before", "+after"))
     shown = words(await ask().open(odd))
-    for text in ("Look closely at this tool", "Hidden characters", "defined in another way", "- before\n+ after"):
+    for text in ("Look closely at this tool", "Hidden characters", "has changed", "- before\n+ after"):
         assert text in shown
     assert "{}" not in shown
 

@@ -41,7 +41,7 @@ LASTS = [
     ("expires_in_s", "0.0", "for 0 seconds"),
     ("expires_in_s", "soon", "soon"),
     ("until", "lock", "until the screen locks"),
-    ("until", "taken back", "until you revoke it"),
+    ("until", "revoked", "until you revoke it"),
 ]
 LATE = TooltrayError("this no longer waits", "the command has ended")
 

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib.util
 import json
 import re
 from datetime import datetime
@@ -27,7 +28,6 @@ UI = DESKTOP / "ui"
 FIELD = re.compile(r"\{(\w+)\}")
 SHOWING = {"setText", "setToolTip", "setAccessibleName", "setPlaceholderText", "setWindowTitle", "addAction", "setTitle"}
 """Calls whose texts a person sees or hears."""
-WATCHED = SHOWING | {"tr", "Phrase"}
 
 
 WAITS = Phrase("{count} AI clients are connected, none names a folder", count=2)
@@ -41,7 +41,7 @@ def called() -> dict[str, list[tuple[Path, ast.Call]]]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call):
                 for name in (getattr(node.func, "id", None), getattr(node.func, "attr", None)):
-                    if name in WATCHED:
+                    if name in SHOWING:
                         found.setdefault(name, []).append((path, node))
     return found
 
@@ -50,33 +50,19 @@ def calls(name: str, root: Path = UI) -> list[tuple[Path, ast.Call]]:
     return [(path, node) for path, node in called().get(name, []) if path.is_relative_to(root)]
 
 
-def worded() -> list[tuple[Path, ast.Call]]:
-    """What a window and commands say themselves, and what they say for the engine."""
-    return calls("tr") + calls("tr", DESKTOP / "cli") + calls("Phrase", DESKTOP)
+spec = importlib.util.spec_from_file_location("languages_script", DESKTOP.parents[1] / "scripts" / "languages.py")
+assert spec
+assert spec.loader
+script = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(script)
 
 
-def texts() -> set[str]:
-    return {node.args[0].value for _, node in worded() if isinstance(node.args[0], ast.Constant)} | shipped_texts()
+def test_what_is_said_is_given_as_whole_literal_sentences() -> None:
+    assert not [said.place for said in script.texts_in_source(DESKTOP) if said.text is None]
 
 
-def shipped_texts() -> set[str]:
-    """What the list of well-known servers says of them."""
-    servers = json.loads(resource("starter-servers.json").read_text("utf-8"))["servers"]
-    return {text for server in servers for key in ("goodFor", "category", "needs") if (text := server.get(key))}
-
-
-def test_tr_and_the_engine_s_phrases_are_given_whole_literal_sentences() -> None:
-    odd = [f"{path.name}:{node.lineno}" for path, node in worded() if not isinstance(node.args[0], ast.Constant)]
-    assert not odd
-
-
-def test_tr_and_the_engine_s_phrases_get_a_value_for_each_field_of_its_text() -> None:
-    wrong = []
-    for path, node in worded():
-        given = {keyword.arg for keyword in node.keywords}
-        if isinstance(node.args[0], ast.Constant) and set(FIELD.findall(node.args[0].value)) != given:
-            wrong.append(f"{path.name}:{node.lineno}")
-    assert not wrong
+def test_what_is_said_gets_a_value_for_each_field_of_its_text() -> None:
+    assert not [said.place for said in script.texts_in_source(DESKTOP) if set(FIELD.findall(said.text)) != said.fields]
 
 
 def test_no_text_goes_past_tr() -> None:
@@ -189,10 +175,7 @@ def test_a_slip_in_the_settings_is_said_whole_in_the_person_s_language(app: QApp
 @pytest.mark.parametrize("language", [each.code for each in languages()[1:]])
 def test_every_text_has_a_translation_with_the_same_fields_and_none_is_left_over(language: str) -> None:
     catalogue = json.loads(resource("i18n", f"{language}.json").read_text("utf-8"))
-    del catalogue[""]  # says of the catalogue itself
-    assert set(catalogue) == texts()
-    assert not [text for text, translated in catalogue.items() if set(FIELD.findall(text)) != set(FIELD.findall(translated))]
-    assert not [text for text, translated in catalogue.items() if not translated.strip()]
+    assert script.verdict(catalogue, script.all_texts()).is_well
 
 
 def test_an_app_in_chinese_has_qt_s_menus_in_chinese_too(app: QApplication) -> None:

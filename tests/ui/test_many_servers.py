@@ -90,7 +90,7 @@ async def test_cards_or_table_order_and_groups_are_remembered(theme: Theme) -> N
         choose(desk, "Table")
         assert table(desk).isVisible()
         choose(desk, "State")
-        assert names(desk) == ["Connected", "s00", "s03", "hub", "Compact", "s02", "s05", "Stopped", "s01", "s04"]
+        assert names(desk) == ["Connected", "s00", "s03", "hub", "Sleeping", "s02", "s05", "Stopped", "s01", "s04"]
         press(desk, 0, 1)
         assert desk.page.details is None  # a heading is nothing to open
         choose(desk, "No groups")

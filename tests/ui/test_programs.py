@@ -14,7 +14,6 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.clients import HttpStatus
-from tooltray.ui.settings.make_token import NewTokenPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
@@ -212,13 +211,15 @@ async def test_another_token_is_made_after_a_question_of_which_enter_is_no_yes(t
     async with Desk(engine(LET_IN), theme) as desk:
         section, before = await opened(desk), desk.engine.api_token
         control(section, "Make another…").click()
+        await until(lambda: desk.window.sheet is not None)
         panel = desk.window.sheet.panel
-        assert isinstance(panel, NewTokenPanel)
+        assert panel.accessibleName() == "Make another token?"
         assert control(panel, "Keep it").hasFocus()
         control(panel, "Keep it").click()
         assert desk.window.sheet is None
         assert desk.engine.api_token == before
         control(section, "Make another…").click()
+        await until(lambda: desk.window.sheet is not None)
         control(desk.window.sheet.panel, "Make another").click()
         await until(lambda: desk.engine.api_token in words(section))
         assert desk.engine.api_token != before

@@ -153,7 +153,7 @@ def test_a_panel_that_is_higher_than_its_content_lies_in_the_middle(qtbot: QtBot
 
 
 def test_the_words_of_an_empty_place_wrap_where_there_is_no_room_for_one_line(qtbot: QtBot, theme: Theme) -> None:
-    state = EmptyState(theme, "Nothing", "There is nothing here to look at, and this is why. " * 2, ())
+    state = EmptyState(theme, "Nothing", "Page not found to look at, and this is why. " * 2, ())
     qtbot.addWidget(state)
     state.resize(320, 300)
     state.show()
@@ -165,7 +165,7 @@ def test_the_words_of_an_empty_place_wrap_where_there_is_no_room_for_one_line(qt
 
 
 def test_the_ways_to_begin_stand_in_the_middle_below_wider_words(theme: Theme) -> None:
-    state = EmptyState(theme, "Nothing", "There is nothing here to look at, and this is why. " * 2, [("plus", "Begin", "Here")])
+    state = EmptyState(theme, "Nothing", "Page not found to look at, and this is why. " * 2, [("plus", "Begin", "Here")])
     state.resize(1200, 600)
     state.show()
     [way] = state.findChildren(QAbstractButton)

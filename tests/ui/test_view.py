@@ -49,11 +49,11 @@ async def idle(desk: Desk) -> None:
 async def test_a_failure_is_shown_after_controls_show_what_is_true_and_success_hides_it(opened: Callable[[], Desk]) -> None:
     async with opened() as desk:
         panel = Panel(desk.window.context)
-        panel.run(panel.work("change", FULL), then=lambda: panel.work("read"), said="changed")
+        panel.run(panel.work("change", FULL), then=lambda: panel.work("read"), toast="changed")
         await idle(desk)
         assert (panel.done, panel.shown) == (["change", "read"], [FULL])
         assert "changed" not in drawn(desk.window)
-        panel.run(panel.work("change"), then=lambda: panel.work("read", FULL), said="changed")
+        panel.run(panel.work("change"), then=lambda: panel.work("read", FULL), toast="changed")
         await idle(desk)
         assert panel.shown == [FULL, FULL]
         assert "changed" in drawn(desk.window)
@@ -65,7 +65,7 @@ async def test_a_failure_is_shown_after_controls_show_what_is_true_and_success_h
 async def test_undo_is_followed_by_the_same_read(opened: Callable[[], Desk]) -> None:
     async with opened() as desk:
         panel = Panel(desk.window.context)
-        panel.run(panel.work("change"), then=lambda: panel.work("read"), said="changed", undo=lambda: panel.work("undo"))
+        panel.run(panel.work("change"), then=lambda: panel.work("read"), toast="changed", undo=lambda: panel.work("undo"))
         await until(lambda: "changed" in drawn(desk.window))
         control(desk.window, "Undo").click()
         await idle(desk)
@@ -90,7 +90,7 @@ async def test_what_fails_after_its_view_was_deleted_is_a_notice(opened: Callabl
 
         panel.run(fail(FULL.title), then=read)
         panel.run(draw(), then=read)
-        panel.run(panel.work("change"), said="changed", undo=lambda: fail("it is gone"))
+        panel.run(panel.work("change"), toast="changed", undo=lambda: fail("it is gone"))
         await until(lambda: "changed" in drawn(desk.window))
         panel.deleteLater()
         await until(lambda: not panel.is_there)

@@ -51,7 +51,7 @@ def test_a_path_without_drive_and_root_is_none(user: Path, text: str) -> None:
 def test_drives_and_folders_of_people_never_are_a_project(user: Path, project: Path) -> None:
     other = user.parent / "another user"
     other.mkdir()
-    assert refusal("c:\\", user) == "it is the root of everything"
+    assert refusal("c:\\", user) == "it is the root of the file system"
     assert refusal(str(user).upper(), user) == "it is the home folder itself"
     assert refusal(str(user.parent), user) == "the home folder is in it"
     assert refusal(str(other), user) == "it belongs to another user"

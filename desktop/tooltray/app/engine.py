@@ -152,7 +152,7 @@ class Engine:
         hub.pauses.start()
         hub.client_edits.start()
         hub.spawn(sweep_hourly(hub.result_store), name="sweep kept results")
-        hub.spawn(hub.past_stats.count(), name="calls of before")
+        hub.spawn(hub.past_stats.count(), name="count earlier calls")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await self._open_sockets()
         await hub.http.follow()
@@ -164,7 +164,11 @@ class Engine:
             hub.spawn(self._end_when_replaced(self._options.may_restart), name="end when replaced")
         hub.spawn(finish_in_thread(self._record_installation), name="record installation")
         hub.log.record(
-            "service_started", f"hub of {self._home.root} started", pid=os.getpid(), version=__version__, kind=self._options.kind
+            "service_started",
+            f"Tooltray started, home {self._home.root}",
+            pid=os.getpid(),
+            version=__version__,
+            kind=self._options.kind,
         )
 
     async def serve(self) -> str:
@@ -212,7 +216,8 @@ class Engine:
         try:
             if self._is_built:
                 await self._close_parts()
-                self.hub.log.record("service_stopped", f"hub ended: {reason}", reason=reason, requests=self.hub.sessions.request_count)
+                requests = self.hub.sessions.request_count
+                self.hub.log.record("service_stopped", f"Tooltray stopped: {reason}", reason=reason, requests=requests)
                 self.hub.hub_log.close()
                 await asyncio.to_thread(self.hub.log.close)
         finally:  # the next hub must not suffer from a bug in the end of this one

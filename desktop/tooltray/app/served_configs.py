@@ -52,7 +52,7 @@ def check_served(readings: Iterable[FileReading]) -> None:
             raise TooltrayError(f"{reading.path} is not served", "; ".join(map(_in_words, wrong)), hint)
         endpoints += [reading.path] if reading.endpoint else []
     if len(endpoints) > 1:
-        raise TooltrayError("the configs are not served", f"{' and '.join(endpoints)} each want an endpoint", "Start a hub for one of them")
+        raise TooltrayError("the configs are not served", f"{' and '.join(endpoints)} each define an endpoint", "Start with one of them")
 
 
 class RequiredServers:
@@ -76,8 +76,8 @@ class RequiredServers:
         elif managed.state in FAILED:
             self._waiting.clear()
             why = str(managed.problem) if managed.problem else f"it is {managed.state.value}"
-            hint = "With panicIfInvalid: false the hub would run without it"
-            self._on_failed(TooltrayError(f"'{name}' does not start, and its config wants no hub without it", why, hint))
+            hint = "With panicIfInvalid: false Tooltray would run without it"
+            self._on_failed(TooltrayError(f"'{name}' does not start, and its config requires it", why, hint))
 
 
 def _must_run(config: McpConfHelper, name: str) -> bool:

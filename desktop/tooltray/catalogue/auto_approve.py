@@ -294,9 +294,9 @@ def problem_of(server: str, auto_approve: Iterable[str], tool_names: Collection[
 def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
     meaning = _read(entry)
     if meaning is None:
-        return f"{_quoted(entry)} is no rule" if entry else "an entry is empty"
+        return f"{_quoted(entry)} is not a rule" if entry else "an entry is empty"
     if entry in RULES and entry.endswith(":"):
-        return "" if "" in tool_names else f"nothing stands behind {_quoted(entry)}"
+        return "" if "" in tool_names else f"{_quoted(entry)} is not followed by the name of a tool"
     if meaning != (_is_called, entry) or entry in tool_names:  # `tool:NAME` always means a tool, which may be listed later
         return ""
     looks_like_rule = entry.strip().lower() in RULES or WILDCARD in entry or ":" in entry
@@ -305,7 +305,7 @@ def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
 
 def _exception(server: str, original_name: str, found: Category) -> Decision:
     tool, owner = _quoted(original_name), _quoted(server)
-    return Decision(False, found, f"the tool {tool} of the server {owner} asks each time, as a person chose", True)
+    return Decision(False, found, f"the tool {tool} of the server {owner} asks each time, as the user chose", True)
 
 
 def _refusal(server: str, original_name: str, found: Category) -> Decision:

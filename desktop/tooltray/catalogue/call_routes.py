@@ -138,8 +138,8 @@ class CallRoutes:
                 else:
                     await self._copies.look(client, max_age_s=self._limits.present_for_s)
         except TimeoutError:
-            title = f"server '{managed.name}' has not said yet which tools it has now"
-            raise TooltrayError(title, "Call again when it has.") from None
+            title = f"server '{managed.name}' has not listed its tools yet"
+            raise TooltrayError(title, "Call again when it has listed them.") from None
         return self.current(route, exchange)
 
     async def relisted(self, route: Route, exchange: Exchange) -> Route | None:

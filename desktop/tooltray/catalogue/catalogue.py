@@ -138,7 +138,7 @@ def _pieces(body: bytes, sizes: Sequence[int]) -> Iterator[Raw]:
         ValueError: the sizes do not fit the lines in `body`.
     """
     if sum(sizes) + len(sizes) != len(body) or any(size < 0 for size in sizes):
-        raise ValueError("its parts have other sizes")
+        raise ValueError("the sizes of its parts do not match")
     start = 0
     for size in sizes:
         yield Raw(body[start : start + size])

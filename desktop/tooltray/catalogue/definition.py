@@ -205,12 +205,12 @@ def _read_any(raw: Raw, *, is_modern: bool) -> ToolDefinition:
     try:
         members = _split(raw)
     except ValueError:
-        raise TooltrayError("A tool cannot be used", "its definition is no JSON object") from None
+        raise TooltrayError("A tool cannot be used", "its definition is not a JSON object") from None
     if "name" not in members:
         raise TooltrayError("A tool cannot be used", "its definition has no name")
     name = _value(members["name"])
     if not isinstance(name, str):
-        raise TooltrayError("A tool cannot be used", "its name is no string")
+        raise TooltrayError("A tool cannot be used", "its name is not a string")
     description, annotations = (_value(members.get(key, Raw(b"null"))) for key in ("description", "annotations"))
     mended = mending.mended(raw, mending.TOOL, {"inputSchema": mending.OBJECT_SCHEMA}, is_modern=is_modern)
     return ToolDefinition(
@@ -247,7 +247,7 @@ def read_definitions(raws: Iterable[bytes], *, needs_headers: bool = False, is_m
             remarks.append(f"tool {place} of the list is left out: {error.problem.message}")
             continue
         if tool.name in tools:
-            remarks.append(f"tool {place} of the list is left out: the name {tool.name!r} stands in it before")
+            remarks.append(f"tool {place} of the list is left out: the name {tool.name!r} is already in the list")
             continue
         if needs_headers and (fault := _header_fault(tool)):
             remarks.append(f"tool {tool.name!r} is left out: {fault}")
@@ -255,7 +255,7 @@ def read_definitions(raws: Iterable[bytes], *, needs_headers: bool = False, is_m
         tools[tool.name] = tool
         remarks += (f"tool {tool.name!r}: {flaw}" for flaw in tool.flaws)
     if len(remarks) > MAX_REMARKS:
-        remarks[MAX_REMARKS:] = [f"and {len(remarks) - MAX_REMARKS} more such remarks"]
+        remarks[MAX_REMARKS:] = [f"and {len(remarks) - MAX_REMARKS} more remarks"]
     return ToolList(tuple(tools.values()), tuple(remarks))
 
 
@@ -287,7 +287,7 @@ def _split(raw: Raw) -> Mapping[str, Raw]:
 
 
 def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _value(raw: Raw) -> object:
@@ -368,5 +368,5 @@ def _once_named(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     listed = list(pairs)
     members = dict(listed)
     if len(members) < len(listed):
-        raise TwiceNamed("a member is named twice")
+        raise TwiceNamed("a member is duplicated")
     return members

@@ -45,7 +45,7 @@ async def list_all(client: McpClient, method: str, member: str) -> list[Raw]:
         async with asyncio.timeout(LISTED_WITHIN_S):
             return await _pages(client, method, member)
     except TimeoutError:
-        raise TooltrayError(f"it answers {method} without end", f"not all of it came within {LISTED_WITHIN_S:g} s") from None
+        raise TooltrayError(f"its {method} does not end", f"it was not complete within {LISTED_WITHIN_S:g} s") from None
 
 
 async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
@@ -70,7 +70,7 @@ async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
         if cursor in seen:
             return definitions
         seen.add(cursor)
-    raise TooltrayError(f"it answers {method} without end", f"more than {MAX_PAGES} pages")
+    raise TooltrayError(f"its {method} does not end", f"more than {MAX_PAGES} pages")
 
 
 def check_length(method: str, count: int, size_bytes: int) -> None:
@@ -104,7 +104,7 @@ def _read(result: Raw, method: str, member: str) -> tuple[list[Raw], str | None]
         members = opened(result)
         cursor = envelope.load(members.get("nextCursor", NOTHING))
         if not isinstance(cursor, str | None):
-            raise ValueError("its cursor is no string")
+            raise ValueError("its cursor is not a string")
         return elements_of(members.get(member, Raw(b"[]"))), cursor
     except (ValueError, RecursionError) as error:
-        raise TooltrayError(f"it answered {method} with something else", str(error)) from None
+        raise TooltrayError(f"its reply to {method} is malformed", str(error)) from None

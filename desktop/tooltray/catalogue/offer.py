@@ -103,7 +103,7 @@ def read_offers(kind: OfferKind, raws: Iterable[Raw]) -> tuple[tuple[Offer, ...]
         if offer is None:
             remarks.append(f"{kind.name}: number {place} of the list is left out: it has no {kind.key} that is a string")
         elif offer.key in offers:
-            remarks.append(f"{kind.name}: number {place} of the list is left out: {offer.key!r} stands in it before")
+            remarks.append(f"{kind.name}: number {place} of the list is left out: {offer.key!r} is already in the list")
         else:
             offers[offer.key] = offer
             remarks += [f"{kind.name}: {offer.key!r}: {flaw}" for flaw in flaws]
@@ -114,7 +114,7 @@ def bounded(kind: OfferKind, remarks: list[str]) -> list[str]:
     """Returns the first MAX_REMARKS of the remarks about a list, and how many more there are."""
     if len(remarks) <= MAX_REMARKS:
         return remarks
-    return [*remarks[:MAX_REMARKS], f"{kind.name}: and {len(remarks) - MAX_REMARKS} more such remarks"]
+    return [*remarks[:MAX_REMARKS], f"{kind.name}: and {len(remarks) - MAX_REMARKS} more remarks"]
 
 
 def listing_of(kind: OfferKind, definitions: Iterable[Raw]) -> Raw:
@@ -154,7 +154,7 @@ def _key_fault(kind: OfferKind, key: str) -> str:
     if not key.isascii() and not _is_whole(key):
         return f"its {kind.key} has half of a surrogate pair in it"
     if kind is RESOURCES and not (_URI.fullmatch(key) or _is_uri(key)):
-        return 'its uri is none; it has to begin with a scheme, such as "file:///"'
+        return 'its uri is invalid; it must begin with a scheme, such as "file:///"'
     return ""
 
 

@@ -178,7 +178,7 @@ class ResourceManager:
         candidates = await self._candidates(uri, target)
         reached = [(managed, own) for managed, own in candidates if is_reached(managed.name)]
         if state.shows_views and len(reached) > 1 and not (reached := self._of_views(uri, reached, state)):
-            return failure(INVALID_PARAMS, f"several servers whose views are open have '{uri}', and nothing says whose is meant")
+            return failure(INVALID_PARAMS, f"several servers with open views have '{uri}', and the request names none of them")
         for managed, own in reached:
             last = await self._read_at(managed, exchange, uri, own)
             if not last.error:

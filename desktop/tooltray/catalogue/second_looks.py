@@ -89,7 +89,7 @@ class SecondLooks:
     def _look_at(self, server: ManagedServer, kind: OfferKind) -> "asyncio.Task[None]":
         key = server, kind
         if key not in self._looking:
-            self._looking[key] = self._spawn(self._list_again(server, kind), name=f"look at '{server.name}' again")
+            self._looking[key] = self._spawn(self._list_again(server, kind), name=f"list '{server.name}' again")
         return self._looking[key]
 
     async def _list_again(self, server: ManagedServer, kind: OfferKind) -> None:

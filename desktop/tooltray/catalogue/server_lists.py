@@ -296,7 +296,7 @@ class ServerLists(Generic[Item]):
         if not (known := self._known_of(server)).is_noted:
             known.is_noted = True
             save = finish_in_thread(partial(self._catalogues.save, server.name, server.config_hash, (), kind=IN_VAIN))
-            self._spawn(save, name=f"note that '{server.name}' was waited for")
+            self._spawn(save, name=f"record the wait for '{server.name}'")
 
     def _has_progressed(self) -> None:
         self._progress.set()
@@ -386,7 +386,7 @@ class ServerLists(Generic[Item]):
         self._has_progressed()
         if known.expiry:
             known.expiry.cancel()
-        self._spawn(self._forget_on_disk(name, known), name=f"forget what '{name}' listed")
+        self._spawn(self._forget_on_disk(name, known), name=f"drop the lists of '{name}'")
         self._on_forgotten(name)
 
     async def _forget_on_disk(self, name: str, known: _Known[Item]) -> None:

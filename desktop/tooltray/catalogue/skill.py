@@ -90,7 +90,7 @@ def read_skills(
         try:
             skill = read_skill(raw)
             if skill.uri in skills:
-                raise Unusable(f"{skill.uri!r} stands in it before")
+                raise Unusable(f"{skill.uri!r} is already in the list")
         except Unusable as fault:
             remarks.append(f"{kind.name}: number {place} of the list is left out: {fault}")
         else:
@@ -107,7 +107,7 @@ def read_skill(raw: Raw) -> Skill:
     try:
         entry = load(raw)
     except ValueError:
-        raise Unusable("it is no JSON that can be read") from None
+        raise Unusable("it is not readable JSON") from None
     if not isinstance(entry, dict) or not isinstance(uri := entry.get("uri"), str) or len(uri) > LONGEST_URI:
         raise Unusable(f"it has no uri that is a string of at most {LONGEST_URI} characters")
     front = entry.get("frontmatter")
@@ -115,7 +115,7 @@ def read_skill(raw: Raw) -> Skill:
     if not isinstance(name, str) or not isinstance(description, str):
         raise Unusable(f"{uri!r} has no frontmatter with a name and a description")
     if not _NAME.fullmatch(name):
-        raise Unusable(f"{name[:80]!r} is no name of a skill")
+        raise Unusable(f"{name[:80]!r} is not a valid name of a skill")
     if not uri.endswith(f"/{name}{SKILL_FILE}"):
         raise Unusable(f"{uri!r} does not end in the name of its skill and SKILL.md")
     files = _files(uri, entry.get("resources"))
@@ -131,13 +131,13 @@ def _files(uri: str, resources: object) -> Mapping[str, SkillFile] | None:
     if resources == DYNAMIC:
         return None
     if not isinstance(resources, list):
-        raise Unusable(f"{uri!r} does not say which files it has")
+        raise Unusable(f"{uri!r} does not list its files")
     if len(resources) > MOST_FILES:
         raise Unusable(f"{uri!r} has more than {MOST_FILES} files")
     folder = uri.removesuffix(SKILL_FILE[1:])
     files = dict(_file(each, folder) for each in resources)
     if uri not in files or len(files) < len(resources):
-        raise Unusable(f"{uri!r} does not list each of its files once")
+        raise Unusable(f"{uri!r} lists a file twice")
     if sum(each.size_bytes for each in files.values()) > MOST_BYTES:
         raise Unusable(f"{uri!r} has more than {MOST_BYTES // 2**20} MiB")
     return files

@@ -178,7 +178,7 @@ class ServerFilesChanged(Event, frozen=True):
 
 
 class ImportProgressed(Event, frozen=True):
-    """Of the servers that are being imported from AI clients, `done` of `total` are finished.
+    """The progress of an import from AI clients: `done` of `total` servers are finished.
 
     Attributes:
         name: the server that finished last; empty: none has just finished.

@@ -3,7 +3,8 @@
 Knows no Qt, and imports only the standard library, because commands must start quickly. A catalogue is one JSON object of texts, keyed by
 the English ones; a missing text stays English. Its member with the empty name describes the catalogue, one fact a line: `language:` is its
 own name for the language, and `for:` lists the system's names of languages that it serves, or their beginnings: `zh-Hant` for `zh-Hant-TW`.
-The languages are found from the files.
+The languages are found from the files. A text with a `{count}` may have a form for each kind of number, divided by "|", in the order of
+Unicode's plural rules: one, few, many in Polish.
 """
 
 import json
@@ -108,11 +109,11 @@ class Catalogue:
 
     def filled(self, text: str, values: Mapping[str, object]) -> str:
         """Returns a text in this language with its `{name}` fields filled in; in English where its translation has other fields."""
-        translated = self._texts.get(text) or text
+        translated = self.get(text) or text
         if not values:
             return translated
         try:
-            return translated.format(**values)
+            return fitting_form(self.code, translated, values.get("count")).format(**values)
         except (LookupError, ValueError):
             return text.format(**values)
 
@@ -170,6 +171,37 @@ def _language(path: Path) -> Language | None:
     return Language(code, about.get("language") or code, serves)
 
 
+def fitting_form(code: str, text: str, count: object) -> str:
+    """Returns the form of a translation that fits a number, such as 5 or "1,234"; a text with a single form is returned unchanged."""
+    if "|" not in text:
+        return text
+    forms = text.split("|")
+    digits = re.sub(r"\D", "", str(count))
+    return forms[min(plural_form(code, int(digits or 0)), len(forms) - 1)]
+
+
+def plural_form(code: str, count: int) -> int:
+    """Returns which of a language's forms fits a number of things, from 0.
+
+    Unicode CLDR 47 has the rules, for whole numbers; languages that are not named here have the same as English. Where a text has fewer
+    forms, its last one serves.
+    """
+    language, last, tens = re.split(r"[-_]", code)[0].lower(), count % 10, count % 100
+    if language in ("fr", "pt", "hy"):
+        return int(count > 1)
+    if language in ("ru", "uk", "be", "sr", "hr", "bs"):
+        is_few = 2 <= last <= 4 and not 12 <= tens <= 14
+        return 0 if last == 1 and tens != 11 else 1 if is_few else 2
+    if language == "pl":
+        is_few = 2 <= last <= 4 and not 12 <= tens <= 14
+        return 0 if count == 1 else 1 if is_few else 2
+    if language in ("cs", "sk"):
+        return 0 if count == 1 else 1 if 2 <= count <= 4 else 2
+    if language == "ar":
+        return count if count <= 2 else 3 if 3 <= tens <= 10 else 4 if tens >= 11 else 5
+    return int(count != 1)
+
+
 def about_of(text: str) -> dict[str, str]:
     """Reads a catalogue's description of itself."""
     pairs = (line.partition(":") for line in text.splitlines())
@@ -185,10 +217,10 @@ def _read(code: str) -> dict[str, str]:
     try:
         found = json.loads(path.read_text("utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        logger.warning("the catalogue %s cannot be read, so that texts are in English: %s", path, error)
+        logger.warning("the catalogue %s cannot be read; texts are in English: %s", path, error)
         return {}
     if not isinstance(found, dict):
-        logger.warning("the catalogue %s is no JSON object, so that texts are in English", path)
+        logger.warning("the catalogue %s is not a JSON object; texts are in English", path)
         return {}
     return {text: translated for text, translated in found.items() if text and isinstance(translated, str)}
 

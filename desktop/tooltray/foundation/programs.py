@@ -45,7 +45,7 @@ def tooltray_command(*arguments: str) -> list[str]:
 
 
 def desktop_command(*arguments: str) -> list[str]:
-    """Returns the command of the desktop app as a session starts it: on Windows a program without a console, whose window would flash."""
+    """Returns the command that starts the desktop app at login. On Windows it is a program without a console, whose window would flash."""
     if sys.platform != "win32":
         return tooltray_command(*arguments)
     if is_frozen():

@@ -57,7 +57,7 @@ async def end_in_turn(*steps: Callable[[], Awaitable[None]]) -> None:
         try:
             await step()
         except Exception:
-            logger.exception("a part of the hub did not end as it should: %r", step)
+            logger.exception("a part of Tooltray did not end cleanly: %r", step)
 
 
 SLICE = 250  # items of a long list that are dealt with in one turn of the loop: 1 to 3 ms, at 5 to 10 us each
@@ -93,5 +93,5 @@ async def _to_its_end(ending: asyncio.Future[T]) -> T:
     except asyncio.CancelledError:
         await asyncio.wait({ending})
         if not ending.cancelled() and (error := ending.exception()):
-            logger.error("work that had to be finished failed", exc_info=error)
+            logger.error("a task that had to be finished failed", exc_info=error)
         raise

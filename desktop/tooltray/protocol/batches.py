@@ -11,7 +11,7 @@ from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, Malfo
 from tooltray.protocol.member_scanner import elements_of
 from tooltray.protocol.unsent import Unsent
 
-REFUSED = "batches belong to version 2025-03-26 alone"
+REFUSED = "batches exist only in version 2025-03-26"
 MOST_REFUSED = 10_000  # requests of one array that are answered separately; no client sends so many, and answers take memory, too
 
 Parts = tuple[bytes, Raw, bytes]
@@ -35,7 +35,7 @@ def read_batch(line: bytes | bytearray, *, is_server: bool) -> tuple[list[Envelo
     except ValueError:
         raise MalformedFrame("not JSON", NOTHING) from None
     if not elements:
-        raise MalformedFrame("a batch of nothing", NOTHING, INVALID_REQUEST)
+        raise MalformedFrame("an empty batch", NOTHING, INVALID_REQUEST)
     messages, refusals = list[Envelope](), list[tuple[Raw, Envelope]]()
     for element in elements:
         try:

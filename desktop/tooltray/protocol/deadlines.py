@@ -87,4 +87,4 @@ class DeadlineWheel:
         try:
             deadline.on_expired()
         except Exception:  # a bug of ours costs one call, not the deadlines of all others
-            logger.exception("what was to happen at a deadline failed")
+            logger.exception("the callback of a deadline failed")

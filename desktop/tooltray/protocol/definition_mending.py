@@ -116,7 +116,7 @@ def _flat(name: str, value: Raw, flaws: Flaws) -> Raw | None:
     if not is_too_deep(bytes(value)):
         return value
     is_cut = name == "inputSchema" and _first(value) == b"{"
-    flaws.add(name, f"is nested more than {shapes.MOST_LEVELS} levels deep", "what is so deep is left out" if is_cut else LEFT_OUT)
+    flaws.add(name, f"is nested more than {shapes.MOST_LEVELS} levels deep", "deeper parts are left out" if is_cut else LEFT_OUT)
     if not is_cut:
         return None
     members = opened(value)
@@ -145,7 +145,7 @@ def _legacy_output(raw: Raw, flaws: Flaws) -> LegacyOutput | None:
         return LegacyOutput(_root_schema(raw, "outputSchema", Flaws(is_modern=True)))
     if flaws.is_modern:
         return LegacyOutput(output_schemas.projection(schema), is_wrapped=True)
-    flaws.add("outputSchema", 'is not of "type": "object", the only one before 2026-07-28', "left out for clients of that time")
+    flaws.add("outputSchema", 'is not of "type": "object", the only type before 2026-07-28', "left out for clients of that time")
     return LegacyOutput(None)
 
 

@@ -291,7 +291,7 @@ class RawDispatcher:
         elif self._backlog.add(message):
             self._work_off_backlog()
         elif message.id:
-            self._reply(message.id, failure(CONNECTION_CLOSED, "too much that was asked before waits for its turn; wait for some answers"))
+            self._reply(message.id, failure(CONNECTION_CLOSED, "too many requests are queued; wait for some replies"))
 
     def _receive_batch(self, line: bytes | bytearray) -> None:
         try:
@@ -300,7 +300,7 @@ class RawDispatcher:
             self._on_malformed(error, line)
             return
         if not messages and not refusals:
-            self._on_malformed(MalformedFrame("an array without a message", NOTHING, envelope.INVALID_REQUEST, is_reply=True), line)
+            self._on_malformed(MalformedFrame("an empty array", NOTHING, envelope.INVALID_REQUEST, is_reply=True), line)
         requests = [message.id for message in messages if message.method and message.id and bytes(message.id) not in self._in_flight]
         self._batches.open(requests, [envelope.reply_parts(id, self._noted(id, refusal)) for id, refusal in refusals])
         for message in messages:
@@ -388,7 +388,7 @@ class RawDispatcher:
         elif self._backlog.remove(key):
             self._batches.leave(key)
         elif (pending := self.calls.find(Raw(key))) and pending.may_be_ended:
-            pending.settle(failure(CONNECTION_CLOSED, f"{self.name} has ended it"))
+            pending.settle(failure(CONNECTION_CLOSED, f"{self.name} cancelled it"))
 
     def _cancel_task(self, key: bytes, task: asyncio.Task[None]) -> None:
         task.add_done_callback(partial(self._on_cancelled_task, key))
@@ -429,7 +429,7 @@ class RawDispatcher:
         limit = self._lines.max_line_bytes
         reason = f"a message of {size:,} bytes is beyond the limit of {limit:,}"
         if size <= limit:
-            reason = f"there is no memory for a message of {size:,} bytes"
+            reason = f"not enough memory for a message of {size:,} bytes"
         self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
 
     def _close(self, reason: str, *, requests_stay: bool = False) -> None:

@@ -153,7 +153,7 @@ def _decode_leniently(line: bytes | bytearray) -> Envelope:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def find_id(line: bytes | bytearray) -> Raw:
@@ -233,9 +233,7 @@ class TooLarge(Envelope):
 
 
 def too_large(size_bytes: int) -> TooLarge:
-    return TooLarge(
-        error=failure(PARSE_ERROR, f"a reply of {size_bytes:,} bytes is beyond what was asked for").error, size_bytes=size_bytes
-    )
+    return TooLarge(error=failure(PARSE_ERROR, f"a reply of {size_bytes:,} bytes exceeds the requested size").error, size_bytes=size_bytes)
 
 
 class NotDelivered(Envelope):
@@ -248,10 +246,10 @@ def not_delivered(reason: str) -> NotDelivered:
 
 def unanswered(reason: str) -> Envelope:
     """Returns a failure of our own for a request that the peer has but whose reply is lost; `reason` alone could suggest the opposite."""
-    return failure(CONNECTION_CLOSED, f"{reason}; it had the request by then, and may have done what was asked")
+    return failure(CONNECTION_CLOSED, f"{reason}; it had already received the request, and may have carried it out")
 
 
-NOT_DELIVERED = not_delivered("the server did not take the request; call again")
+NOT_DELIVERED = not_delivered("the server did not accept the request; call again")
 
 
 def readable(reply: Envelope, peer: str) -> Envelope:
@@ -265,7 +263,7 @@ def readable(reply: Envelope, peer: str) -> Envelope:
     if not reply.error:
         if has_object:
             return reply
-        return success({}) if reply.result == NULL else _unreadable(peer, "its result is no object", reply.result)
+        return success({}) if reply.result == NULL else _unreadable(peer, "its result is not an object", reply.result)
     if _is_error(reply.error):
         return reply
     if has_object:  # some servers write every member of a reply

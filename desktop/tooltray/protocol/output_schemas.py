@@ -86,11 +86,11 @@ def _fault_inside(root: Any) -> str:
         if isinstance(ref, str) and ref not in known and not _DRAFTS.fullmatch(ref) and not _is_there(root, ref):
             return f"it has no {ref}, which a $ref names"
         if "nullable" in schema and "type" not in schema:
-            return "nullable stands without a type"
+            return "nullable has no type beside it"
         patterns = schema.get("patternProperties")
         for pattern in (schema.get("pattern"), *(patterns if isinstance(patterns, dict) else ())):
             if isinstance(pattern, str) and not _is_pattern(pattern):
-                return f"{pattern[:60]!r} is no regular expression of JavaScript"
+                return f"{pattern[:60]!r} is not a JavaScript regular expression"
     return ""
 
 

@@ -113,7 +113,7 @@ def _marked_arguments(text: bytes) -> Mapping[Path, str]:
         if ANNOTATION in schema:
             header = _checked(path, schema)
             if header.lower() in (other.lower() for other in marked.values()):
-                raise InvalidAnnotation(f"{ANNOTATION} {header!r} stands twice")
+                raise InvalidAnnotation(f"{ANNOTATION} {header!r} occurs twice")
             marked[path or ()] = header
     return marked
 
@@ -121,7 +121,7 @@ def _marked_arguments(text: bytes) -> Mapping[Path, str]:
 def _checked(path: Path | None, schema: Mapping[str, object]) -> str:
     header = schema[ANNOTATION]
     if not path:
-        raise InvalidAnnotation(f"{ANNOTATION} stands where no argument is")
+        raise InvalidAnnotation(f"{ANNOTATION} is not at an argument")
     where = ".".join(path)
     if not isinstance(header, str) or not _TOKEN.fullmatch(header):
         raise InvalidAnnotation(f"{where}: {ANNOTATION} is not the name of a header")
@@ -263,7 +263,7 @@ def _fault_at(path: tuple[str, ...], header: str, arguments: Any, headers: Heade
         return f"{name} header is missing, and the argument {where!r} is given"
     found = decode(given[0])
     if found is None:
-        return f"{name} header is not what its base64 should be"
+        return f"{name} header is not valid base64"
     return "" if found == expected or _is_same_integer(value, found) else f"{name} header does not match the argument {where!r}"
 
 

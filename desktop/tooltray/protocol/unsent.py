@@ -63,7 +63,7 @@ class Unsent:
 
     def no_room(self, name: str, what: str) -> str:
         """Returns the error's text for a message that does not fit."""
-        return f"{name} does not read what it is sent, and {self.bytes:,} bytes wait for it already: {what}"
+        return f"{name} does not read its messages, and {self.bytes:,} bytes are already queued: {what}"
 
     def hold(self, size: int) -> None:
         """Sets the number of waiting bytes."""
@@ -164,7 +164,7 @@ class AllUnsent:
             if self.bytes + self.servers_bytes - freed < RESUMED_BELOW_BYTES:
                 break
             freed += peer.bytes
-            logger.info("too much waits for peers that do not read; what waited for one of them was given up (%d bytes)", peer.bytes)
+            logger.info("too much is queued for peers that do not read; the queue of one of them was dropped (%d bytes)", peer.bytes)
             for end in list(peer.ends):
                 end()
         if self.is_full:

@@ -36,7 +36,7 @@ MOST_PROBLEMS = 20  # in one report; one is enough to look closer
 LONGEST_VALUE = 300  # characters of a name or of a value
 MOST_VALUES = 40
 MOST_READ = 1000  # entries at once
-CHANGED_OUTSIDE = "The audit trail was changed by something else than Tooltray"
+CHANGED_OUTSIDE = "The audit trail was changed by another program"
 
 
 class _Noted(msgspec.Struct):
@@ -174,7 +174,7 @@ class AuditFile:
 
 
 def _is_continuous(noted: _Noted, last: bytes) -> bool:
-    """Returns whether the last line is the noted one, or the one after it, whose note a crash has prevented."""
+    """Returns whether the last line is the recorded one, or the next one, if a crash came before it was recorded."""
     if not last:
         return not noted.last
     entry = _entry(last)

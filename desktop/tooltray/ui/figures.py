@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from PySide6.QtCore import QDate, QLocale
 
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.state_language import UNKNOWN
 
 DAYS_BY_NAME = 6  # further back, a weekday's name could be misread as this week's
@@ -54,7 +54,7 @@ def duration(seconds: float) -> str:
         return tr("1 hour") if whole == 3600 else tr("{count} hours", count=whole // 3600)
     if whole and whole % 60 == 0:
         return tr("1 minute") if whole == 60 else tr("{count} minutes", count=whole // 60)
-    return tr("1 second") if whole == 1 else tr("{count} seconds", count=whole)
+    return many(whole, "1 second", "{count} seconds")
 
 
 def tokens(shown: int, of: int) -> str:
@@ -62,5 +62,5 @@ def tokens(shown: int, of: int) -> str:
     is hidden.
     """
     if shown >= of:
-        return tr("1 token") if shown == 1 else tr("{count} tokens", count=f"{shown:,}")
+        return many(shown, "1 token", "{count} tokens")
     return tr("{shown} of {count} tokens", shown=f"{shown:,}", count=f"{of:,}")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTranslator
 
-from tooltray.foundation.languages import ENGLISH, Catalogue
+from tooltray.foundation.languages import ENGLISH, Catalogue, fitting_form
 from tooltray.foundation.phrases import Phrase
 
 CONTEXT = "ui"
@@ -28,6 +28,14 @@ class JsonTranslator(QTranslator):
 def tr(text: str, **values: object) -> str:
     """Returns `text` in the user's language, with its `{name}` fields filled in."""
     return _filled(text, values) if values else QCoreApplication.translate(CONTEXT, text)
+
+
+def many(count: int, one: str, other: str, **values: object) -> str:
+    """Returns the text for a number of things: in English `one` for 1, else `other` with `{count}` filled in as the user writes numbers.
+
+    Languages with more forms have them in their text for `other`, see foundation/languages.
+    """
+    return tr(one, **values) if count == 1 else tr(other, count=QLocale().toString(count), **values)
 
 
 def say(text: str) -> str:
@@ -66,6 +74,7 @@ def locale_of(language: str) -> QLocale:
 
 def _filled(text: str, values: Mapping[str, object]) -> str:
     try:
-        return QCoreApplication.translate(CONTEXT, text).format(**values)
+        translated = QCoreApplication.translate(CONTEXT, text)
+        return fitting_form(QLocale().name(), translated, values.get("count")).format(**values)
     except (LookupError, ValueError):  # a catalogue's slip of the pen
         return text.format(**values)

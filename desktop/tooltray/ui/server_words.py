@@ -15,7 +15,7 @@ from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapsh
 from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.confinement_words import in_full
 from tooltray.ui.figures import since
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 
@@ -213,7 +213,7 @@ def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
     on = len(cost.tools) if cost is not None else 0
     if 0 < on < server.tool_count:
         return tr("{on} of {count} tools", on=f"{on:,}", count=f"{server.tool_count:,}")
-    return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
+    return many(server.tool_count, "1 tool", "{count} tools")
 
 
 def flaw_words(server: ServerSnapshot) -> str:
@@ -303,7 +303,7 @@ def found_words(tools: Sequence[str]) -> str:
     if len(tools) > MOST_FOUND:
         names = tr("{names} and {count} more", names=names, count=len(tools) - MOST_FOUND)
     count = len(tools)
-    return tr("1 tool found: {names}", names=names) if count == 1 else tr("{count} tools found: {names}", count=count, names=names)
+    return many(count, "1 tool found: {names}", "{count} tools found: {names}", names=names)
 
 
 def reached(server: ServerSnapshot) -> str:

@@ -30,7 +30,7 @@ def look(state: ServerState) -> Look:
         case ServerState.RUNNING:
             return Look("state-connected", "success", tr("Connected"))
         case ServerState.ON_DEMAND:
-            return Look("state-lazy", "accent", tr("Compact"))
+            return Look("state-lazy", "accent", tr("Sleeping"))
         case ServerState.WAITING:
             return Look("state-waiting", "warning", tr("Waiting for project"))
         case ServerState.STARTING:

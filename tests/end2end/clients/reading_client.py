@@ -43,7 +43,7 @@ async def main(mode, count, token, target):
             "end": utf8.endswith(last.encode()) and len(last.encode()) == 1000 and "the end" in end,
             "lines": lines == "\n".join(rows[999:1002]) + "\n",
             "grep": found == f"{count}: {rows[count - 1]}\n",
-            "all of them": matched.count("\n") == sum("row 12345" in row for row in rows) and "these are all" in more,
+            "all of them": matched.count("\n") == sum("row 12345" in row for row in rows) and "these are all matches" in more,
         }
         print(json.dumps({"handle": handle, "size": len(utf8), "checks": checks}), flush=True)
         while handle := (await asyncio.to_thread(sys.stdin.readline)).strip():

@@ -67,7 +67,7 @@ def records() -> list[LogLine]:
         '{"timestamp":"2026-11-25T14:31:02.120Z","component":"tooltray.app.engine","event":"service_started","pid":4711,"kind":"desktop"}'
     )
     said = (
-        ("info", "tooltray: hub of /home/ann/.tooltray started"),
+        ("info", "tooltray: Tooltray started, home /home/ann/.tooltray"),
         ("info", "client 'claude-code': tools/call query"),
         ("info", "client 'claude-code': answered in 12.4 ms"),
         ("warning", "tooltray: 'serena' has ended (attempt 1): exit code 137"),

@@ -186,7 +186,7 @@ async def hub_failed(theme: Theme) -> Shot:
     result.window.show()
     result.window.set_phase(
         HubPhase.FAILED,
-        Problem("another hub of this home is running", "pid 4711 does not answer", "End it with `kill 4711`, then try again"),
+        Problem("another Tooltray with this home is running", "pid 4711 does not answer", "End it with `kill 4711`, then try again"),
     )
     return Shot(result)
 

@@ -88,7 +88,7 @@ async def reset(theme: Theme) -> Shot:
     shot = await settings(theme, "backup")
     defaults = [
         SetupChange("add", "default", "memory", "starts with Tooltray"),
-        SetupChange("remove", "default", "fetch", "starts when it is first used"),
+        SetupChange("remove", "default", "fetch", "starts when used"),
     ]
     shot.desk.backup.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
     return shot

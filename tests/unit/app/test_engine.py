@@ -47,7 +47,7 @@ class Peer:
     async def receive(self) -> dict[str, Any]:
         async with asyncio.timeout(PATIENCE_S):
             line = await self.reader.readline()
-        assert line, "the hub has closed the connection"
+        assert line, "Tooltray closed the connection"
         message: dict[str, Any] = json.loads(line)
         return message
 
@@ -261,7 +261,7 @@ async def test_a_client_that_has_not_said_hello_is_let_go_too(hubs: Hubs) -> Non
 async def test_a_second_hub_says_who_runs_and_touches_nothing(hubs: Hubs) -> None:
     first = await hubs.start()
     second = hubs.engine()
-    with pytest.raises(HubRunning, match=f"another hub of this home is running: pid {os.getpid()}") as raised:
+    with pytest.raises(HubRunning, match=f"another Tooltray with this home is running: pid {os.getpid()}") as raised:
         await second.start()
     assert raised.value.pid == os.getpid()
     await second.close()
@@ -369,7 +369,7 @@ async def test_a_start_that_fails_half_way_leaves_nothing(hubs: Hubs, is_free: C
     hubs.settings(mcpServers={"s": FAKE}, defaultServers=["s"])
     engine = hubs.engine()
     engine.hub.bus.subscribe(ProblemReported, lambda _: hubs.home.socket.mkdir())
-    with pytest.raises(TooltrayError, match="the hub's socket cannot be opened"):
+    with pytest.raises(TooltrayError, match="Tooltray's socket cannot be opened"):
         await engine.start()
     await engine.close()
     hubs.home.socket.rmdir()
@@ -614,7 +614,7 @@ async def test_a_hub_without_a_window_asks_nobody(hubs: Hubs) -> None:
     engine.hub.bus.subscribe(ElicitationAsked, lambda event: pytest.fail("nobody can see it"))
     client = await hubs.client()
     reply = await client.request("tools/call", {"name": "ask", "arguments": {"text": "Who?"}}, id=2)
-    assert "nobody can be asked" in reply["result"]["content"][0]["text"]
+    assert "the user cannot be asked" in reply["result"]["content"][0]["text"]
 
 
 # served configs
@@ -659,7 +659,7 @@ async def test_a_config_that_is_not_understood_keeps_the_hub_from_starting(hubs:
     assert len([each for each in hubs.records("log") if str(path) in each["summary"]]) == 1  # and the log says it once
 
 
-@pytest.mark.expected_warnings("no hub without it", "absent")
+@pytest.mark.expected_warnings("requires it", "absent")
 async def test_a_server_that_the_config_calls_indispensable_ends_the_hub_if_it_does_not_start(hubs: Hubs) -> None:
     hubs.settings()
     absent = {"command": str(hubs.home.root / "no-such-program")}

@@ -81,7 +81,7 @@ def test_a_file_that_wants_to_be_served_whole_or_not_at_all_is_not(invalid: File
 
 def test_two_files_with_an_endpoint_are_one_too_many() -> None:
     check_served([reading(), FileReading("/b.json", "tbxark", "1")])
-    with pytest.raises(TooltrayError, match=f"{FILE} and /b.json each want an endpoint"):
+    with pytest.raises(TooltrayError, match=f"{FILE} and /b.json each define an endpoint"):
         check_served([reading(), reading(path="/b.json")])
 
 

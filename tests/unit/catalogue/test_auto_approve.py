@@ -325,7 +325,7 @@ def test_one_problem_names_each_entry_of_a_server_once() -> None:
     problem = problem_of("files", ["hint:a", "all", "hint:b", "hint:a"], ())
     assert problem
     assert problem.title == "autoApprove of 'files' has entries that mean nothing"
-    assert problem.message == '"hint:a" is no rule; "hint:b" is no rule'
+    assert problem.message == '"hint:a" is not a rule; "hint:b" is not a rule'
 
 
 @given(name=st.text(st.characters()))

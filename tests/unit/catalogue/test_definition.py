@@ -61,7 +61,7 @@ def test_schemas_that_every_client_can_parse_are_renamed_verbatim(levels: int) -
 def test_schemas_that_are_too_deep_for_some_clients_are_cut_and_stay_whole_for_fingerprints(levels: int) -> None:
     tool = read_definition(deep(levels))
     assert bytes(tool.raw) == deep(levels)
-    assert tool.flaws == ("inputSchema is nested more than 180 levels deep (what is so deep is left out)",)
+    assert tool.flaws == ("inputSchema is nested more than 180 levels deep (deeper parts are left out)",)
     assert bytes(tool.renamed("new")) == b'{"name":"new","inputSchema":{"type":"object"}}'
 
 
@@ -80,12 +80,12 @@ def test_of_a_schema_that_is_too_deep_the_arguments_stay() -> None:
 
 def test_depth_is_found_beside_much_that_is_flat() -> None:
     text = deep(190).replace(b'"p":', b'"flat":[%b{}],"p":' % (b"{}," * 500))
-    assert read_definition(text).flaws == ("inputSchema is nested more than 180 levels deep (what is so deep is left out)",)
+    assert read_definition(text).flaws == ("inputSchema is nested more than 180 levels deep (deeper parts are left out)",)
 
 
 def test_depth_is_found_beside_something_less_deep() -> None:
     text = deep(185).replace(b'"name"', b'"beside":%b%b,"name"' % (b"[" * 10, b"]" * 10), 1)
-    assert read_definition(text).flaws == ("inputSchema is nested more than 180 levels deep (what is so deep is left out)",)
+    assert read_definition(text).flaws == ("inputSchema is nested more than 180 levels deep (deeper parts are left out)",)
 
 
 def test_many_braces_beside_each_other_or_in_a_text_are_not_deep() -> None:
@@ -122,19 +122,19 @@ def test_of_two_members_with_one_name_the_last_counts_and_the_renamed_definition
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (b"", "no JSON object"),
-        (b"[]", "no JSON object"),
-        (b'"t"', "no JSON object"),
-        (b"null", "no JSON object"),
-        (b'{"name":"t"', "no JSON object"),
-        (b'{"name":"t","x":NaN}', "no JSON object"),
-        (b"[" * 100_000, "no JSON object"),
+        (b"", "not a JSON object"),
+        (b"[]", "not a JSON object"),
+        (b'"t"', "not a JSON object"),
+        (b"null", "not a JSON object"),
+        (b'{"name":"t"', "not a JSON object"),
+        (b'{"name":"t","x":NaN}', "not a JSON object"),
+        (b"[" * 100_000, "not a JSON object"),
         (b"{}", "has no name"),
         (b'{"Name":"t"}', "has no name"),
-        (b'{"name":5}', "name is no string"),
-        (b'{"name":null}', "name is no string"),
-        (b'{"name":["t"]}', "name is no string"),
-        (b'{"name":"\xff"}', "name is no string"),
+        (b'{"name":5}', "name is not a string"),
+        (b'{"name":null}', "name is not a string"),
+        (b'{"name":["t"]}', "name is not a string"),
+        (b'{"name":"\xff"}', "name is not a string"),
     ],
 )
 def test_what_has_no_name_is_refused_with_the_reason(text: bytes, reason: str) -> None:
@@ -269,7 +269,7 @@ def test_of_a_list_the_usable_tools_are_kept_in_order_and_the_rest_is_told() -> 
     assert found.tools[0].description == ""
     assert found.remarks == (
         "tool 2 of the list is left out: its definition has no name",
-        "tool 4 of the list is left out: the name 'b' stands in it before",
+        "tool 4 of the list is left out: the name 'b' is already in the list",
         """tool 'c': inputSchema is missing ({"type":"object"} is used)""",
     )
 

@@ -86,7 +86,7 @@ async def test_a_cursor_that_comes_again_ends_the_list(relay: Relay, back_to: st
 
 async def test_a_list_without_end_is_given_up(relay: Relay) -> None:
     relay.server.handlers["tools/list"] = lambda copy, params: {"tools": [], "nextCursor": str(int(params.get("cursor", "0")) + 1)}
-    assert await refusal(relay) == f"it answers tools/list without end: more than {MAX_PAGES} pages"
+    assert await refusal(relay) == f"its tools/list does not end: more than {MAX_PAGES} pages"
 
 
 async def test_a_server_that_knows_no_tools_has_none(relay: Relay) -> None:
@@ -119,7 +119,7 @@ async def test_an_error_is_told_in_its_own_words(relay: Relay, said: bytes, word
 )
 async def test_what_is_no_page_is_told(relay: Relay, result: bytes) -> None:
     answer(relay, raw(result))
-    assert (await refusal(relay)).startswith("it answered tools/list with something else")
+    assert (await refusal(relay)).startswith("its reply to tools/list is malformed")
 
 
 async def test_half_a_character_in_one_description_costs_no_tool_and_no_byte(relay: Relay) -> None:
@@ -220,7 +220,7 @@ async def test_a_list_that_takes_for_ever_is_given_up() -> None:
 
     async with connected(ScriptedServer()) as relay:
         relay.server.handlers["tools/list"] = slow_page
-        assert await refusal(relay) == f"it answers tools/list without end: not all of it came within {LISTED_WITHIN_S:g} s"
+        assert await refusal(relay) == f"its tools/list does not end: it was not complete within {LISTED_WITHIN_S:g} s"
 
 
 def test_so_much_from_the_disk_is_not_taken_either() -> None:

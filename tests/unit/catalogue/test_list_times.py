@@ -1,4 +1,4 @@
-"""list_times.py, server_lists.py: how long first lists are waited for, and how often lists that change are read."""
+"""list_times.py, server_lists.py, tool_manager.py: how long first lists are waited for, and how often lists that change are read."""
 
 import asyncio
 import math
@@ -16,7 +16,7 @@ from tooltray.foundation.events import ToolListChanged
 from tooltray.servers.upstream.upstream_services import Patience
 
 LONG = Patience(restart_after_s=(600.0, 600.0, 600.0))
-SOME = FirstPatience(together_s=0.02, first_tools_s=600.0, in_memory_s=600.0, command_s=600.0, launcher_s=600.0, remote_s=600.0)
+SOME = FirstPatience(together_s=0.0, first_tools_s=600.0, in_memory_s=600.0, command_s=600.0, launcher_s=600.0, remote_s=600.0)
 
 
 # one deadline
@@ -175,14 +175,16 @@ async def test_the_hubs_own_tools_are_none_of_a_server(tmp_path: Path) -> None:
     go_on = program.hold("tools/list")
     async with hub_parts(tmp_path, **one_server(program), builtins={"hub": ScriptedBuiltIn()}, waits={"first_patience": SOME}) as parts:
         await started(parts, "hub")
+        await parts.tools.listed(parts.servers.get("hub")).wait()
         parts.servers.get("s").start()
         await program.request("tools/list")
         await parts.offers.wait_for_first_listings()
-        listing = asyncio.create_task(parts.listed())
+        waiting = asyncio.create_task(parts.tools.wait_for_first_listings(None))
         await settled()
-        assert not listing.done()
+        assert not waiting.done()
         go_on.set()
-        assert await listing == ["list_servers", "t"]
+        await waiting
+        assert await parts.listed() == ["list_servers", "t"]
 
 
 async def test_one_tool_of_any_server_is_enough_not_to_wait_longer(tmp_path: Path) -> None:

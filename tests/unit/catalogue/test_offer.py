@@ -35,7 +35,7 @@ def test_what_cannot_be_told_apart_is_left_out_and_told() -> None:
         "prompts: number 2 of the list is left out: it has no name that is a string",
         "prompts: number 3 of the list is left out: it has no name that is a string",
         "prompts: number 4 of the list is left out: it has no name that is a string",
-        "prompts: number 5 of the list is left out: 'a' stands in it before",
+        "prompts: number 5 of the list is left out: 'a' is already in the list",
     ]
 
 
@@ -43,7 +43,7 @@ def test_a_list_full_of_nonsense_fills_no_log() -> None:
     offers, remarks = read_offers(PROMPTS, raws(*([{}] * 5000)))
     assert offers == ()
     assert len(remarks) == MAX_REMARKS + 1
-    assert remarks[-1] == "prompts: and 4980 more such remarks"
+    assert remarks[-1] == "prompts: and 4980 more remarks"
 
 
 @pytest.mark.parametrize(

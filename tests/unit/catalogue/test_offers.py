@@ -41,7 +41,7 @@ async def test_all_pages_are_one_and_what_cannot_be_used_is_told(tmp_path: Path,
     program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
     async with started_offers(tmp_path, {"s": program}) as parts:
         assert keys(parts, PROMPTS) == ["a", "b"]
-        assert "'s': prompts: number 3 of the list is left out: 'a' stands in it before" in caplog.text
+        assert "'s': prompts: number 3 of the list is left out: 'a' is already in the list" in caplog.text
 
 
 async def test_a_change_is_listed_anew_and_only_a_real_one_is_news(tmp_path: Path) -> None:

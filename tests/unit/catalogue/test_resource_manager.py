@@ -13,6 +13,7 @@ from tests.fakes.lazy_hub import answered, ready
 from tests.fakes.offering import OfferingServer, offer_parts, resource, started_offers, template
 from tests.fakes.scripted_server import Copy, error, raw, tool
 
+from tooltray.catalogue.offer import RESOURCES
 from tooltray.catalogue.resource_manager import read_uri
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Head
@@ -36,6 +37,14 @@ async def test_the_resources_of_all_servers_are_one_page_and_verbatim_where_no_o
         }
         assert await parts.templates() == ["tooltray://a/x%3A%2F%2F{i}", "a://{i}", "tooltray://b/x%3A%2F%2F{i}"]
         assert await parts.resources.listing() is await parts.resources.listing()
+
+
+async def test_a_session_with_instances_of_its_own_sees_their_resources_and_those_of_the_servers_that_are_shown(tmp_path: Path) -> None:
+    servers = {name: OfferingServer(resources=[resource(f"{name}://1")]) for name in "abc"}
+    async with started_offers(tmp_path, servers) as parts:
+        for own, uris in ((None, ["a://1"]), (parts.servers.get("b").client, ["a://1", "b://1"])):
+            listed = json.loads(bytes(await parts.resources.listing_with(RESOURCES, "ab".__contains__, {"b": own})))
+            assert [each["uri"] for each in listed["resources"]] == uris
 
 
 async def test_a_resource_is_read_from_its_server_and_comes_back_under_the_uri_that_was_asked_for(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""resource_uris.py"""
+"""resource_uris.py, resource_manager.py"""
 
 import json
 from pathlib import Path
@@ -306,6 +306,11 @@ async def test_a_uri_that_nobody_lists_or_names_is_asked_for_first_where_the_ses
         client.state.opens_view("b")
         assert (await parts.read("data://1", client=client))[0]["text"] == "b"
         assert (await parts.read("x://b", client=client))[0]["text"] == "b"
+        assert not client.state.read_views
+        await parts.parts.tools.listed(parts.servers.get("b")).wait()
+        reader = app_host()
+        await parts.read(OF_B, client=reader)
+        assert (await parts.read("data://1", client=reader))[0]["text"] == "b"
 
 
 async def test_a_uri_that_templates_of_two_servers_match_is_the_first_ones_for_a_view_too(tmp_path: Path) -> None:
@@ -327,5 +332,5 @@ async def test_a_plain_uri_of_several_servers_is_read_where_the_session_shows_a_
         assert (await parts.read("ui://v", client=client))[0]["text"] == "b"
         client.state.opens_view("a")
         refused = await parts.ask("resources/read", uri="ui://v", client=client)
-        assert refused["error"]["message"] == "several servers whose views are open have 'ui://v', and nothing says whose is meant"
+        assert refused["error"]["message"] == "several servers with open views have 'ui://v', and the request names none of them"
         assert (await parts.read(OF_B, client=client))[0]["text"] == "b"

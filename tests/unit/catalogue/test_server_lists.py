@@ -415,7 +415,7 @@ async def test_a_server_that_was_never_listed_is_started_once_to_be_listed(tmp_p
         assert await parts.listed() == ["t"]
         parts.tools.list_unknown_servers()
         assert len(program.copies.all) == 1
-        assert (await parts.call("t", arguments={"text": "hi"}))["result"] == text("hi")  # its first use starts it
+        assert (await parts.call("t", arguments={"text": "hi"}))["result"] == text("hi")  # it starts when used
         assert len(program.running) == 1
 
 

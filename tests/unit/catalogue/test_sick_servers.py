@@ -1,4 +1,4 @@
-"""A healthy server beside one whose definitions no strict client could read, in both eras."""
+"""tool_manager.py: a healthy server beside one whose definitions no strict client could read, in both eras."""
 
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,7 @@ async def test_the_card_the_doctor_and_the_tool_say_what_was_mended_and_what_is_
             "tool 'odd': execution is null, not an object (left out)",
             "tool 2 of the list is left out: its definition has no name",
             "prompts: 'p': arguments[0] has no name that is a string (left out)",
-            """resources: 'no uri': it is left out of the lists of all servers: its uri is none; it has to begin with a scheme, such as "file:///\"""",
+            """resources: 'no uri': it is left out of the lists of all servers: its uri is invalid; it must begin with a scheme, such as "file:///\"""",
             "resources: 'x://odd': annotations.priority is 2, not a number from 0 to 1 (left out)",
             "resources: 'x://odd': size is null, not an integer (left out)",
             """resources: 'x://odd': name is missing ("x://odd" is used)""",

@@ -64,14 +64,14 @@ def test_a_skill_whose_content_is_made_when_it_is_read_has_no_files() -> None:
         (entry(uri="x" * 3000), "no uri"),
         (entry(frontmatter=[]), "no frontmatter"),
         (entry(frontmatter={"name": "refunds"}), "no frontmatter"),
-        (entry(frontmatter={"name": "refunds\u202e", "description": ""}), "no name of a skill"),
-        (entry(frontmatter={"name": "re\x1bfunds", "description": ""}), "no name of a skill"),
+        (entry(frontmatter={"name": "refunds\u202e", "description": ""}), "not a valid name of a skill"),
+        (entry(frontmatter={"name": "re\x1bfunds", "description": ""}), "not a valid name of a skill"),
         (entry(frontmatter={"name": "other", "description": ""}), "does not end in the name"),
         (entry(uri="skill://refunds"), "does not end in the name"),
-        (entry(resources=None), "which files"),
+        (entry(resources=None), "does not list its files"),
         (entry(resources=[file(uri=f"{URI[:-8]}{n}") for n in range(MOST_FILES + 1)]), "more than 512 files"),
-        (entry(resources=[]), "each of its files once"),
-        (entry(resources=[file(), file()]), "each of its files once"),
+        (entry(resources=[]), "lists a file twice"),
+        (entry(resources=[file(), file()]), "lists a file twice"),
         (entry(resources=[7]), "not in its folder"),
         (entry(resources=[file(uri="skill://other/x.md")]), "not in its folder"),
         (entry(resources=[file(digest="sha256:ABC")]), "no SHA-256"),
@@ -91,8 +91,8 @@ async def test_of_a_list_what_can_be_used_is_used_once(tmp_path: Path) -> None:
         raws = [Raw(json.dumps(each).encode()) for each in (entry(), entry(), *range(30))]
         skills, remarks = read_skills(SKILLS, [*raws, Raw(b"{"), Raw(b'"\\ud800"')], server, None)
         assert [skill.uri for skill in skills] == [URI]
-        assert remarks[0] == f"skills: number 2 of the list is left out: {URI!r} stands in it before"
-        assert remarks[-1] == "skills: and 13 more such remarks"
+        assert remarks[0] == f"skills: number 2 of the list is left out: {URI!r} is already in the list"
+        assert remarks[-1] == "skills: and 13 more remarks"
 
 
 def test_an_entry_with_other_uris_is_verbatim_but_for_these() -> None:

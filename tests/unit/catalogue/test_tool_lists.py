@@ -44,7 +44,7 @@ async def test_tools_that_cannot_be_used_are_left_out_and_told(tmp_path: Path, c
     async with started_parts(tmp_path, **one_server(program)) as parts:
         assert await parts.listed() == ["a", "b"]
         assert parts.tools.tool_count("s") == 2
-        assert "'s': tool 4 of the list is left out: the name 'a' stands in it before" in caplog.text
+        assert "'s': tool 4 of the list is left out: the name 'a' is already in the list" in caplog.text
 
 
 async def test_a_server_for_itself_is_listed_under_its_own_names(tmp_path: Path) -> None:

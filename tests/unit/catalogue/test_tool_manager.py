@@ -133,8 +133,8 @@ class BuiltIn:
 
 
 async def test_every_tool_known_has_a_snapshot_also_those_that_are_switched_off(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("get.it", description="Gets it"), tool("drop"), tool("off"))
-    async with started_parts(tmp_path, **one_server(program, autoApprove=["read"], disabledTools=["off"])) as parts:
+    program, words = ScriptedServer(tool("get.it", description="Gets it"), tool("drop"), tool("off")), {"drop": {"description": "Drops it"}}
+    async with started_parts(tmp_path, **one_server(program, autoApprove=["read"], disabledTools=["off"], toolOverrides=words)) as parts:
         found = {each.original_name: each for each in await parts.tools.snapshots()}
         assert (found["get.it"].name, found["get.it"].description, found["get.it"].server) == ("get_it", "Gets it", "s")
         assert [(each.category, each.is_enabled, each.is_approved) for each in found.values()] == [
@@ -142,7 +142,7 @@ async def test_every_tool_known_has_a_snapshot_also_those_that_are_switched_off(
             ("write", True, False),
             ("write", False, False),
         ]
-        assert found["off"].name == "off"
+        assert (found["off"].name, found["drop"].description) == ("off", "Drops it")
         assert await parts.tools.snapshots("other") == []
 
 

@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from tooltray.foundation import languages as found
-from tooltray.foundation.languages import Catalogue, Language, chosen_language, language_for, languages, names_in, spoken_language
+from tooltray.foundation.languages import (
+    Catalogue,
+    Language,
+    chosen_language,
+    fitting_form,
+    language_for,
+    languages,
+    names_in,
+    spoken_language,
+)
 
 
 @pytest.fixture
@@ -144,3 +153,31 @@ def test_of_two_texts_that_fit_the_one_with_more_words_of_its_own_is_meant(folde
     assert catalogue.recognised("all: nothing") == "all: nothing"  # that would fit everything
     assert catalogue.recognised("a and a again") == "D a"
     assert catalogue.recognised("a and b again") == "a and b again"
+
+
+@pytest.mark.parametrize(
+    ("code", "forms", "numbers"),
+    [
+        ("de", "one|other", {0: "other", 1: "one", 21: "other"}),
+        ("zh_TW", "other", {0: "other", 1: "other"}),
+        ("fr", "one|other", {0: "one", 1: "one", 2: "other"}),
+        ("ru", "one|few|many", {1: "one", 3: "few", 5: "many", 11: "many", 12: "many", 21: "one", 22: "few", 112: "many"}),
+        ("pl", "one|few|many", {1: "one", 4: "few", 5: "many", 13: "many", 21: "many", 22: "few"}),
+        ("cs", "one|few|other", {1: "one", 4: "few", 5: "other", 22: "other"}),
+        ("ar", "zero|one|two|few|many|other", {0: "zero", 1: "one", 2: "two", 5: "few", 11: "many", 99: "many", 100: "other", 103: "few"}),
+        ("ru", "one|other", {1: "one", 5: "other"}),
+    ],
+)
+def test_a_number_has_the_form_that_its_language_has_for_it(code: str, forms: str, numbers: dict[int, str]) -> None:
+    assert {number: fitting_form(code, forms, number) for number in numbers} == numbers
+
+
+def test_a_text_of_a_catalogue_has_the_form_of_its_number_however_that_is_written(folder: Path) -> None:
+    write(folder, "pl", {"{count} files": "{count} plik|{count} pliki|{count} plików"})
+    catalogue = Catalogue("pl")
+    assert [catalogue.filled("{count} files", {"count": count}) for count in (1, 2, "1,234", "?")] == [
+        "1 plik",
+        "2 pliki",
+        "1,234 pliki",
+        "? plików",
+    ]

@@ -121,7 +121,7 @@ async def test_what_is_written_in_a_thread_gives_its_result_or_its_error() -> No
         await finish_in_thread(divmod, 1, 0)
 
 
-@pytest.mark.expected_warnings("work that had to be finished failed")
+@pytest.mark.expected_warnings("a task that had to be finished failed")
 @pytest.mark.parametrize("fails", [False, True])
 async def test_who_is_cancelled_while_a_thread_writes_waits_until_it_has_written(fails: bool, caplog: pytest.LogCaptureFixture) -> None:
     is_writing, may_end, written = threading.Event(), threading.Event(), []
@@ -165,7 +165,7 @@ async def test_who_is_cancelled_waits_for_a_task_that_is_to_be_finished() -> Non
     assert (done, task.cancelled()) == (["all of it"], True)
 
 
-@pytest.mark.expected_warnings("did not end as it should")
+@pytest.mark.expected_warnings("did not end cleanly")
 async def test_parts_end_in_turn_and_a_bug_in_one_keeps_none_alive() -> None:
     ended = []
 

@@ -79,7 +79,7 @@ async def test_what_happens_at_a_deadline_may_cancel_and_add_others() -> None:
     assert happened == ["one of two"]
 
 
-@pytest.mark.expected_warnings("what was to happen at a deadline failed")
+@pytest.mark.expected_warnings("the callback of a deadline failed")
 @in_fake_time
 async def test_a_failure_at_one_deadline_does_not_touch_the_others() -> None:
     wheel, later = DeadlineWheel(), asyncio.Event()

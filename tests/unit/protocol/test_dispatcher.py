@@ -361,7 +361,7 @@ async def test_a_message_for_which_there_is_no_memory_is_an_error_of_its_own_alo
     dispatcher.feed(line(id=1, method="large") + line(id=2, method="m"))
     await channel.reply(2)
     assert errors(channel) == [(1, -32600)]
-    assert "there is no memory for a message of" in channel.messages[0]["error"]["message"]
+    assert "not enough memory for a message of" in channel.messages[0]["error"]["message"]
 
 
 @in_fake_time
@@ -426,7 +426,7 @@ async def test_a_result_that_does_not_fit_behind_what_the_peer_has_not_read_beco
     dispatcher.feed(line(id=1, method="m") + line(id=3, method="m"))
     error = (await channel.reply(1))["error"]
     assert error["code"] == CONNECTION_CLOSED
-    why = "peer does not read what it is sent, and 67,107,864 bytes wait for it already: the result of this call, 10,002 bytes, was dropped"
+    why = "peer does not read its messages, and 67,107,864 bytes are already queued: the result of this call, 10,002 bytes, was dropped"
     assert error["message"] == why
     assert "result" in await channel.reply(3)  # no larger than an error
     dispatcher.unsent.hold(PEER_BYTES // 2)
@@ -472,7 +472,7 @@ async def test_requests_that_wait_for_their_turn_are_bounded_in_bytes() -> None:
     dispatcher.pause_writing()
     dispatcher.feed(line(id=1, method="m", params={"text": "x" * (MAX_BACKLOG_BYTES - 10_000)}))
     dispatcher.feed(line(id=2, method="m", params={"text": "x" * 10_000}) + line(method="n", params={"text": "x" * 10_000}))
-    assert "too much that was asked before" in (await channel.reply(2))["error"]["message"]
+    assert "too many requests are queued" in (await channel.reply(2))["error"]["message"]
     dispatcher.resume_writing()
     assert "result" in await channel.reply(1)
 
@@ -914,4 +914,4 @@ async def test_a_reply_that_is_much_larger_than_what_was_asked_for_is_dropped_as
         assert isinstance(reply, TooLarge) is (name == "small")
         if isinstance(reply, TooLarge):
             assert reply.size_bytes == len(big)
-            assert b"beyond what was asked for" in bytes(reply.error)
+            assert b"exceeds the requested size" in bytes(reply.error)

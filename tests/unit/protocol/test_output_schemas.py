@@ -56,12 +56,12 @@ def test_schemas_that_clients_compile_have_no_fault(schema: Any) -> None:
         ({"$ref": "#here"}, "it has no #here"),
         ({"$ref": "https://a.example/b"}, "it has no https://a.example/b"),
         ({"$ref": "#/title", "title": "x"}, "it has no #/title"),
-        ({"properties": {"a": {"nullable": True}}}, "nullable stands without a type"),
+        ({"properties": {"a": {"nullable": True}}}, "nullable has no type beside it"),
         *(
-            ({"pattern": each}, "is no regular expression of JavaScript")
+            ({"pattern": each}, "is not a JavaScript regular expression")
             for each in ("(", "(?P<x>a)", "(?i)a", r"\A", r"a\Z", r"\_", "x{99999999999}")
         ),
-        ({"patternProperties": {"[": {}}}, "is no regular expression of JavaScript"),
+        ({"patternProperties": {"[": {}}}, "is not a JavaScript regular expression"),
     ],
 )
 def test_schemas_that_clients_cannot_compile_say_why(schema: Any, reason: str) -> None:

@@ -323,7 +323,7 @@ def test_a_hub_that_hangs_up_again_and_again_is_told_as_such(hub: FakeHub, bridg
 
     answer = bridge.message()
     assert (answer["id"], answer["error"]["code"]) == (0, INTERNAL_ERROR)
-    assert "ends every connection at once" in answer["error"]["message"]
+    assert "closes every connection at once" in answer["error"]["message"]
 
 
 def test_a_hub_that_answered_before_it_died_is_given_another_chance_at_once(hub: FakeHub, bridge: BridgeProcess) -> None:

@@ -416,7 +416,7 @@ def test_a_socket_in_a_folder_that_others_can_write_to_is_not_trusted(hub: FakeH
 def test_a_hub_of_another_user_is_not_trusted(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay_posix, "owner_of", lambda _: os.getuid() + 1)
 
-    with pytest.raises(PermissionError, match="belongs to another user"):
+    with pytest.raises(PermissionError, match="runs as another user"):
         relay_posix.connect(os.fsencode(hub.path))
 
 

@@ -238,7 +238,7 @@ def ask(bridge: BridgeProcess) -> dict[str, object]:
     return bridge.message()
 
 
-@pytest.mark.parametrize(("mode", "words"), [("silent", "exit code 1: it said nothing"), ("crash", "was ended by signal 9")])
+@pytest.mark.parametrize(("mode", "words"), [("silent", "exit code 1: no output"), ("crash", "was ended by signal 9")])
 def test_a_hub_that_ends_without_a_word_is_told_by_how_it_ended(startable: StartableHub, home: Path, mode: str, words: str) -> None:
     startable.do(mode)
     with BridgeProcess(environ={"HOME": str(home)}, python=startable.python) as bridge:

@@ -185,13 +185,13 @@ def test_a_program_that_is_not_there_is_named(steps: Steps, monkeypatch: pytest.
 
     monkeypatch.setattr(posix, "execve", execve)
     assert launcher.main([*NEEDED, "--", "/bin/x"]) == launcher.CANNOT
-    assert capsys.readouterr().err == "tooltray: cannot be confined: /bin/x: No such file or directory\n"
+    assert capsys.readouterr().err == "tooltray: cannot be sandboxed: /bin/x: No such file or directory\n"
 
 
 def test_an_unknown_processor_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(posix, "uname", lambda: os.uname_result(("Linux", "", "", "", "riscv64")))
     assert launcher.main([*NEEDED, "--", "/bin/true"]) == launcher.CANNOT
-    assert capsys.readouterr().err == "tooltray: cannot be confined: this processor is not known: riscv64\n"
+    assert capsys.readouterr().err == "tooltray: cannot be sandboxed: unknown processor: riscv64\n"
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_whether_it_can_is_tried_by_watching_a_program(capfd: pytest.CaptureFixt
 
 @pytest.mark.parametrize(
     ("scope", "says"),
-    [("3", "lets no program"), ("2", "only an administrator"), ("1", "not permitted; a container may need"), (None, "container")],
+    [("3", "does not let programs"), ("2", "only an administrator"), ("1", "not permitted; a container may need"), (None, "container")],
 )
 def test_why_it_cannot_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scope: str | None, says: str) -> None:
     if scope:
@@ -127,7 +127,7 @@ def test_where_it_cannot_the_program_is_not_run(
     assert watching.watch(str(report_file), ["/bin/echo", "ran"]) == watching.CANNOT_WATCH
     said = capfd.readouterr()
     assert said.out == ""
-    assert "lets no program watch another" in said.err
+    assert "does not let programs watch others" in said.err
     assert "this processor (riscv64)" in said.err
 
 

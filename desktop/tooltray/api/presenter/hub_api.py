@@ -29,7 +29,7 @@ class HubApi:
         self._environment, self._pauses = environment, pauses
 
     async def initialize(self) -> None:
-        """Measures npm registries and starts the servers that start with the hub, both in the background; a paused hub starts nothing.
+        """Measures npm registries and starts the servers that start with Tooltray, both in the background; while paused it starts nothing.
 
         May be called again: servers that run already are left as they are.
         """
@@ -42,7 +42,7 @@ class HubApi:
         return self._config.settings.mcp_enabled
 
     async def set_mcp_enabled(self, enabled: bool, for_s: float | None = None) -> None:
-        """Resumes the hub, or pauses it: a paused hub keeps its lists, refuses calls and starts nothing new.
+        """Resumes or pauses Tooltray: while paused it keeps its lists, refuses calls and starts nothing new.
 
         Args:
             for_s: seconds after which the pause ends automatically, a week at most; None: it lasts until the user resumes.

@@ -126,7 +126,7 @@ def _server(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.exit_code is not None:
         yield f"  exit code: {diagnosis.exit_code}"
     if diagnosis.noise_lines:
-        yield f"  lines that were no messages: {diagnosis.noise_lines}"
+        yield f"  lines that were not messages: {diagnosis.noise_lines}"
     if not diagnosis.is_ok:
         yield from (f"  stderr: {line}" for line in diagnosis.stderr)
 

@@ -266,7 +266,7 @@ class PastStats:
         try:
             found = await finish_in_thread(self._reader.past_calls, until - LOOKED_BACK_S, until, day_start(until), DURATIONS_KEPT)
         except sqlite3.Error as error:
-            logger.info("calls of before cannot be counted: %s", error)
+            logger.info("earlier calls could not be counted: %s", error)
             return
         for each in found:
             self._stats.add_past(each.server, each.by_hour, each.today, each.durations, self._clock())

@@ -47,16 +47,14 @@ class HubLost(TooltrayError):
     """An error: the connection has ended; for `hub/stop` and `hub/hand_over` this counts as an answer."""
 
     def __init__(self) -> None:
-        super().__init__("The hub ended before it answered", "", "Try again; if it happens again, the hub's log says why")
+        super().__init__("Tooltray ended before it answered", "", "Try again; if it happens again, see Tooltray's log")
 
 
 class HubSilent(TooltrayError):
     """An error: no answer came in time. The connection cannot be used any more."""
 
     def __init__(self, method: str, timeout_s: float) -> None:
-        super().__init__(
-            "The hub does not answer", f"{method} took longer than {timeout_s:g} s", "Try again, or stop the hub and start it again"
-        )
+        super().__init__("Tooltray does not respond", f"{method} took longer than {timeout_s:g} s", "Try again, or restart Tooltray")
 
 
 class Hub(Protocol):

@@ -191,7 +191,7 @@ class LocalAcceptor:
         try:
             self._wait_for_peer()
         except OSError as error:
-            logger.warning("one place less for AI clients to connect at: %s", error.strerror or error)
+            logger.warning("a further pipe for AI clients could not be created: %s", error.strerror or error)
             if not self._waiting:
                 self._pause = self._loop.call_later(PAUSE_S, self._wait_for_next)
 

@@ -133,9 +133,9 @@ class _HubTool:
         try:
             return tool_result(await self._response(invocation.tool_call_id, _arguments(invocation.arguments)))
         except HubSilent:
-            return failed(f"'{self._name}' gave no result within {self._timeout_s:g} s and was given up", "timeout")
+            return failed(f"'{self._name}' returned no result within {self._timeout_s:g} s", "timeout")
         except HubLost:
-            return failed(f"'{self._name}' has no result: the Tooltray hub ended meanwhile. Call again if that can do no harm.")
+            return failed(f"'{self._name}' has no result: Tooltray ended during the call. Call again if repeating it is harmless.")
         except TooltrayError as error:
             return failed(words_for_model(error))
         except Exception as error:  # a bug of ours must not break a conversation
@@ -183,7 +183,7 @@ def _arguments(given: object) -> dict[str, object]:
     try:
         value = json.loads(given) if isinstance(given, str) else given
     except (ValueError, RecursionError) as error:
-        raise TooltrayError("The arguments are no JSON", str(error)) from None
+        raise TooltrayError("The arguments are not JSON", str(error)) from None
     if not isinstance(value, dict):
         raise TooltrayError("The arguments must be a JSON object", f"they are of type {type(value).__name__}")
     return value

@@ -103,7 +103,7 @@ class HubCalls:
                 raise _of_another_user(path) from None
             except OSError as error:
                 message = f"{path}: {error.strerror or error}"
-                raise TooltrayError("The hub cannot be reached", message, "Look at what has this file open") from error
+                raise TooltrayError("Tooltray cannot be reached", message, "Find out which program has this file open") from error
             if local.is_ours(writer.get_extra_info(local.CHANNEL), path):
                 return reader, writer
             writer.transport.abort()
@@ -145,7 +145,7 @@ async def _reply(reader: asyncio.StreamReader) -> Message:
         try:
             line = await reader.readline()
         except ValueError:
-            raise TooltrayError("The hub's answer is too large", f"it has more than {MAX_SERVER_LINE_BYTES:,} bytes") from None
+            raise TooltrayError("Tooltray's response is too large", f"it has more than {MAX_SERVER_LINE_BYTES:,} bytes") from None
         except OSError:
             line = b""
         if not line.endswith(b"\n"):
@@ -161,7 +161,7 @@ async def _reply(reader: asyncio.StreamReader) -> Message:
 
 
 def _of_another_user(path: Path) -> TooltrayError:
-    return TooltrayError("The hub's socket belongs to another user", str(path), "Choose another folder with TOOLTRAY_HOME")
+    return TooltrayError("Tooltray's socket belongs to another user", str(path), "Choose another folder with TOOLTRAY_HOME")
 
 
 def _message(method: str, params: object, **members: object) -> Message:

@@ -239,7 +239,7 @@ class Acceptor:
         try:
             transport, _ = await self._loop.connect_accepted_socket(self._make_protocol, connection)
         except OSError as error:  # the peer has already gone
-            logger.debug("a connection could not be taken: %s", error)
+            logger.debug("a connection could not be accepted: %s", error)
             connection.close()
         else:
             if self._strangers:
@@ -249,7 +249,7 @@ class Acceptor:
         """Rejects one connection with the message `too_many`."""
         if not self._has_warned:
             self._has_warned = True
-            logger.warning("there are too many open connections and files; new connections are turned away")
+            logger.warning("too many open connections and files; new connections are refused")
         self._give_up_reserve()
         with contextlib.suppress(OSError):
             self._refuse(self._place.accept()[0])

@@ -175,9 +175,9 @@ async def read_message(request: web.Request) -> bytearray:
         Refused: the body is too large, compressed, incomplete, or not declared as JSON.
     """
     if not is_json(request.headers.get("Content-Type")):
-        raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message is application/json")
+        raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message must be application/json")
     if is_compressed(request):
-        raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message is not compressed")
+        raise Refused(UNSUPPORTED_MEDIA_TYPE, "a message must not be compressed")
     too_large = Refused(TOO_LARGE, f"a message may have at most {MAX_BODY_BYTES:,} bytes")
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise too_large
@@ -201,7 +201,7 @@ async def _next_chunk(request: web.Request) -> bytes:
         async with asyncio.timeout(BODY_SILENCE_S):
             return await request.content.readany()
     except TimeoutError:
-        raise Refused(REQUEST_TIMEOUT, "the rest of the message did not come", headers={"Connection": "close"}) from None
+        raise Refused(REQUEST_TIMEOUT, "the rest of the message was not received", headers={"Connection": "close"}) from None
 
 
 def is_compressed(request: web.Request) -> bool:

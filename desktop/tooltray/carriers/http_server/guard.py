@@ -95,11 +95,11 @@ class Guard:
             Refused: the request is for another host, or comes from a foreign web page.
         """
         if host not in self._usual and not self._is_our_host(host or ""):
-            raise Refused(FORBIDDEN, "the Host header names another place than this endpoint")
+            raise Refused(FORBIDDEN, "the Host header does not name this endpoint")
         if origin is not None:
             page = _split(origin)
             if not (page and self._is_ours(page) and _port_of(page) == self._port):
-                raise Refused(FORBIDDEN, "pages of other places may not use this endpoint (Origin header)")
+                raise Refused(FORBIDDEN, "pages of other sites may not use this endpoint (Origin header)")
 
     def owner(self, authorization: str | None) -> str:
         """Returns the name of the client that owns the token; empty if none was sent and none is required.
@@ -112,7 +112,7 @@ class Guard:
         if owner is None and self._requires_token:
             raise Refused(
                 UNAUTHORIZED,
-                "a client token is needed: make one with `tooltray clients token NAME`, and send it as `Authorization: Bearer TOKEN`",
+                "a client token is required: make one with `tooltray clients token NAME`, and send it as `Authorization: Bearer TOKEN`",
                 headers={"WWW-Authenticate": "Bearer"},
             )
         return owner or ""
@@ -137,7 +137,7 @@ def check_browser(headers: Headers) -> None:
             raise Refused(BAD_REQUEST, f"the {name} header appears more than once")
     site = headers.get("Sec-Fetch-Site")
     if site is not None and site not in OWN_PAGES:
-        raise Refused(FORBIDDEN, "pages of other places may not use this endpoint (Sec-Fetch-Site header)")
+        raise Refused(FORBIDDEN, "pages of other sites may not use this endpoint (Sec-Fetch-Site header)")
 
 
 def is_loopback(host: str) -> bool:

@@ -178,7 +178,7 @@ def _everywhere(port: int) -> socket.socket:
 
 def _at(host: str, port: int) -> socket.socket:
     if not host:  # which Windows takes for all of its own addresses
-        raise socket.gaierror(socket.EAI_NONAME, "no host is named")
+        raise socket.gaierror(socket.EAI_NONAME, "the host is missing")
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     return socket.create_server(address, family=family)
 

@@ -51,8 +51,8 @@ AT_PERSON_S = 15.0  # users may take minutes; the shortest time-outs of clients 
 LEAST_S = 1.0  # a limit of zero must not spin the timer
 HAIR = 1e-6  # how much the hub's values exceed the last one; no server counts so finely
 STILL_RUNNING, STARTING = "Still running", "The server is still starting"
-WAITS_FOR_TURN = "Waiting for its turn: {before} of the server's calls are before it"
-WAITS_FOR_PERSON = "Waiting for a person to answer or to allow this call"
+WAITS_FOR_TURN = "Queued: {before} calls of this server are ahead"
+WAITS_FOR_PERSON = "Waiting for the user to answer or to allow this call"
 
 
 class Wanted(msgspec.Struct):

@@ -208,7 +208,7 @@ class HttpApp:
 
 
 async def _nothing_here(request: web.Request, owner: str) -> web.StreamResponse:
-    raise Refused(404, "there is nothing at this path; see /mcp and /servers/NAME/mcp")
+    raise Refused(404, "no endpoint at this path; see /mcp and /servers/NAME/mcp")
 
 
 def not_allowed(methods: str) -> Refused:
@@ -219,4 +219,4 @@ def _not_spoken(request: web.Request) -> Refused:
     """Builds the refusal of a GET or DELETE that names a version without sessions, or an unknown one."""
     if request.headers[VERSION_HEADER] in MODERN_VERSIONS or SESSION_HEADER not in request.headers:
         return not_allowed(http_modern.METHODS)
-    return Refused(400, "the protocol version is not known")
+    return Refused(400, "unknown protocol version")

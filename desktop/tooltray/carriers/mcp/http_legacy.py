@@ -116,9 +116,9 @@ class StreamableHttp:
         if last_event:
             stream = session.resume(last_event, cut_of(request))
             if stream is None:
-                raise Refused(400, "there is no stream with this event any more")
+                raise Refused(400, "the stream with this event has ended")
         elif session.is_standing_open:
-            raise Refused(409, "this session has its stream already")
+            raise Refused(409, "this session already has a stream")
         else:
             stream = session.open_standing(cut_of(request))
         return await self._stream(request, session, stream, last_event)
@@ -140,7 +140,7 @@ class StreamableHttp:
             return self._find(request, owner, server)
         session = self._sessions.open(owner, server)
         if session is None:
-            raise Refused(503, "there are too many sessions", code=INTERNAL_ERROR)
+            raise Refused(503, "too many sessions", code=INTERNAL_ERROR)
         return session
 
     def _find(self, request: web.Request, owner: str, server: str | None) -> HttpSession:
@@ -149,7 +149,7 @@ class StreamableHttp:
             raise Refused(400, f"the {SESSION_HEADER} header is missing")
         session = self._sessions.find(id, owner, server)
         if session is None:
-            raise Refused(404, "there is no such session; initialize a new one")
+            raise Refused(404, "session not found; initialize a new one")
         return session
 
     def _take(self, session: HttpSession, posted: Posted) -> web.Response:
@@ -235,7 +235,7 @@ def _elements(body: bytearray) -> list[Raw]:
     except (ValueError, RecursionError):
         raise MalformedFrame("not JSON") from None
     if not elements:
-        raise MalformedFrame("a batch of nothing", code=INVALID_REQUEST)
+        raise MalformedFrame("an empty batch", code=INVALID_REQUEST)
     return elements
 
 
@@ -285,12 +285,12 @@ class SseHttp:
         """Serves one session, until the response ends.
 
         Raises:
-            Refused: the client does not accept events, or there are too many sessions.
+            Refused: the client does not accept events, or too many sessions.
         """
         if not accepted(request.headers.get("Accept"))[1]:
             raise Refused(406, "a client must accept text/event-stream")
         if len(self._sessions) >= MAX_SESSIONS:
-            raise Refused(503, "there are too many sessions", code=INTERNAL_ERROR)
+            raise Refused(503, "too many sessions", code=INTERNAL_ERROR)
         id = secrets.token_urlsafe(SESSION_ID_BYTES)
         dispatcher = self._opens.open_client(server).dispatcher
         session = SseSession(owner=owner, server=server, dispatcher=dispatcher, cut=cut_of(request))
@@ -311,7 +311,7 @@ class SseHttp:
         """
         session = self._sessions.get(request.query.get("sessionId", ""))
         if session is None or (session.owner, session.server) != (owner, server):
-            raise Refused(404, "there is no such session")
+            raise Refused(404, "session not found")
         body = await read_message(request)
         try:
             envelope.decode(body)

@@ -135,7 +135,7 @@ class ModernHttp:
             return "too many requests are in flight"
         listening = self._open[owner, True]
         if is_listening and listening >= MAX_LISTENING:
-            return "this client has too many streams of news open"
+            return "this client has too many notification streams open"
         return "too many requests of this client are in flight" if listening + self._open[owner, False] >= MAX_OF_ONE else ""
 
     def _leave(self, kind: tuple[str, bool]) -> None:

@@ -25,14 +25,14 @@ KEEPING_BYTES = 512  # bytes that keeping a message costs besides its text
 MAX_STREAMS = 1024  # requests of one session that wait at once; a client with more is faulty
 BATCH_VERSION = "2025-03-26"  # the only version with batches
 PRIMED_VERSION = "2025-11-25"  # from this version on, a stream begins with an event that only has an id
-CLIENT_GONE = "the AI client is gone"
+CLIENT_GONE = "the AI client disconnected"
 
 Cut = Callable[[], object] | None
 """Ends the connection of a response at once."""
 MAX_SESSIONS = 1000
 IDLE_EXPIRY_S = 1800.0  # killed clients do not end their sessions
 SESSION_ID_BYTES = 24  # besides its token, the id identifies the client, so it must not be guessable
-EXPIRED = "the session was not used for long"
+EXPIRED = "the session was idle for too long"
 
 
 class Stream:

@@ -113,12 +113,12 @@ class Connection(asyncio.Protocol):
         try:
             hello: Any = json.loads(line)
         except (ValueError, RecursionError):
-            return "the first line is no hello"
+            return "the first line is not a hello"
         version = hello.get(HELLO_KEY) if isinstance(hello, dict) else None
         if version != HELLO_VERSION:
-            return f"this hub speaks hello version {HELLO_VERSION}, the other side {version!r:.40}; update the older of the two"
+            return f"Tooltray uses hello version {HELLO_VERSION}, the other side {version!r:.40}; update the older of the two"
         if self._only and hello.get("role") != self._only:
-            return f"this socket of the hub serves the role {self._only!r} only; AI clients connect to the other one"
+            return f"this socket of Tooltray serves the role {self._only!r} only; AI clients connect to the other one"
         text = {key: value for key in ("role", "session", "server", "cwd", "profile") if isinstance(value := hello.get(key), str)}
         return Hello(
             text.get("role", CLIENT),
@@ -151,13 +151,13 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> bool:
         if self._dispatcher:
-            self._dispatcher.end_of_input("the AI client is gone", grace_s=GRACE_AFTER_EOF_S)
+            self._dispatcher.end_of_input("the AI client disconnected", grace_s=GRACE_AFTER_EOF_S)
         return self._dispatcher is not None and local.HAS_HALVES
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._outbox.discard()
         if self._dispatcher:
-            self._dispatcher.connection_lost("the AI client is gone")
+            self._dispatcher.connection_lost("the AI client disconnected")
 
 
 class Listener:
@@ -223,4 +223,4 @@ async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatch
         listener.open(path)
         return listener
     except OSError as error:
-        raise TooltrayError("the hub's socket cannot be opened", f"{path}: {error.strerror or error}") from None
+        raise TooltrayError("Tooltray's socket cannot be opened", f"{path}: {error.strerror or error}") from None

@@ -44,8 +44,8 @@ from tooltray.servers.relay.held_calls import HeldCalls
 ANONYMOUS = "served "  # the owner of requests without a token; names of other owners never end in a space
 PLAIN, STREAMABLE, EVENTS, MESSAGES = "", "mcp", "sse", "message"
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
-SERVER_GONE = "the config that this endpoint serves has no such server any more"
-TOKEN_GONE = "this token is not in the config any more"
+SERVER_GONE = "this server was removed from the config of this endpoint"
+TOKEN_GONE = "this token was removed from the config"
 CLOSED = "the endpoint was closed or moved"
 
 
@@ -161,7 +161,7 @@ class ServedServer:
         if tail == EVENTS:
             raise not_allowed(http_legacy.GET_METHODS)
         if tail not in (PLAIN, STREAMABLE):
-            raise Refused(404, f"there is nothing at this path; see {path}/{STREAMABLE} and {path}/{EVENTS}")
+            raise Refused(404, f"no server at this path; see {path}/{STREAMABLE} and {path}/{EVENTS}")
         if request.method == "POST" and not is_modern(request):
             return await self._post(request, owner)
         return await self.endpoints.answer(request, owner, self._server)
@@ -230,7 +230,7 @@ class ServedApp:
             if found is None or not found[0].needs_token:
                 self._check_place(request)
             if found is None:
-                raise Refused(404, "there is no server at this path")
+                raise Refused(404, "no server at this path")
             route, tail = found
             owner = route.owner(request.headers.get("Authorization"))
             return await self._servers[route.server].answer(request, owner, tail, quote(f"{self._base_path}/{route.path}"))

@@ -64,7 +64,7 @@ class Route(HidesFields, frozen=True):
             shown = shown[len(_SCHEME) :].strip()
         is_right = [hmac.compare_digest(_bytes(token), _bytes(shown)) for token in self.tokens]  # all of them, in constant time
         if not any(is_right):
-            message = "this server needs one of the tokens that its config names: send it as `Authorization: Bearer TOKEN`"
+            message = "this server requires one of the tokens in its config: send it as `Authorization: Bearer TOKEN`"
             raise Refused(UNAUTHORIZED, message, headers={"WWW-Authenticate": "Bearer"})
         return _owner_of(self.tokens[is_right.index(True)])
 

@@ -34,7 +34,7 @@ from tooltray.servers.upstream.managed_server import ServerNotified
 from tooltray.servers.upstream.mcp_client import McpClient
 
 LIST_CHANGES = frozenset({TOOLS_CHANGED, PROMPTS_CHANGED, RESOURCES_CHANGED})
-LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"
+LEADS_BACK = "this server connects Tooltray to itself; remove its entry"
 
 
 class Sessions:

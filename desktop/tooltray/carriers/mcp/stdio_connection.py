@@ -58,7 +58,7 @@ class _Reader(threading.Thread):
         try:
             self._dispatcher.feed(chunk or b"\n")  # a last line may lack its newline
             if not chunk:
-                self._dispatcher.end_of_input("the AI client is gone", grace_s=self._grace_s)
+                self._dispatcher.end_of_input("the AI client disconnected", grace_s=self._grace_s)
         finally:
             self._taken.set()
 
@@ -120,7 +120,7 @@ class _Writer(threading.Thread):
     def run(self) -> None:
         while (part := self._next()) is not None:
             if not _write(self._stdout, part):
-                _tell(self._loop, self._dispatcher.connection_lost, "the AI client is gone")
+                _tell(self._loop, self._dispatcher.connection_lost, "the AI client disconnected")
                 return
             self._has_left(len(part))
 

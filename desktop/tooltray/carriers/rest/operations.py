@@ -24,20 +24,21 @@ from tooltray.foundation.verbs import JsonObject, options_of
 INDEX_PATH, OPENAPI_PATH, EVENTS_PATH = "/api/mcp", "/api/openapi.json", "/api/events"
 _JSON, _COMPONENTS = "application/json", "#/components/schemas/{name}"
 _FAILURES = {
-    400: "The request cannot be read.",
+    400: "The request is malformed.",
     401: "The token is missing or wrong.",
-    403: "Not for this program: it comes from elsewhere, its token has a smaller scope, or a person has not allowed this to programs.",
-    404: "What is named is not there.",
-    408: "The body did not come in time.",
-    409: "It is not as the caller believed: a name is taken, or it has changed meanwhile.",
-    412: "It has another revision by now than If-Match says.",
+    403: "The request comes from another site, the token's scope is too small, or the user has not allowed this to programs.",
+    404: "Not found.",
+    408: "The body was not received in time.",
+    409: "Conflict: a name is in use, or something has changed meanwhile.",
+    412: "The revision in If-Match is outdated.",
     413: "The body is too large.",
-    415: "The body is no JSON in UTF-8.",
-    422: "It was understood, and cannot be done; says why.",
+    415: "The body is not JSON in UTF-8.",
+    422: "The request was understood but cannot be carried out; the message has the reason.",
 }
 TOKEN = (
-    "A token of its own, from `tooltray http api token`. What stands beside it is the scope that it needs: read; call, which may also read;"
-    " manage, which may also call. What would run or allow something new waits for a yes or is denied, unless the token is trusted."
+    "A token from `tooltray http api token`. Each operation names the scope that it requires: read; call, which includes read; manage, "
+    "which includes call. A request that would run or allow something new waits for the user's approval or is denied, unless the token is "
+    "trusted."
 )
 _OF_ALL = (400, 401, 403, 404, 413, 422)
 
@@ -61,7 +62,7 @@ async def _change_settings(call: Call) -> SettingsDocument:
         if name not in place:
             return await _settings(call)
         place = place[name]
-    raise Denied("A program may not do this", "it would change what programs may do here", "See `tooltray http api`.")
+    raise Denied("Programs may not do this", "it would change what programs may do here", "See `tooltray http api`.")
 
 
 async def _settings(call: Call) -> SettingsDocument:
@@ -213,11 +214,16 @@ class _Described:
     def _paging(self) -> Iterator[JsonObject]:
         if self._operation.page_key:
             yield {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": MOST}}
-            yield {"name": "cursor", "in": "query", "schema": {"type": "string"}, "description": "From the Link header of the page before."}
+            yield {
+                "name": "cursor",
+                "in": "query",
+                "schema": {"type": "string"},
+                "description": "As in the previous page's Link header.",
+            }
 
     def _revision(self) -> Iterator[JsonObject]:
         if self._operation.takes_revision:
-            description = "The ETag of what was read; without it, whatever is there."
+            description = "The ETag of the last read; without it, any revision is changed."
             yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "description": description}
 
     def _success(self) -> JsonObject:
@@ -225,7 +231,7 @@ class _Described:
         if self._operation.result is not None:
             found["content"] = {_JSON: {"schema": self._schema(self._operation.result)}}
         if self._operation.page_key:
-            found["headers"] = {"Link": {"schema": {"type": "string"}, "description": "Where the next page is, if there is one."}}
+            found["headers"] = {"Link": {"schema": {"type": "string"}, "description": "The next page, if any."}}
         return {str(self._operation.status): found}
 
     def _failures(self) -> JsonObject:
@@ -251,7 +257,7 @@ def _own_paths(known: JsonObject) -> JsonObject:
         OPENAPI_PATH: ("openapi", "This description", _JSON, {"type": "object"}),
         EVENTS_PATH: (
             "events",
-            "The hub's events as they happen; resumable by Last-Event-ID",
+            "Tooltray's events as they happen; resumable by Last-Event-ID",
             "text/event-stream",
             {"type": "string"},
         ),

@@ -65,10 +65,10 @@ def read_query(request: web.Request, operation: Operation) -> tuple[msgspec.Stru
     try:
         pairs = parse_qsl(raw, keep_blank_values=True, strict_parsing=bool(raw), errors="strict", max_num_fields=MAX_QUERY_FIELDS)
     except ValueError:
-        raise Failed(400, "The query cannot be read", "it is name=value, joined by '&', in UTF-8") from None
+        raise Failed(400, "The query cannot be read", "it must be name=value pairs joined by '&', in UTF-8") from None
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        raise Failed(422, "The query gives a parameter twice")
+        raise Failed(422, "The query has a duplicate parameter")
     if _ODD.search("".join(text for pair in pairs for text in pair)):
         raise Failed(400, "A character in the query cannot be part of a value")
     paging = {name: fields.pop(name) for name in PAGING if operation.page_key and name in fields}
@@ -109,7 +109,7 @@ def read_revision(request: web.Request) -> str:
         return ""
     found = re.fullmatch(r'"([0-9a-f]{1,64})"', given)
     if not found:
-        raise Failed(412, "It is another one by now", "If-Match names no revision of it", "Take the ETag of what you have read.")
+        raise Failed(412, "It has changed meanwhile", "If-Match does not name its current revision", "Send the ETag of the last read.")
     return found[1]
 
 
@@ -120,8 +120,8 @@ def in_words(error: msgspec.ValidationError) -> str:
 
 async def _bytes(request: web.Request, limit: int) -> bytes:
     if is_compressed(request):
-        raise Failed(415, "This kind of body is not taken", "it is compressed; send it as it is")
-    too_large = Failed(413, "The body is too large", f"at most {limit:,} bytes are taken here" if limit else "nothing is taken here")
+        raise Failed(415, "This kind of body is not accepted", "it is compressed; send it uncompressed")
+    too_large = Failed(413, "The body is too large", f"at most {limit:,} bytes are accepted here" if limit else "no body is accepted here")
     if (request.content_length or 0) > limit:
         raise too_large
     body = bytearray()
@@ -132,9 +132,9 @@ async def _bytes(request: web.Request, limit: int) -> bytes:
                 if len(body) > limit:
                     raise too_large
     except TimeoutError:
-        raise Failed(408, "The body did not come", f"it must be there within {BODY_WITHIN_S:.0f} s") from None
+        raise Failed(408, "The body was not received", f"it must arrive within {BODY_WITHIN_S:.0f} s") from None
     except web.RequestPayloadError:
-        raise Failed(400, "The body cannot be read", "it is not sent as its headers say") from None
+        raise Failed(400, "The body cannot be read", "it does not match its headers") from None
     return bytes(body)
 
 
@@ -142,18 +142,18 @@ def _check_type(request: web.Request) -> None:
     kind, _, options = request.headers.get("Content-Type", "").partition(";")
     charset = re.search(r"charset\s*=\s*\"?([^\s\";]*)", options, re.IGNORECASE)
     if kind.strip().lower() not in JSON_TYPES or (charset and charset[1].lower() not in ("utf-8", "utf8")):
-        raise Failed(415, "This kind of body is not taken", "send application/json, in UTF-8")
+        raise Failed(415, "This kind of body is not accepted", "send application/json, in UTF-8")
 
 
 def _document(data: bytes) -> object:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
-        raise Failed(415, "This kind of body is not taken", "it seems to be UTF-16; send UTF-8")
+        raise Failed(415, "This kind of body is not accepted", "it seems to be UTF-16; send UTF-8")
     try:
         document, twice = read_json(data)
     except NotJson as error:
-        raise Failed(400, "The body is no JSON", str(error)) from None
+        raise Failed(400, "The body is not JSON", str(error)) from None
     if twice:
-        raise Failed(400, "The body gives a member twice", ", ".join(repr(name) for name in sorted(set(twice))[:5]))
+        raise Failed(400, "The body has a duplicate member", ", ".join(repr(name) for name in sorted(set(twice))[:5]))
     return _usable(document)
 
 
@@ -165,7 +165,7 @@ def _usable(value: object) -> object:
     """
     match value:
         case str() if _ODD.search(value):
-            raise Failed(422, "A text in the body cannot be used", "it has a zero character or half a surrogate pair in it")
+            raise Failed(422, "A string in the body cannot be used", "it has a zero character or half a surrogate pair in it")
         case bool():
             return value
         case int() | Decimal() if not -MAX_INTEGER <= value <= MAX_INTEGER:
@@ -217,7 +217,7 @@ def _start(items: Sequence[T], cursor: str, key: Callable[[T], str]) -> int:
         number, _, digest = base64.urlsafe_b64decode(cursor.encode("ascii")).decode("ascii").partition(".")
         position = int(number)
     except (ValueError, binascii.Error):
-        raise Failed(422, "The query cannot be used", "this cursor is none that was given here") from None
+        raise Failed(422, "The query cannot be used", "this cursor is invalid") from None
     found = (index + 1 for index, item in enumerate(items) if _digest(key(item)) == digest)
     return next(found, max(position - 1, 0))  # the member was removed, so the next one has moved up
 

@@ -18,7 +18,7 @@ from tooltray.protocol.in_flight import BY_REPLIES, Pace
 from tooltray.protocol.unsent import AllUnsent, Unsent
 
 PROBLEM_TYPE = "application/problem+json"
-WHAT_IT_TAKES = "GET /api/openapi.json says what it takes."
+WHAT_IT_TAKES = "GET /api/openapi.json describes what is accepted."
 _KINDS = {
     400: "unreadable",
     401: "no-token",
@@ -69,7 +69,7 @@ def out_of_scope(scope: str, needed: str) -> Failed:
     """Builds the response for a token whose scope is too small."""
     hint = f"Make a token for it: tooltray http api token NAME --scope {needed}"
     challenge = f'Bearer error="insufficient_scope", scope="{needed}"'  # RFC 6750
-    detail = f"its scope is {scope}, and this needs {needed}"
+    detail = f"its scope is {scope}, but this requires {needed}"
     failed = Failed(403, "This token may not do this", detail, hint, headers={"WWW-Authenticate": challenge})
     failed.scope = needed
     return failed

@@ -55,7 +55,7 @@ class ProgramAsker:
     async def confirm(self, wish: Wish) -> None:
         if not await self.has_confirmed():
             hint = "Do it in the window or with `tooltray`; a token made with `tooltray http api on --trusted` may do it, too."
-            raise Denied("A program may not do this", Phrase("it would approve something on the user's behalf"), hint)
+            raise Denied("Programs may not do this", Phrase("it would approve something on the user's behalf"), hint)
         if not wish.is_reading:
             await self._trail.record(Decision(wish.what, "yes", PROGRAM, self.name, verb=wish.verb, about=wish.about))
 
@@ -110,7 +110,7 @@ class RestApi:
             return problem_response(failed_by(error, had_revision="If-Match" in request.headers))
         except Exception:  # a bug of ours becomes a response, too
             logger.exception("%s %s failed", request.method, request.path)
-            return problem_response(Failed(500, "Something is wrong in Tooltray", "its log says what"))
+            return problem_response(Failed(500, "Internal error in Tooltray", "its log has the details"))
 
     # authentication
 
@@ -121,17 +121,17 @@ class RestApi:
             Failed: the interface is switched off, the request is for another host or from a foreign page, or has no valid token.
         """
         if not self._config.settings.publish.http.api.enabled:
-            raise Failed(404, "There is nothing at this path")
+            raise Failed(404, "Nothing found at this path")
         try:
             guard.check(request.headers)
         except Refused as refused:
             raise Failed(refused.status, "This request is not served", str(refused)) from None
         holder = self._holder(request)
         if not self._tokens.is_saved:
-            self._spawn(self._save_tokens(), name="tokens that have ended")
+            self._spawn(self._save_tokens(), name="close streams of ended tokens")
         if holder is None:
             hint = "`tooltray http api token` shows one; send it as `Authorization: Bearer TOKEN`."
-            raise Failed(401, "A token of the REST interface is needed", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+            raise Failed(401, "A token of the REST interface is required", hint=hint, headers={"WWW-Authenticate": "Bearer"})
         guard.welcome(request.transport)
         return holder
 
@@ -155,11 +155,11 @@ class RestApi:
         own, found = self._own.get(segments), operations_at(segments)
         methods = ["GET"] if own else list(found)
         if not methods:
-            raise Failed(404, "There is nothing at this path", hint=f"GET {OPENAPI_PATH} says what there is.")
+            raise Failed(404, "Nothing found at this path", hint=f"GET {OPENAPI_PATH} lists the paths.")
         if method == "OPTIONS":
             return web.Response(status=204, headers={**_HEADERS, "Allow": _allowed(methods)})
         if method not in methods:
-            raise Failed(405, "This method is not for this path", headers={"Allow": _allowed(methods)})
+            raise Failed(405, "This path does not allow this method", headers={"Allow": _allowed(methods)})
         if own:
             return await own(request, holder)
         operation, path = found[method]

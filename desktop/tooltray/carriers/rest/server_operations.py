@@ -41,10 +41,10 @@ _STATUS: dict[ServerState, Status] = {
 """Every other state is "disconnected"."""
 
 _REASONS = {
-    ServerState.STOPPED: "somebody stopped it",
-    ServerState.ON_DEMAND: "its first use starts it",
-    ServerState.WAITING: "it waits until a project is known",
-    ServerState.NEEDS_SIGN_IN: "it needs somebody to sign in",
+    ServerState.STOPPED: "it was stopped",
+    ServerState.ON_DEMAND: "it starts when used",
+    ServerState.WAITING: "it waits for a project",
+    ServerState.NEEDS_SIGN_IN: "it needs sign-in",
     ServerState.STARTING: "it is starting",
     ServerState.INSTALLING: "its packages are being downloaded",
     ServerState.RESTARTING: "it is being restarted",
@@ -91,7 +91,7 @@ def reason_of(server: ServerSnapshot) -> str:
     if server.problem:
         return str(server.problem)
     if server.is_disabled:
-        return "it is switched off in its settings"
+        return "it is disabled in its settings"
     return server.detail or _REASONS.get(server.state, "")
 
 
@@ -136,7 +136,7 @@ def read_given(given: Entry, name: str) -> JsonObject:
             raise Failed(422, "The body cannot be used", "type and transport differ; keep one of them")
         entry["type"] = entry.pop("transport")
     if unknown := sorted(entry.keys() - FIELDS):
-        raise Failed(422, "The body cannot be used", f"there is no field {', '.join(repr(field) for field in unknown[:5])}", WHAT_IT_TAKES)
+        raise Failed(422, "The body cannot be used", f"unknown field {', '.join(repr(field) for field in unknown[:5])}", WHAT_IT_TAKES)
     check_name(name, BUILTIN_NAMES)
     try:
         read_given_entry(name, entry)
@@ -240,9 +240,9 @@ async def _restart(call: Call) -> Restarting:
     """Begins a restart, whose progress shows in the server's state."""
     server = await _snapshot(call, call.arguments["name"])
     if server.origin == PROPOSED:
-        raise Denied(f"Server '{server.name}' does not run yet", "it waits for a person's yes")
+        raise Denied(f"Server '{server.name}' is not running yet", "it waits for the user's approval")
     if server.is_disabled:
-        raise Conflict(f"Server '{server.name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+        raise Conflict(f"Server '{server.name}' is disabled", "`disable` is true in its settings", "Enable it first.")
     call.spawn(with_current_asker(_restarted(call)), name=f"restart of {server.name}")
     return Restarting()
 
@@ -251,7 +251,7 @@ async def _restarted(call: Call) -> None:
     try:
         await call.verb()
     except TooltrayError as error:
-        logger.info("a restart asked for over REST has failed: %s", error)
+        logger.info("a restart requested over REST failed: %s", error)
 
 
 async def _snapshot(call: Call, name: str) -> ServerSnapshot:
@@ -259,7 +259,7 @@ async def _snapshot(call: Call, name: str) -> ServerSnapshot:
     for server in snapshot.servers:
         if server.name == name:
             return server
-    raise NotFound(f"There is no server '{name}'", hint="GET /api/mcp/servers says which there are.")
+    raise NotFound(f"Server '{name}' not found", hint="GET /api/mcp/servers lists them.")
 
 
 async def _shown(call: Call, name: str) -> ServerView:
@@ -272,7 +272,7 @@ async def _shown(call: Call, name: str) -> ServerView:
 def _text(given: JsonObject, member: str, default: str | None = None) -> str:
     value = given.pop(member, default)
     if not isinstance(value, str):
-        raise Failed(422, "The body cannot be used", f"{member}: must be a text")
+        raise Failed(422, "The body cannot be used", f"{member}: must be a string")
     return value
 
 

@@ -69,5 +69,5 @@ def find_format(name: str) -> ToolFormat:
         TooltrayError: the format does not exist.
     """
     if name not in FORMATS:
-        raise TooltrayError(f"there is no tool format '{name}'", f"there are {', '.join(FORMATS)}")
+        raise TooltrayError(f"tool format '{name}' not found", f"available: {', '.join(FORMATS)}")
     return FORMATS[name]

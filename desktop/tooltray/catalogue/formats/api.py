@@ -45,7 +45,7 @@ _OPENAI = {"chat": "openai_chat", "responses": "openai_responses"}  # the format
 
 def _of_openai(api: str) -> str:
     if api not in _OPENAI:
-        raise TooltrayError(f"OpenAI has no API '{api}' that takes tools", f"there are {' and '.join(_OPENAI)}")
+        raise TooltrayError(f"OpenAI has no API '{api}' that takes tools", f"available: {' and '.join(_OPENAI)}")
     return _OPENAI[api]
 
 

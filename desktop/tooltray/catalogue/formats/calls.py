@@ -54,7 +54,7 @@ class _Reader:
     def whole(self) -> object:
         value = self._value()
         if self._next():
-            self._refuse("nothing should follow the end")
+            self._refuse("unexpected text after the end")
         return value
 
     def _next(self) -> str:
@@ -78,7 +78,7 @@ class _Reader:
         self._open()
         while self._has_more("}", is_first=not members):
             if self._next() not in ("'", '"'):
-                self._refuse("a name in quotes is missing")
+                self._refuse("a quoted name is missing")
             name = self._string()
             if self._next() != ":":
                 self._refuse("a colon is missing")
@@ -104,15 +104,15 @@ class _Reader:
         if not is_first and self._next() == ",":
             self._at += 1
             if not self._next():
-                self._refuse("the text ends where more was to come")
+                self._refuse("the text ends too early")
         elif not is_first and self._next() not in ("", end):
             self._refuse("a comma or a closing bracket is missing")
         if self._next() and self._next() != end:
             return True
         if not self._next() and is_first:
-            self._refuse("the text ends where it had just begun")
+            self._refuse("the text ends right after this")
         if not self._next() and self._text.rstrip()[-1].isdigit():
-            self._refuse("the text ends, perhaps within a number")
+            self._refuse("the text ends, possibly within a number")
         self._at += 1
         self._depth -= 1
         return False
@@ -120,14 +120,14 @@ class _Reader:
     def _string(self) -> str:
         found = _TEXT.match(self._text, self._at)
         if found is None:
-            self._refuse("a text begins here that does not end")
+            self._refuse("this string is not closed")
         body = found["body"]
         if found["quote"] == "'":
             body = _QUOTED.sub(_requoted, body)
         try:
             value: str = json.loads(f'"{body}"', strict=False)
         except ValueError:
-            self._refuse("this text has an escape that JSON does not know")
+            self._refuse("this string has an escape that JSON does not allow")
         self._at = found.end()
         return value
 
@@ -137,7 +137,7 @@ class _Reader:
             return json.loads(number[0])
         word = _WORD.match(self._text, self._at)
         if word is None or word[0] not in _WORDS:
-            self._refuse("a value is missing" if word is None else f"{word[0]!r} is no value")
+            self._refuse("a value is missing" if word is None else f"{word[0]!r} is not a value")
         self._at = word.end()
         return _WORDS[word[0]]
 
@@ -175,7 +175,7 @@ def tool_call(call: Mapping[str, object], *, kind: str, id: object, arguments: o
 
 
 def no_call(kind: str, reason: str) -> TooltrayError:
-    return TooltrayError(f"this is no {kind}", reason)
+    return TooltrayError(f"this is not a {kind}", reason)
 
 
 def read_arguments(tool: str, given: object) -> JsonObject:
@@ -218,7 +218,7 @@ def _read(tool: str, text: str) -> object:
 
 
 def _no_object(tool: str, reason: str) -> TooltrayError:
-    return TooltrayError(f"the arguments for '{tool}' are no JSON object", reason, "Call the tool again with one JSON object.")
+    return TooltrayError(f"the arguments for '{tool}' are not a JSON object", reason, "Call the tool again with one JSON object.")
 
 
 def _kind(value: object) -> str:
@@ -227,4 +227,4 @@ def _kind(value: object) -> str:
 
 
 def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")

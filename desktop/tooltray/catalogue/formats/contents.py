@@ -13,7 +13,7 @@ from tooltray.foundation.snapshots.tools import MCPToolResponse
 from tooltray.foundation.verbs import JsonObject
 
 NOTHING_SAID = "(The tool returned nothing.)"
-TOO_DEEP = "(nested too deeply to be told)"
+TOO_DEEP = "(nested too deeply to be shown)"
 ERROR_PREFIX = "Error: "  # for formats without a flag for a failed call
 
 

@@ -167,7 +167,7 @@ def renamed(schema: Mapping[str, object], arguments: NameMap) -> JsonObject:
 def _name_of(definition: Mapping[str, object]) -> str:
     name = definition.get("name")
     if not isinstance(name, str):
-        raise TooltrayError("a tool's definition has no name", "`name` must be a text")
+        raise TooltrayError("a tool's definition has no name", "`name` must be a string")
     return name
 
 

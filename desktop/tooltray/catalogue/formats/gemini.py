@@ -40,7 +40,7 @@ class Gemini:
         """Reads a `functionCall`, or the part that contains it."""
         inner = call.get("functionCall", call.get("function_call", call))
         if not isinstance(inner, Mapping):
-            raise no_call(KIND, "its `functionCall` is no object")
+            raise no_call(KIND, "its `functionCall` is not an object")
         return tool_call(inner, kind=KIND, id=inner.get("id"), arguments=inner.get("args"))
 
     def response(self, response: MCPToolResponse) -> JsonObject:
@@ -363,4 +363,4 @@ def _described(schema: Schema) -> Iterator[str]:
         f"{key}: {short_json(schema[key])}" for key in _DESCRIBED if not isinstance(schema.get(key, True), bool) and schema[key] != {}
     )
     if schema.get("uniqueItems") is True:
-        yield "No entry twice."
+        yield "No duplicate entries."

@@ -69,14 +69,13 @@ def instructions(told: Introduced) -> str:
     lines += [] if told.is_search else names
     if told.on_demand:
         named = _listed([f"{server} ({tool})" for server, tool in told.on_demand.items()])
-        lines.append(
-            f"Loaded on demand, by calling the tool in brackets or any of their tools by name: {named}. Their tools are not listed before."
-        )
+        how = "Loaded on demand, by calling the tool in brackets or any of their tools by name"
+        lines.append(f"{how}: {named}. Their tools are not listed until then.")
     if told.find:
         what = "The servers' tools are not listed" if told.is_search else "Not all tools are listed"
         lines.append(f"{what}: {told.find} finds them, {told.call} calls them.")
     if told.about:
-        lines.append(f"{' and '.join(told.about)} {'tells' if len(told.about) == 1 else 'tell'} what runs.")
+        lines.append(f"{' and '.join(told.about)} {'shows' if len(told.about) == 1 else 'show'} what runs.")
     said = {server: told.said[server] for server in told.servers if told.said.get(server)}
     if not told.is_search:
         return "\n\n".join(["\n".join(lines), *_blocks(shared_out(said))])
@@ -86,7 +85,7 @@ def instructions(told: Introduced) -> str:
 
 
 def _blocks(said: Mapping[str, str]) -> list[str]:
-    return [f"What {server} says of itself:\n{_indented(text)}" for server, text in said.items()]
+    return [f"Instructions of {server}:\n{_indented(text)}" for server, text in said.items()]
 
 
 def shared_out(texts: Mapping[str, str], room_bytes: int = OWN_WORDS_BYTES) -> dict[str, str]:
@@ -166,7 +165,7 @@ class ServerInstructions:
         text = shortened(said.strip(), KEPT_BYTES)
         if self._said.get(server.name, (server.config_hash, "")) != (server.config_hash, text):
             save = partial(self._catalogues.save, server.name, server.config_hash, [dump(text)], kind=INSTRUCTIONS)
-            self._spawn(finish_in_thread(save), name=f"keep what '{server.name}' says of itself")
+            self._spawn(finish_in_thread(save), name=f"save the instructions of '{server.name}'")
         self._said[server.name] = server.config_hash, text
 
     def _on_servers_configured(self, event: ServersConfigured) -> None:
@@ -234,7 +233,7 @@ class ServerDeclarations:
             return
         others = {} if era in before else before  # the program has changed; the other era is unknown again
         self._kept[server.name] = known = server.config_hash, {**others, era: now}
-        self._spawn(self._save(server.name, *known), name=f"keep what '{server.name}' declares")
+        self._spawn(self._save(server.name, *known), name=f"save the capabilities of '{server.name}'")
 
     async def _save(self, server: str, config_hash: str, eras: dict[str, Declarations]) -> None:
         async with self._saving:  # saves are written in their order

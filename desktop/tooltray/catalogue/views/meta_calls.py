@@ -30,8 +30,7 @@ from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
 NOTE_OF_PASSING = (
-    "This connection shows no client token, so each request stands for itself and these tools will not be listed. "
-    "Call them by name, or with call_tool."
+    "This connection has no client token and so no session: these tools will not be listed. Call them by name, or with call_tool."
 )
 LISTS_WAIT_S = 20.0  # for the first lists of a server that runs; clients give a call longer
 
@@ -107,13 +106,13 @@ class Activation:
             raise TooltrayError(str(load(paused().error)["message"]))
         managed = self._servers.find(server)
         if managed is None:
-            raise NotFound(f"there is no server '{server}' any more", message="list_servers tells which there are")
+            raise NotFound(f"server '{server}' no longer exists", message="list_servers lists the servers")
         await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
         await self._wait_for_lists(managed)
         if managed.client_for(exchange.era, exchange.session) is None:
             state = exchange.session.state
-            why = state.words(managed.problem) if managed.problem else "it ended while it was being activated"
-            raise TooltrayError(f"server '{server}' is not running", f"{why.rstrip('.')}. Call again to try once more.")
+            why = state.words(managed.problem) if managed.problem else "it ended during activation"
+            raise TooltrayError(f"server '{server}' is not running", f"{why.rstrip('.')}. Call again to retry.")
         return await self._answer.of(server, exchange)
 
     async def _wait_for_lists(self, managed: ManagedServer) -> None:
@@ -123,7 +122,7 @@ class Activation:
                 await self._offers.listed(managed).wait()
         except TimeoutError:
             if not self._tools.is_listed(managed.name):
-                title = f"server '{managed.name}' runs, but has not said which tools it has within {self._lists_wait_s:g} s"
+                title = f"server '{managed.name}' is running, but has not listed its tools within {self._lists_wait_s:g} s"
                 raise TooltrayError(title, "Call again later.") from None
 
 
@@ -172,7 +171,7 @@ class MetaCalls:
     async def _activate(self, server: str, exchange: Exchange) -> Envelope:
         state, era = exchange.session.state, exchange.era
         if not self._views.reaches(state, server) or state.server not in (None, server):
-            return meta_tools.refusal(TooltrayError(f"server '{server}' is not among those that this session has"), era)
+            return meta_tools.refusal(TooltrayError(f"server '{server}' is not available in this session"), era)
         try:
             loaded = await self._activation.load(server, exchange)
         except TooltrayError as error:
@@ -201,9 +200,9 @@ class MetaCalls:
         if inner_head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
         if self._hub_tools.key(inner_head.name, exchange.session.state.server) == meta_tools.CALL_KEY:
-            problem = TooltrayError(f"{exchange.head.name} cannot call itself", "name the tool that is to be called")
+            problem = TooltrayError(f"{exchange.head.name} cannot call itself", "name the tool to call")
             return meta_tools.refusal(problem, exchange.era)
         if not self._hub_tools.is_for_models(inner_head.name, exchange.session.state.server):
-            problem = TooltrayError(f"{inner_head.name} is for the views of its server alone", message="find_tools tells which there are")
+            problem = TooltrayError(f"{inner_head.name} is only for the views of its server", message="find_tools finds the tools")
             return meta_tools.refusal(problem, exchange.era)
         return await self._call(exchange.child(request=inner, head=inner_head))

@@ -28,8 +28,8 @@ FIND, CALL, READ = "find_tools", "call_tool", "read_result"
 ACTIVATE = "activate_"  # before the name of a server
 MOST_NAMED = 5  # tools in the description of a server; listing all would cost the tokens that activation saves
 NOTHING_FOUND = (
-    "No tool has these words. Say in other or fewer ones what is to be done and with what, such as 'read file', in English too. An empty "
-    "query gives the first tools by name."
+    "No tool matches these words. Use other or fewer words for the action and its object, such as 'read file', also in English. An empty "
+    "query returns the first tools by name."
 )
 FOUND_BY_DEFAULT, MOST_FOUND = 10, 50
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -38,7 +38,7 @@ _FIND_SCHEMA = {
     "type": "object",
     "properties": {
         "query": {"type": "string", "description": "What the tool should do, in a few words"},
-        "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": FOUND_BY_DEFAULT, "description": "At most so many"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FOUND, "default": FOUND_BY_DEFAULT, "description": "Maximum number"},
     },
     "required": ["query"],
     "additionalProperties": False,
@@ -47,7 +47,7 @@ _CALL_SCHEMA = {
     "type": "object",
     "properties": {
         "name": {"type": "string", "description": "The tool's name, as find_tools or an activate tool gave it"},
-        "arguments": {"type": "object", "description": "What the tool's inputSchema asks for"},
+        "arguments": {"type": "object", "description": "As the tool's inputSchema requires"},
     },
     "required": ["name"],
     "additionalProperties": False,
@@ -55,15 +55,15 @@ _CALL_SCHEMA = {
 
 
 _READ_WHAT = (
-    "Reads more of a result that was too large and was cut: its handle stands at the end of what you got. With the handle alone it gives "
-    "the beginning; give offset to go on, or one of lines and grep. Each answer says how to go on."
+    "Reads more of a result that was cut because it was too large; its handle is at the end of the cut result. With only the handle it "
+    "returns the beginning; give offset to continue, or one of lines and grep. Each answer shows how to continue."
 )
 _READ_SCHEMA = {
     "type": "object",
     "properties": {
-        "handle": {"type": "string", "description": "As the cut result names it"},
-        "part": {"type": "integer", "minimum": 1, "description": "Which part of the result, where it has several; default: the first"},
-        "offset": {"type": "integer", "minimum": 0, "description": "From this byte on"},
+        "handle": {"type": "string", "description": "As at the end of the cut result"},
+        "part": {"type": "integer", "minimum": 1, "description": "Which part of the result, if it has several; default: the first"},
+        "offset": {"type": "integer", "minimum": 0, "description": "Start at this byte"},
         "lines": {"type": "string", "description": "These lines, from 1: 100-200, 100- or 100"},
         "grep": {"type": "string", "description": "Only lines with these words, each with its number; plain words, no pattern"},
     },
@@ -177,9 +177,9 @@ def inner_call(request: Envelope) -> Envelope:
     given = _opened(members.get("arguments", NOTHING))
     name, arguments = given.get("name", NOTHING), _unquoted(given.get("arguments", Raw(b"{}")))
     if not bytes(name).startswith(b'"'):
-        raise TooltrayError("call_tool needs the name of a tool", hint="find_tools tells which there are.")
+        raise TooltrayError("call_tool needs the name of a tool", hint="find_tools finds the tools.")
     if not bytes(arguments).startswith(b"{"):
-        raise TooltrayError("call_tool needs the arguments as an object", "the tool's inputSchema says what stands in it")
+        raise TooltrayError("call_tool needs the arguments as an object", "see the tool's inputSchema")
     return msgspec.structs.replace(request, params=closed(members | {"name": name, "arguments": arguments}))
 
 

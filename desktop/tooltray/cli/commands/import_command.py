@@ -17,7 +17,7 @@ from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S, SecretPlace
 from tooltray.cli.hubs import RunningHub, any_hub, running_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.server_commands.servers_command import events_shown
-from tooltray.cli.speech import tr
+from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line, to_json
 from tooltray.cli.values import STDIN, is_path
 from tooltray.foundation.errors import TooltrayError
@@ -338,7 +338,7 @@ def _preview_then(
             print(tr("Nothing was changed."))
             return 1
         done = with_secrets(home, lambda hub: hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S))  # no lock was held meanwhile
-    return answer(args, {"changes": done, "done": True}, "Done.", *_secret_lines(done))
+    return answer(args, {"changes": done, "done": True}, tr("Done."), *_secret_lines(done))
 
 
 def _secret_lines(changes: Sequence[SetupChange]) -> list[str]:
@@ -347,9 +347,9 @@ def _secret_lines(changes: Sequence[SetupChange]) -> list[str]:
 
 
 def _line(change: SetupChange) -> str:
-    subject = {"server": "", "default": "", "setting": "setting ", "secret": "secret "}[change.subject]
-    detail = f": {change.detail}" if change.detail else ""
-    return f"  {CHANGE_SIGNS[change.kind]} {clean_line(subject + change.name + detail)}"
+    names = {"setting": tr("setting {name}", name=change.name), "secret": tr("secret {name}", name=change.name)}
+    detail = f": {say(change.detail)}" if change.detail else ""
+    return f"  {CHANGE_SIGNS[change.kind]} {clean_line(names.get(change.subject, change.name) + detail)}"
 
 
 def _write(path: Path, text: str, *, may_replace: bool) -> None:

@@ -151,7 +151,7 @@ class PublishedNames:
             write_atomically(self._path, data)
         except (OSError, TooltrayError) as error:
             if not self._is_failing:  # logged once, not with every list of tools
-                logger.warning("tool names cannot be kept in %s, and may change at the next start: %s", self._path, error)
+                logger.warning("tool names cannot be saved in %s, and may change at the next start: %s", self._path, error)
             self._is_saved, self._is_failing = False, True
         else:
             self._is_saved, self._is_failing = True, False

@@ -18,7 +18,14 @@ from tooltray.foundation.confirm_widening import (
 )
 from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.approvals import TAKEN_BACK, ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
+from tooltray.foundation.snapshots.approvals import (
+    UNTIL_REVOKED,
+    ApprovalSnapshot,
+    GrantSnapshot,
+    RulePreview,
+    ServerPermissions,
+    ToolChange,
+)
 from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.foundation.verbs import JsonObject, verb
 
@@ -280,7 +287,7 @@ async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: ob
 
 def _end_words(expires_in_s: float | None, until: str) -> dict[str, object]:
     """Returns how long a grant lasts, even if it never ends, since the user has to read it before consenting."""
-    return {"expires_in_s": expires_in_s, "until": until or (TAKEN_BACK if expires_in_s is None else "")}
+    return {"expires_in_s": expires_in_s, "until": until or (UNTIL_REVOKED if expires_in_s is None else "")}
 
 
 def _about(grant: GrantSnapshot) -> dict[str, object]:

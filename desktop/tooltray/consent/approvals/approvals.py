@@ -194,7 +194,7 @@ class Approvals:
             if before is None and now.route.mark != call.route.mark:
                 before = definition_text(call.route.definition)
             call = now
-        return refused(f"the tool '{call.shown_tool}' changes while a person is asked about it; it was not called")
+        return refused(f"the tool '{call.shown_tool}' changed while the user was asked about it; it was not called")
 
     async def _release(self, by: str) -> None:
         """Allows other waiting calls that a lasting approval covers as well."""
@@ -243,10 +243,10 @@ class Approvals:
         if answer == UNASKED:
             return self._pending.refuse(call, "Its AI client was asked, and no one answered there")
         if answer == EXPIRED:
-            return self._pending.refuse(call, f"A person was asked, and no one answered within {WAIT_S:.0f} s")
+            return self._pending.refuse(call, f"The user was asked, and did not answer within {WAIT_S:.0f} s")
         if answer == TOO_MANY:
-            return refused("too many calls wait for a person's yes already; call again when some are answered")
-        return refused(f"the person refused this call of '{call.shown_tool}'")
+            return refused("too many calls already wait for approval; call again when some are answered")
+        return refused(f"the user declined this call of '{call.shown_tool}'")
 
     # questions and answers
 
@@ -292,7 +292,7 @@ class Approvals:
         _check_answer(question, answer)
         is_waiting = question.kind is CALL
         if not is_waiting and answer != REFUSE and (id := self._pending.refresh(question)) != question.id:
-            hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
+            hint = f"Review it again: tooltray approve {id}" if id else "It runs without asking now: call again."
             raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
         question.is_being_answered = True
         try:
@@ -317,8 +317,8 @@ def _check_answer(question: PendingCall, answer: str) -> None:
     choices = (*question.view.choices, *(each.answer for each in question.view.rules))
     if answer not in (REFUSE, *choices):
         options = ", ".join((*choices, REFUSE))
-        reason = "nothing here can tell when the screen locks, or it is locked now" if answer == LOCK else ""
-        raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", reason, f"Answer with one of {options}.")
+        reason = "the screen lock cannot be detected, or the screen is locked now" if answer == LOCK else ""
+        raise TooltrayError(f"'{suspicion.visible(answer)}' is not an answer to this call", reason, f"Answer with one of {options}.")
 
 
 def _is_users_own(exchange: Exchange) -> bool:

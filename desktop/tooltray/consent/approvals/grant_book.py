@@ -327,14 +327,14 @@ class GrantBook:
         gone = {grant.id for grant in self._live.all() if is_gone(grant.server)}
         if gone:
             self._live.forget(gone)
-            self._spawn(self._forget(), name="grants of servers that are gone")
+            self._spawn(self._forget(), name="revoke the grants of removed servers")
 
     async def _forget(self) -> None:
         async with self._lock:
             try:
                 await self._write(self._live.all())
             except TooltrayError as error:
-                logger.warning("what was allowed of servers that are gone could not be taken back: %s", error)
+                logger.warning("the grants of removed servers could not be revoked: %s", error)
 
     def _on_tool_list_changed(self, event: ToolListChanged) -> None:
         if any(grant.server == event.server for grant in self._live.all()):

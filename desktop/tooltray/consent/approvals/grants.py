@@ -193,7 +193,7 @@ def grant_store(path: Path) -> KeptFile[KeptGrants]:
         KeptGrants,
         most_bytes=LARGEST_BYTES,
         unread=Phrase("what you allowed for longer than one call cannot be read, so none of it counts"),
-        remedy="Calls ask again; answer with 'always' what you allow.",
+        remedy="Calls ask again; answer with 'always' where you allow them.",
         unsaved=Phrase("what is allowed cannot be saved"),
     )
 

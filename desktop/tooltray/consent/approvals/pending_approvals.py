@@ -137,7 +137,7 @@ class PendingApprovals:
 
     # calls that were refused
 
-    def refuse(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
+    def refuse(self, call: AskedCall, how: str = "The user cannot be asked here") -> Envelope:
         """Refuses a call without the user's answer, and remembers it as a question that the user can still answer. The text is for a model:
         it names the question, but no command with which a model with a shell could answer it.
 
@@ -152,7 +152,7 @@ class PendingApprovals:
             return refused(f"{declined}; do not call it again unless the user asks for it. It waits in Tooltray as {question.id}.")
         why = call.decision.message
         if before is not None:
-            why = f"the tool '{call.shown_tool}' is defined in another way than when it was allowed"
+            why = f"the tool '{call.shown_tool}' has changed since it was allowed"
         if before == definition_text(call.route.definition):
             why = f"'{call.shown_tool}' was allowed, but {OTHER_SETTINGS}"
         return refused(f"{why}. {how}. {waits}")

@@ -158,7 +158,7 @@ def _why(call: AskedCall, before: str | None, *, is_new_read: bool) -> str:
     if before is not None and before == definition_text(call.route.definition):
         return OTHER_SETTINGS
     if before is not None:
-        return Phrase("the tool is defined in another way than when it was allowed or shown")
+        return Phrase("the tool has changed since it was allowed or shown")
     if call.decision.flow:
         return call.decision.flow
     if call.decision.is_excepted:
@@ -197,7 +197,7 @@ LONGEST_IN_FORM = 4_000  # characters
 TITLES = {
     REFUSE: "No",
     ONCE: "Yes, this once",
-    LIKE: "Yes, and the like of it for some seconds",
+    LIKE: "Yes, and similar calls for some seconds",
     SESSION: "Yes, for this session",
     HOUR: "Yes, for an hour",
     DAY: "Yes, for a day",

@@ -56,7 +56,7 @@ def words(rule: CallRule) -> str:
 def brief(rule: CallRule) -> str:
     """Returns how a rule differs from others that were made of the same call: "`git status` with more words, in /code/p"."""
     parts: list[str] = [text for each in rule.arguments.values() if (text := _brief(each))]
-    return _joined(parts) if parts else Phrase("whatever it is called with") if rule.others != "asked" else Phrase("without arguments")
+    return joined(parts) if parts else Phrase("whatever it is called with") if rule.others != "asked" else Phrase("without arguments")
 
 
 def _brief(condition: Condition) -> str:
@@ -142,7 +142,8 @@ def _value(value: object) -> str:
     return visible(text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + "…")
 
 
-def _joined(parts: Iterable[str]) -> str:
+def joined(parts: Iterable[str]) -> str:
+    """Joins parts, at least one, with commas into a text that can be translated."""
     first, *others = parts
     for other in others:
         first = Phrase("{one}, {other}", one=first, other=other)
@@ -151,7 +152,7 @@ def _joined(parts: Iterable[str]) -> str:
 
 def _all(parts: Iterable[str]) -> str:
     *others, last = parts
-    return Phrase("{one}, and {other}", one=_joined(others), other=last) if others else last
+    return Phrase("{one}, and {other}", one=joined(others), other=last) if others else last
 
 
 def _alternatives(parts: Iterable[str]) -> str:

@@ -63,7 +63,7 @@ class KeptSkills(msgspec.Struct):
 
 def skill_store(path: Path) -> KeptFile[KeptSkills]:
     """Reads the file of one home; all skills count as new if it cannot be read."""
-    unread = "what is known of skills cannot be read"
+    unread = "the saved skills cannot be read"
     unsaved = Phrase("what is allowed cannot be saved")
     store = KeptFile(path, KeptSkills, most_bytes=LARGEST_BYTES, unread=unread, remedy="", unsaved=unsaved)
     if store.problem:
@@ -106,7 +106,7 @@ class SkillBook:
             else:
                 self._now[server, uri] = skill
         if is_new:
-            self._spawn(self._save(), name=f"keep what the skills of '{server}' are")
+            self._spawn(self._save(), name=f"save the skills of '{server}'")
         if before != self._held_marks(server):
             self._bus.publish(GrantsChanged())
 
@@ -167,7 +167,7 @@ class SkillBook:
         try:
             await self._write()
         except TooltrayError as error:
-            logger.warning("what skills are cannot be kept: %s", error)
+            logger.warning("the skills could not be saved: %s", error)
 
     async def _write(self) -> None:
         """
@@ -185,7 +185,7 @@ class SkillBook:
             for key in [key for key in self._now if key[0] == server]:
                 del self._now[key]
         if gone:
-            self._spawn(self._save(), name="skills of servers that are gone")
+            self._spawn(self._save(), name="drop the skills of removed servers")
 
 
 def _seen(skill: Skill, *, with_text: bool = True) -> SeenSkill:

@@ -314,7 +314,9 @@ class Skills:
                 del self._told[old]
             hint = Phrase("It was not given to the AI client. Ask the server's maker, or switch the skill off.")
             self._bus.publish(ProblemReported(Problem(title, f"{visible(uri)}: {fault}", hint), server))
-        return failure(INTERNAL_ERROR, f"{visible(uri)} of server '{server}' does not fit the entry of its skill, and is refused: {fault}")
+        return failure(
+            INTERNAL_ERROR, f"{visible(uri)} of server '{server}' does not match the entry of its skill, and is refused: {fault}"
+        )
 
     # URIs that AI clients know
 
@@ -359,8 +361,8 @@ async def _fault(reply: Envelope, uri: str, file: SkillFile) -> str:
 def _held(server: str, skill: Skill) -> Envelope:
     return failure(
         CONNECTION_CLOSED,
-        f"the skill '{skill.name}' of server '{server}' is another one than it was, and is held until a person has looked at the"
-        " change. Ask the user to look at it in Tooltray, under Permissions",
+        f"the skill '{skill.name}' of server '{server}' has changed, and is blocked until the user reviews the change. "
+        "Ask the user to look at it in Tooltray, under Permissions",
     )
 
 

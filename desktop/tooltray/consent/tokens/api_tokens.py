@@ -129,7 +129,7 @@ def _read(path: Path) -> str:
     if sys.platform != "win32" and (status.st_mode & OF_OTHERS or status.st_uid != os.getuid()):
         raise ValueError("other users of this machine could read it")
     if not _TOKEN.fullmatch(text):
-        raise ValueError("what is in it is no token")
+        raise ValueError("its content is not a token")
     return text
 
 

@@ -129,7 +129,7 @@ class FileHistory:
                 write_atomically(self._folder / f"{self._prefix(path)}{_in_order(self._clock())}", kept)
                 self._prune(path)
         except OSError as error:
-            logger.info("what was in %s is not kept: %s", path, error.strerror or error)
+            logger.info("the previous content of %s was not saved: %s", path, error.strerror or error)
 
     def versions(self, path: Path) -> list[Path]:
         """Returns the versions of one file, oldest first."""

@@ -274,5 +274,5 @@ def _unescaped(found: re.Match[str]) -> str:
     if two or four:
         return chr(int(two or four, 16))
     if one in "xu" or (one[-1] in "0123456789" and one != "0"):
-        raise ValueError("an escape that there is not")
+        raise ValueError("an invalid escape")
     return _SHORT.get(one, one)

@@ -1,7 +1,7 @@
-"""Proves that a change of a text has changed one member of its document and nothing else.
+"""Checks that an edit of a text changed only one member of its document.
 
-Documents are what the parsers return. In a list, a key stands for the item with that `name`, because some programs write their servers as a
-list.
+The documents before and after the edit come from a parser. Some programs write their servers as a list: there, a key
+means the item with that `name`.
 """
 
 import copy

@@ -155,7 +155,7 @@ class _Scanner:
         return Pair(path, len(keys), start, value, self._at, pairs)
 
     def _value(self, path: Keys, depth: int) -> list[Pair] | None:
-        """Moves behind a value; returns its pairs if it is an inline table."""
+        """Skips a value; returns its pairs if it is an inline table."""
         if depth > MAX_DEPTH:
             raise CannotRead(Phrase("it is nested too deeply"), self._at)
         match self._text[self._at]:

@@ -116,7 +116,7 @@ class _Watch:
             OSError,
             RuntimeError,
         ) as error:  # the system's limit of watches is reached, or there are none (a RuntimeError of watchfiles)
-            logger.warning("files are looked at every %s s: the system cannot watch them (%s)", POLL_S, error)
+            logger.warning("files are polled every %s s: the system cannot watch them (%s)", POLL_S, error)
             self._poll()
         finally:
             self._call(self._ended.set)

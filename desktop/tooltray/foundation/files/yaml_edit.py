@@ -94,7 +94,7 @@ def check_brackets(text: str) -> None:
     """Counts open brackets before the text is parsed; those in quoted texts and comments count, too.
 
     Raises:
-        CannotRead: more are open at one point than any configuration has.
+        CannotRead: more brackets are open at one point than in any real configuration.
     """
     depth = 0
     for bracket in _BRACKET.finditer(text):

@@ -101,7 +101,7 @@ class HubRunning(TooltrayError):
         """
         where = f"on {machine}" if machine else f"pid {pid}" if pid else ""
         hint = CUT_OFF if is_cut_off else STOP_THERE if machine else "Stop it with `tooltray stop`."
-        super().__init__("another hub of this home is running", where, hint)
+        super().__init__("another Tooltray with this home is running", where, hint)
         self.pid, self.machine = pid, machine
 
 

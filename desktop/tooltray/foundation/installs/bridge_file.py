@@ -21,10 +21,10 @@ NO_INSTALLATION = -32000
 _HEAD = """\
 #!/bin/sh
 # Made by Tooltray. AI clients start this file; it starts the bridge of the installation in use, or else of another one.
-# Look at it and mend it with `tooltray doctor`; choose an installation with `tooltray bridge use`.
+# Check and repair it with `tooltray doctor`; choose an installation with `tooltray bridge use`.
 """
 _TAIL = """\
-# none of them is there: answer, so that the AI client says what to do
+# none of them exists: answer, so that the AI client shows what to do
 while IFS= read -r line || [ -n "$line" ]; do
     case $line in *'"method"'*) ;; *) continue ;; esac
     case $line in *'"id":'*) ;; *) continue ;; esac
@@ -38,7 +38,7 @@ while IFS= read -r line || [ -n "$line" ]; do
 done
 """
 MESSAGE = (
-    "No installation of Tooltray is there any more. Install Tooltray again, or remove this entry from the AI client. "
+    "Tooltray is not installed any more. Install Tooltray again, or remove this entry from the AI client. "
     "If it is installed, start it once, or run: tooltray doctor"
 )
 _OLD = ".old"  # in the names of launchers that ran when another one took their place

@@ -47,7 +47,7 @@ if sys.platform == "win32":  # pragma: no cover - one branch per platform
             job = Job(may_leave=True)
             job.take_this_process()
         except OSError as error:
-            logging.getLogger(__name__).warning("servers will outlive a hub that is ended by force: %s", error.strerror)
+            logging.getLogger(__name__).warning("servers will keep running if Tooltray is killed: %s", error.strerror)
             return
         _jobs.append(job)
 

@@ -12,7 +12,7 @@ CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
 """The approvals of a call: only for it; for similar calls for some seconds; for its tool for the session, an hour, a day, until the screen
 locks, or until it is revoked; for all tools of its server that read."""
 
-TAKEN_BACK = "taken back"
+UNTIL_REVOKED = "revoked"
 """`until` of a decision: the approval lasts until it is revoked."""
 
 RuleJson = JsonMapping

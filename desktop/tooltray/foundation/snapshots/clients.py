@@ -83,7 +83,7 @@ class ApiTokenSnapshot(msgspec.Struct, frozen=True):
     name: str
     scope: str  # "read", "call" or "manage", each with what those before it may
     created_at: float = 0.0  # unix seconds; 0: unknown
-    expires_at: float | None = None  # None: it lasts until it is taken back
+    expires_at: float | None = None  # None: it lasts until it is revoked
     is_ended: bool = False  # that time has come: it opens nothing any more
     is_trusted: bool = False  # it may also approve calls, trust servers and allow folders
     is_default: bool = False  # it can be shown again

@@ -85,7 +85,7 @@ class RegistryUpdate(msgspec.Struct, frozen=True):
     """A server whose pinned version is older than the registry's newest.
 
     Attributes:
-        tools: lines that describe known changes of its tools; the rest is known when it starts.
+        tools: one line for each known change of its tools; further changes are found when the server starts.
     """
 
     server: str

@@ -13,7 +13,7 @@ from tooltray.foundation.verbs import JsonMapping
 
 
 class ServerState(Enum):
-    """The state of one server. `instance_status` has the table of which state may follow which."""
+    """The state of one server. The table of transitions is in `instance_status`."""
 
     STOPPED = "stopped"  # a person stopped or disabled it
     ON_DEMAND = "on_demand"  # not running; its first use starts it

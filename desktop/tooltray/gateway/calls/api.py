@@ -191,7 +191,7 @@ class PromptsApi:
         request = Envelope(method="prompts/get", params=dump({"name": name, "arguments": dict(arguments or {})}))
         exchange = Exchange(request, Head(name=name), self._caller, self._held, None, self._caller.name)
         reply = await self._prompts.get(exchange, on_used=lambda server: self._guard.note_other(server, self._caller.state))
-        return checked_result(reply, f"the prompt '{name}' could not be got")
+        return checked_result(reply, f"the prompt '{name}' could not be fetched")
 
     @verb("call")
     async def complete_prompt(self, name: str, argument: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:

@@ -178,10 +178,10 @@ def _ambiguous(claimed: Claimed, method: str) -> Envelope:
     """Returns the error for a method that may be meant for several servers; "method not found" if no server claims it by name."""
     names = ", ".join(f"'{server.name}'" for server in claimed.servers)
     first = claimed.servers[0].name
-    how = f"reach one of them by itself: at /servers/{quote(first, safe='')}/mcp, or with `tooltray-bridge --server {quoted(first)}`"
+    how = f"connect to one of them directly: at /servers/{quote(first, safe='')}/mcp, or with `tooltray-bridge --server {quoted(first)}`"
     if claimed.is_by_name:
         return failure(INVALID_PARAMS, f"several servers have {method}: {names}; {how}")
-    return failure(METHOD_NOT_FOUND, f"Method not found; several servers have extensions that may know it: {names}; {how}", method)
+    return failure(METHOD_NOT_FOUND, f"Method not found; several servers have extensions that may define it: {names}; {how}", method)
 
 
 def _read(params: Raw, member: str) -> str | None:

@@ -120,7 +120,7 @@ class ExtensionListens:
     async def _follow(self, stream: _Stream, client: McpClient) -> None:
         over = await client.dispatcher.calls.outcome(stream.pending)
         if over.error:
-            logger.info("'%s' does not listen for extensions: %s", client.name, bytes(over.error).decode(errors="replace"))
+            logger.info("'%s' refuses subscriptions to extensions: %s", client.name, bytes(over.error).decode(errors="replace"))
 
     def _on_ended(self, stream: _Stream, client: McpClient, task: "asyncio.Task[None]") -> None:
         self._streams.pop((client, bytes(stream.pending.id)), None)
@@ -161,7 +161,7 @@ def _honored(params: Raw) -> dict[str, object]:
 
 
 class ClientListens:
-    """The listens of modern clients. Belongs to the engine's loop; has no state of its own.
+    """The `subscriptions/listen` requests of modern clients. Belongs to the engine's loop; has no state of its own.
 
     Attributes:
         extensions: those for extensions.

@@ -51,7 +51,7 @@ class Completion:
         request = exchange.request
         ref, kind, name = _read_ref(request.params)
         if not kind:
-            return failure(INVALID_PARAMS, "Invalid request parameters: they refer to nothing that could be completed")
+            return failure(INVALID_PARAMS, "Invalid request parameters: their ref cannot be completed")
         find = self._prompts.target if kind == PROMPT else self._resources.completion_target
         target = await find(name, is_reached=is_reached)
         managed = self._servers.find(target[0]) if target and is_reached(target[0]) else None
@@ -128,7 +128,7 @@ class OfferRequests:
         return partial(self._views.reaches, state), partial(self._uses.used, state)
 
     async def _list(self, exchange: Exchange) -> Envelope:
-        """Answers with a list of all servers, or of those that are shown."""
+        """Answers a list request with the joined lists of the servers that the session sees."""
         if is_continued(exchange):
             return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return in_era(exchange, await self._listing(exchange.request.method, exchange))
@@ -150,7 +150,7 @@ class OfferRequests:
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
 
     def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
-        """Returns the connections of the client's era, for servers that have one per era and whose shared lists come from the other era."""
+        """Returns the connections in the client's era, for servers with a connection per era whose shared lists come from the other era."""
         copies = {server.name: (server.client_for(exchange.era), server.client) for server in self._servers}
         return {name: client for name, (client, first) in copies.items() if client and client is not first}
 

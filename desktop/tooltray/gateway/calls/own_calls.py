@@ -136,8 +136,8 @@ class OwnCalls:
 
 ANSWER_WAIT_S = 600.0  # seconds; the user may be away for a while, but the waiting call must end
 MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # waiting questions; the window shows one at a time
-NOBODY_THERE = "nobody can be asked: no AI client of this call takes questions, and no Tooltray window is there to show them"
-TOO_MANY = "too many questions wait for the person already"
+NOBODY_THERE = "the user cannot be asked: the AI client of this call supports no elicitation, and no Tooltray window is open"
+TOO_MANY = "too many questions already wait for the user"
 ID_BYTES = 16
 ACTIONS = ("accept", "decline", "cancel")
 DESK = "tooltray"  # the journal's word for the asked user at the desktop
@@ -200,9 +200,9 @@ class Elicitations:
         """
         question = self._inbox.find(SERVER_QUESTION, id)
         if question is None or not question.is_open:
-            raise NotFound("This question has ended", "the server does not wait for the answer any more")
+            raise NotFound("This question has ended", "the server no longer waits for the answer")
         if action not in ACTIONS:
-            raise TooltrayError(f"'{action}' is no answer", hint=f"Answer with one of {', '.join(ACTIONS)}.")
+            raise TooltrayError(f"'{action}' is not an answer", hint=f"Answer with one of {', '.join(ACTIONS)}.")
         if action == "accept" and question.view.mode == "form":
             if not _fits(question.view, content):
                 raise TooltrayError("This answer does not fit the question", "it lacks a value, or has one that was not asked for")
@@ -301,7 +301,7 @@ class TryCaller:
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         if self._ask is None or method != ELICITATION:
-            return failure(METHOD_NOT_FOUND, f"nobody can answer {method} here")
+            return failure(METHOD_NOT_FOUND, f"no client can answer {method} here")
         return await self._ask(params)
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:

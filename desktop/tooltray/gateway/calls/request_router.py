@@ -240,7 +240,7 @@ def _no_method(exchange: Exchange) -> Envelope:
 
 
 def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
-    """Returns the caching hints of a list whose pages become one: from the page that is stale first, and private if any page is."""
+    """Returns the caching hints for joined pages: `ttlMs` of the page that becomes stale first, and private if any page is."""
     if "ttlMs" not in first:
         return {}
     stale_first = min(first, page, key=lambda members: _milliseconds(members.get("ttlMs", NOTHING)))

@@ -53,7 +53,7 @@ class ServerLimits:
             queue = self._queues[server] = _Queue(partial(self._config, server), self._deadlines, self._now)
         if not exchange.head.request_state:
             if queue.is_full:
-                return failure(INTERNAL_ERROR, f"{MOST_WAITING:,} calls of server '{server}' are waiting already; call again later")
+                return failure(INTERNAL_ERROR, f"{MOST_WAITING:,} calls of server '{server}' are already waiting; call again later")
             await queue.turn(exchange)
         queue.working += 1
         try:

@@ -171,7 +171,7 @@ class Subscriptions:
             try:
                 client = await managed.running(era, timeout_s=START_WAIT_S, session=session)
             except TooltrayError as error:
-                logger.info("updates of '%s' are not told: %s", managed.name, error)
+                logger.info("updates of '%s' cannot be forwarded: %s", managed.name, error)
         if client:
             await self._settle(managed, client)
 
@@ -183,7 +183,7 @@ class Subscriptions:
         replies = await asyncio.gather(*(self._place(client, uri) for uri in sorted(wanted - has)))
         for reply in replies:
             if reply.error:
-                logger.info("'%s' does not tell updates: %s", client.name, bytes(reply.error).decode(errors="replace"))
+                logger.info("'%s' refuses subscriptions to updates: %s", client.name, bytes(reply.error).decode(errors="replace"))
         await asyncio.gather(*(self._withdraw(managed, client, uri) for uri in sorted(has - wanted)))
 
     async def _place(self, client: McpClient, uri: str) -> Envelope:

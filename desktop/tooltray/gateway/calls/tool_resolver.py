@@ -26,7 +26,7 @@ from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.protocol.sessions.session_state import SessionState
 from tooltray.servers.upstream.server_manager import ServerManager
 
-LISTED = "the names that are listed tell them apart"
+LISTED = "the names in the tool list are unambiguous"
 
 
 class ToolResolver:
@@ -68,7 +68,7 @@ class ToolResolver:
         return await self._routes.late_route(exchange, is_reached=is_reached) or unlisted
 
     async def after_mismatch(self, route: Route, exchange: Exchange) -> Route | None:
-        """Returns the tool of a call whose headers its server refused, as it is listed now; None if it is the same or may not be called."""
+        """Returns the newly listed tool after its server refused a call's headers; None if it is unchanged, or may not be called."""
         found = await self._routes.relisted(route, exchange)
         is_other = found is not None and found.definition.raw != route.definition.raw
         return found if is_other and found and self._rules.allow(found, exchange.session.state, exchange.request.params) else None
@@ -115,7 +115,7 @@ class AppCalls:
         self._tools, self._views, self._hub_tools = tools, views, hub_tools
 
     def resolve(self, exchange: Exchange) -> Envelope | None:
-        """Replaces the tool's name in a `tools/call` that a view may have made by the published name of that server's tool.
+        """Replaces the tool's name in a `tools/call` from an open view, which uses its server's own name, by the published name.
 
         Returns:
             An error if several servers whose views are open have such a tool; None: the call continues.
@@ -130,7 +130,7 @@ class AppCalls:
         found = self._meant(name, [*may_call, *at_rest], state)
         if len(found) > 1:
             servers = ", ".join(f"'{server}'" for server in found)
-            return failure(INVALID_PARAMS, f"'{name}' may be a tool of {servers}, and nothing says whose view calls it; {LISTED}")
+            return failure(INVALID_PARAMS, f"'{name}' may be a tool of {servers}, and the request does not name a view; {LISTED}")
         if found[0] in at_rest and (target := self._tools.target(name, None)) and target[0] != found[0]:
             return failure(INVALID_PARAMS, f"'{name}' may be a tool of '{found[0]}', whose view is open, and is not offered now; {LISTED}")
         if route := may_call.get(found[0]):

@@ -161,7 +161,7 @@ def _block(attachment: FeedbackAttachment, name: str, number: int) -> JsonObject
     if not picture.width or not picture.height:
         raise _refused(name, "its size in pixels cannot be read")
     if max(picture.width, picture.height) > MOST_SIDE or picture.width * picture.height > MOST_PIXELS:
-        raise _refused(name, f"it says that it has {picture.width:,} x {picture.height:,} pixels")
+        raise _refused(name, f"its header declares {picture.width:,} x {picture.height:,} pixels")
     return {"type": "image", "data": attachment.data, "mimeType": picture.mime_type}
 
 
@@ -179,7 +179,7 @@ def _decoded(data: str, name: str) -> bytes:
     try:
         decoded = binascii.a2b_base64(data, strict_mode=True)
     except (binascii.Error, ValueError):  # ValueError: not ASCII
-        raise _refused(name, "its data are no base64") from None
+        raise _refused(name, "its data is not base64") from None
     if not decoded:
         raise _refused(name, "it is empty")
     return decoded
@@ -197,7 +197,7 @@ def _path(attachment: FeedbackAttachment, name: str) -> str:
     if len(path) > LONGEST_PATH or not path.isprintable() or not os.path.isabs(path):
         raise _refused(name, "its path must be absolute and printable")
     if not os.path.isfile(path):
-        raise _refused(name, "there is no such file")
+        raise _refused(name, "no such file exists")
     return path
 
 

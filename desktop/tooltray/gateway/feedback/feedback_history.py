@@ -114,7 +114,7 @@ class FeedbackHistory:
             os.replace(path, aside)
         except OSError:  # the folder cannot be written; writing the next entry reports it
             return
-        logger.warning("the history of reports in %s cannot be read; it was kept as %s", path.name, aside.name)
+        logger.warning("the history of reports in %s cannot be read; it was renamed to %s", path.name, aside.name)
 
     def _forget_projects(self) -> None:
         """Deletes the least recently written files beyond `MOST_PROJECTS`, and all beyond `KEPT_DAYS`."""
@@ -240,7 +240,7 @@ class FeedbackNotes:
             return id in self._unwritten or any(entry.id == id for entry in await asyncio.to_thread(self._history.read, ""))
 
     async def close(self) -> None:
-        """Writes what has not been written yet."""
+        """Writes the entries that are not written yet."""
         for id in list(self._unwritten):  # the tasks may be cancelled before they begin
             await self._write(id)
 

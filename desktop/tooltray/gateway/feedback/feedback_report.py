@@ -20,14 +20,14 @@ from tooltray.protocol.sessions.elicitation_form import plain
 WAITING, ANSWERED, DISMISSED, EXPIRED, WITHDRAWN, REPLACED = "waiting", "answered", "dismissed", "expired", "withdrawn", "replaced"
 MOST_TOOLS_NAMED = 40  # of one server; the client can list the others itself
 LONGEST_REASON = 1000  # characters
-ONLY_ATTACHMENTS = "The person wrote no text; see what is attached."
-NOT_SEEN = "The person has not seen your latest report: call collect_feedback again to show it."
-NOT_SEEN_ANEW = "The person has not seen the report again: if you had that answer, call collect_feedback again to show it."
+ONLY_ATTACHMENTS = "The user wrote no text; see the attachments."
+NOT_SEEN = "The user has not seen your latest report: call collect_feedback again to show it."
+NOT_SEEN_ANEW = "The user has not seen the report again: if you had that answer, call collect_feedback again to show it."
 NO_ANSWERS = {
-    DISMISSED: "The person closed the report without an answer. Go on with what needs none, and ask again where you cannot.",
-    EXPIRED: "No answer came in time. Go on with what needs none, or call collect_feedback again to wait longer.",
-    REPLACED: "A newer report of this session has taken the place of this one; the answer goes to that call.",
-    WITHDRAWN: "The report was put away before an answer came. Call collect_feedback again.",
+    DISMISSED: "The user closed the report without an answer. Continue with work that needs no answer, and ask again where you need one.",
+    EXPIRED: "No answer came in time. Continue with work that needs no answer, or call collect_feedback again to wait longer.",
+    REPLACED: "A newer report of this session replaced this one; the answer goes to that call.",
+    WITHDRAWN: "The report was withdrawn before it was answered. Call collect_feedback again.",
 }
 
 
@@ -209,7 +209,7 @@ def answer_blocks(answer: Answer) -> list[JsonObject]:
     blocks = [text_block(answer.text or ONLY_ATTACHMENTS), *attachments.blocks]
     if attachments.paths:
         files = "\n".join(f"- {json.dumps(path, ensure_ascii=False)}" for path in attachments.paths)
-        blocks.append(text_block(f"The person also points to these files on this computer:\n{files}"))
+        blocks.append(text_block(f"The user also refers to these files on this computer:\n{files}"))
     return blocks
 
 
@@ -218,8 +218,8 @@ def nobody_blocks(report_id: str, how: str) -> list[JsonObject]:
     return [
         text_block(
             f"{how}. The report is kept: it waits in Tooltray as {report_id}, where the user can read and answer it. "
-            "Go on with what needs no answer, and tell the person so; call collect_feedback again with the same report to get an answer "
-            "that was given meanwhile."
+            "Continue with work that needs no answer, and tell the user so; call collect_feedback again with the same report to get an "
+            "answer that was given meanwhile."
         )
     ]
 
@@ -227,14 +227,14 @@ def nobody_blocks(report_id: str, how: str) -> list[JsonObject]:
 def notes_block(notes: Iterable[str]) -> list[JsonObject]:
     """Returns the block with notes, in a list; an empty list if there are none."""
     lines = [f"- {note}" for note in notes if note]
-    return [text_block("\n".join(["Notes of Tooltray:", *lines]))] if lines else []
+    return [text_block("\n".join(["Notes from Tooltray:", *lines]))] if lines else []
 
 
 def late_note(report: Report, summary: str) -> str:
-    """Returns the note about the report to which an answer belongs that came before this call."""
+    """Returns the note for an answer that came before this call: it names the report that was answered."""
     at = time.strftime("%H:%M", time.localtime(report.snapshot.asked_at))
     if report.is_repeated:
-        return f"This is once more the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"
+        return f"This is again the answer to the same report of {at}, in case it did not reach you. {NOT_SEEN_ANEW}"
     note = f"This is the answer to your report of {at}, which you had stopped waiting for."
     return note if report.snapshot.summary == summary else f"{note} {NOT_SEEN}"
 

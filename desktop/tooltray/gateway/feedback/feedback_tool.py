@@ -43,15 +43,15 @@ LONGEST_SUMMARY = 20_000  # characters; a user reads no more
 LONGEST_PROJECT_NAME, LONGEST_SHOWN_PATH = 100, 4096
 LEAST_WAIT_S = 600.0  # models tend to give a user only half a minute
 MOST_WAIT_S = 86400.0  # a day; also the default
-NO_SUMMARY = "work_summary is missing: say in Markdown what you have done, and what you want to know"
+NO_SUMMARY = "work_summary is missing: describe in Markdown what you have done and what you want to know"
 LONGEST_CLIENT = 100  # characters of a client's own name
 START_WAIT_S = 20.0  # for servers that still start when the user answers; calls wait as long
-STILL_STARTING = "Servers of this project are still starting; their tools come when they are ready."
-NOBODY_TO_ASK = "Nobody can be asked: no Tooltray window is open, and this AI client shows no forms"
+STILL_STARTING = "Servers of this project are still starting; their tools are listed when they are ready."
+NOBODY_TO_ASK = "The user cannot be asked: no Tooltray window is open, and this AI client supports no forms"
 NOBODY_ANSWERED = "The AI client was asked to show the report, and no one answered there"
 _FORM = {
     "type": "object",
-    "properties": {"answer": {"type": "string", "title": "Your answer", "description": "What the model is to know"}},
+    "properties": {"answer": {"type": "string", "title": "Your answer", "description": "What the model should know"}},
     "required": ["answer"],
 }
 
@@ -118,7 +118,7 @@ def _wait_s(value: object, remarks: list[str]) -> float:
         remarks.append("timeout_s must be a number of seconds, and was ignored.")
         return MOST_WAIT_S
     if seconds < LEAST_WAIT_S:
-        remarks.append(f"timeout_s was raised to {LEAST_WAIT_S:g}: a person needs time to read and to answer.")
+        remarks.append(f"timeout_s was raised to {LEAST_WAIT_S:g}: the user needs time to read and to answer.")
     return min(max(seconds, LEAST_WAIT_S), MOST_WAIT_S)
 
 
@@ -197,9 +197,9 @@ class FeedbackTool:
         """Sends progress, with which clients extend their time-outs."""
         if not (token := exchange.head.meta.progress_token):
             return
-        how = "" if self._feedbacks.is_shown else f" It can be given in Tooltray, where the report waits as {report.id}."
+        how = "" if self._feedbacks.is_shown else f" Answer in Tooltray, where the report waits as {report.id}."
         waited_s = round(asyncio.get_running_loop().time() - began_at)
-        params = {"progressToken": token, "progress": waited_s, "message": f"Waiting for the person's answer.{how}"}
+        params = {"progressToken": token, "progress": waited_s, "message": f"Waiting for the user's answer.{how}"}
         exchange.tell("notifications/progress", dump(params))
 
     # the client's own user

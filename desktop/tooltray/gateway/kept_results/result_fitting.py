@@ -237,7 +237,7 @@ def _notice(kept: KeptResult, shown: _Shown, reader: str) -> str:
     of_part = f' "part": {place + 1},' if len(kept.parts) > 1 else ""
     words = [
         f"[Cut by Tooltray: this result is larger than {kept.tokens:,} tokens; you see its beginning. It has {kept.size:,} bytes. "
-        f'To go on, call {reader} with {{"handle": "{kept.handle}",{of_part}{goes_on}'.rstrip(",")
+        f'To continue, call {reader} with {{"handle": "{kept.handle}",{of_part}{goes_on}'.rstrip(",")
         + "}. "
         'It also takes "lines": "100-200" or "grep": "words to find". '
         f"Kept until {until}.]"

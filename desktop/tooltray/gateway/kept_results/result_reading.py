@@ -28,15 +28,15 @@ from tooltray.protocol.sessions.exchange import Exchange
 from tooltray.protocol.sessions.session_state import SessionState
 
 UNKNOWN = TooltrayError(
-    "there is no result with this handle",
-    "results are kept for a day, for the client and the project that they were given to, and the oldest make room for others",
+    "no result has this handle",
+    "results are kept for a day, only for the client and the project that received them; the oldest are deleted when space is needed",
     "Call the tool again.",
 )
 LONGEST_CHARACTER_BYTES = 4
 LONGEST_WORDS = 1000  # characters
 NO_END = 10**15
 _LINES = re.compile(r"\s*(\d{1,15})\s*(-)?\s*(\d{1,15})?\s*")
-_TAKES = "It takes handle and, if wanted, part, offset, and one of lines and grep."
+_TAKES = "It takes handle and optionally part, offset, and one of lines and grep."
 
 
 class ReadArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -130,7 +130,7 @@ class _PartReader:
 
     def _page(self, start: int, end: int) -> Answer:
         if start > end:
-            raise TooltrayError(f"there is nothing at {start:,}", f"this part has {self._part.size:,} bytes")
+            raise TooltrayError(f"the offset {start:,} is past the end", f"this part has {self._part.size:,} bytes")
         begin = self._character(start)
         most_bytes = self._tokens * LONGEST_TOKEN_BYTES + LONGEST_CHARACTER_BYTES
         shown = page([self._bytes(begin, min(end, begin + most_bytes))], self._tokens).utf8
@@ -138,14 +138,14 @@ class _PartReader:
         if stop >= self._part.size:
             next_step = "the end"
         elif stop < end:
-            next_step = f'go on with "offset": {stop}'
+            next_step = f'continue with "offset": {stop}'
         else:
-            next_step = f'the last of these lines; behind them is "offset": {stop}'
+            next_step = f'the end of these lines; what follows begins at "offset": {stop}'
         return _answer(shown, f"bytes {begin:,} to {stop:,} of {self._part.size:,}; {next_step}")
 
     def _grep(self, words: str, offset: int) -> Answer:
         if not 0 < len(words) <= LONGEST_WORDS or "\n" in words:
-            raise TooltrayError("grep cannot look for this", f"it takes 1 to {LONGEST_WORDS} characters of one line")
+            raise TooltrayError("grep cannot search for this", f"it takes 1 to {LONGEST_WORDS} characters of one line")
         start = self._character(offset)
         number = 1 + sum(block.count(b"\n") for block in self._blocks(start))
         self._file.seek(self._part.at + start)
@@ -155,14 +155,14 @@ class _PartReader:
             line = place.encode() + hit.utf8 + b"\n"
             tokens = estimate_tokens(line)
             if tokens > left and shown:
-                return _answer(shown, _lines_note(f'there are more: go on with "offset": {hit.at}'))
+                return _answer(shown, _lines_note(f'there are more: continue with "offset": {hit.at}'))
             if tokens > left:
-                more = f'the line is cut, and there may be more: go on with "offset": {hit.at + len(hit.utf8)}'
+                more = f'the line is cut, and there may be more: continue with "offset": {hit.at + len(hit.utf8)}'
                 return _answer(page([line], left).utf8, _lines_note(more))
             shown, left = shown + line, left - tokens
         if shown:
-            return _answer(shown, _lines_note("these are all"))
-        where = f" behind {start:,}" if start else ""
+            return _answer(shown, _lines_note("these are all matches"))
+        where = f" after {start:,}" if start else ""
         return _answer(b"", f"no line with these words in the {self._part.size:,} bytes of this part{where}")
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
@@ -175,7 +175,7 @@ class _PartReader:
         if start is None:
             ends = sum(block.count(b"\n") for block in self._blocks(self._part.size))
             lines = ends if self._bytes(self._part.size - 1, self._part.size) == b"\n" else ends + 1
-            raise TooltrayError(f"there is no line {first:,}", f"this part has {lines:,}")
+            raise TooltrayError(f"line {first:,} does not exist", f"this part has {lines:,} lines")
         return start, self._part.size if end is None else end
 
     def _line_start(self, number: int) -> int | None:
@@ -234,7 +234,7 @@ def line_range(lines: str) -> tuple[int, int]:
     first = int(match[1]) if match else 0
     last = (int(match[3]) if match[3] else NO_END if match[2] else first) if match else 0
     if not 1 <= first <= last:
-        raise TooltrayError(f"{lines[:40]!r} is no range of lines", hint='It looks like "100-200", and the first line is 1.')
+        raise TooltrayError(f"{lines[:40]!r} is not a range of lines", hint='It looks like "100-200", and the first line is 1.')
     return first, last
 
 
@@ -243,4 +243,4 @@ def _answer(utf8: bytes | bytearray, note: str) -> Answer:
 
 
 def _lines_note(how_on: str) -> str:
-    return f"line: text, and where a line is long the bytes of it; {how_on}"
+    return f"line: text, or line (byte): a part of a long line; {how_on}"

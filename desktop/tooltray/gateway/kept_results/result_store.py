@@ -133,7 +133,7 @@ class ResultStore:
         for piece in pieces:
             file.write(piece)
             if file.tell() > self._most_bytes():
-                raise NoRoom(errno.EFBIG, "it is larger than all results that may be kept")
+                raise NoRoom(errno.EFBIG, "it exceeds the space for all stored results")
         return file.tell() - before
 
     def find(self, handle: str) -> KeptResult | None:
@@ -182,7 +182,7 @@ class ResultStore:
             try:
                 self._path(handle, suffix).unlink(missing_ok=True)
             except OSError as error:
-                logger.info("a kept result could not be removed: %s", error)
+                logger.info("a stored result could not be deleted: %s", error)
 
     def _path(self, handle: str, suffix: str) -> Path:
         return self._folder / f"{handle}{suffix}"

@@ -1,1 +1,1 @@
-"""Tasks of servers: to which client each belongs, under which id the client knows it, and `tasks/*` to the server and back."""
+"""Tasks of servers: which client owns each task, the task's id for that client, and the routing of `tasks/*` requests."""

@@ -84,7 +84,7 @@ class ServerTasks:
         client = self._servers.get(server).client_for(exchange.era, exchange.session)
         if not state.id or client is None:
             is_alone = exchange.server is not None
-            return reply if is_alone else failure(INTERNAL_ERROR, f"server '{server}' has begun a task without an id that can be used")
+            return reply if is_alone else failure(INTERNAL_ERROR, f"server '{server}' has started a task without a usable id")
         owner, is_modern = exchange.session.state.owner, exchange.era is Era.MODERN
         task = self._book.add(server, state, owner=owner, client=exchange.client, tool=tool, is_modern=is_modern)
         self._places.begin(task, client)
@@ -224,7 +224,7 @@ class ServerTasks:
             members = opened(reply.result)
             listed = elements_of(members.get("tasks", Raw(b"[]")))
         except ValueError:
-            return failure(INTERNAL_ERROR, f"server '{managed.name}' answered tasks/list with something else")
+            return failure(INTERNAL_ERROR, f"server '{managed.name}' sent a malformed reply to tasks/list")
         kept = [raw for raw in listed if (state := messages.read_state(raw)) and state.id in own]
         return Envelope(result=closed(members | {"tasks": dump(kept)}))
 

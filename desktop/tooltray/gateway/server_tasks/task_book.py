@@ -81,9 +81,9 @@ class TaskStore:
         except FileNotFoundError:
             pass
         except (ValueError, RecursionError):
-            logger.warning("which client each task of a server is of cannot be read; what was there is now in %s", set_aside(path))
+            logger.warning("the owners of server tasks cannot be read; the file is now %s", set_aside(path))
         except OSError as error:
-            logger.warning("which client each task of a server is of cannot be read: %s", error.strerror or error)
+            logger.warning("the owners of server tasks cannot be read: %s", error.strerror or error)
 
     def save(self, tasks: Sequence[ServerTask]) -> None:
         """Writes the tasks. If the disk is full, they are known until the hub ends, which is logged."""
@@ -91,7 +91,7 @@ class TaskStore:
             with self._writing:
                 write_atomically(self._path, msgspec.json.encode(tasks))
         except OSError as error:
-            logger.warning("which client each task of a server is of cannot be kept: %s", error.strerror or error)
+            logger.warning("the owners of server tasks could not be saved: %s", error.strerror or error)
 
 
 class TaskBook:
@@ -178,7 +178,7 @@ class TaskBook:
     def _change(self) -> None:
         self._changes += 1
         if self._saving is None or self._saving.done():
-            self._saving = self._spawn(self._save(), name="keep tasks of servers")
+            self._saving = self._spawn(self._save(), name="save the owners of server tasks")
 
     def _enter(self, task: ServerTask) -> None:
         self._by_id[task.id] = task

@@ -129,9 +129,8 @@ class TaskNews:
         self._book.record(task, messages.read_state(params) or TaskState(task.own_id))
         if task.is_over:
             self._places.drop(task)
-        sessions = self._of(task)
-        of_all = self._linked(task.server, params) if any(session.state.server is None for session in sessions) else params
-        for session in sessions:
+        of_all = self._linked(task.server, params)
+        for session in self._of(task):
             if messages.has_outcome(params):
                 self._record_delivery(task.server, task.tool, session.state)
             id, news = (task.own_id, params) if session.state.server else (task.id, of_all)

@@ -116,7 +116,7 @@ class OwnCaller:
         return False
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
-        return failure(METHOD_NOT_FOUND, f"nobody can answer {method} here")
+        return failure(METHOD_NOT_FOUND, f"no client can answer {method} here")
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
         """Does nothing, because no one reads notifications."""

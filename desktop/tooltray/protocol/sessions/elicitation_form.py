@@ -45,9 +45,9 @@ def read_url(url: object) -> str:
         CannotAsk: a browser should not be sent to it, or could not.
     """
     if not isinstance(url, str) or not 0 < len(url) <= LONGEST_URL:
-        raise CannotAsk("the url must be text of sensible length")
+        raise CannotAsk("the url must be a string of reasonable length")
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:  # browsers read these in different ways
-        raise CannotAsk("the url must be escaped as RFC 3986 has it")
+        raise CannotAsk("the url must be escaped as in RFC 3986")
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -81,7 +81,7 @@ def _fields(properties: Mapping[str, object], required: Sequence[object]) -> Ite
         if field is not None:
             yield field
         elif name in required:
-            raise CannotAsk(f"the property '{plain(name, LONGEST_TITLE)}' is required and is of a kind that no form may have")
+            raise CannotAsk(f"the property '{plain(name, LONGEST_TITLE)}' is required and has a type that forms do not support")
 
 
 def _without_null(written: object) -> Mapping[str, object]:

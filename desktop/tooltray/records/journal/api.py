@@ -157,7 +157,7 @@ class ActivityApi:
 
     @verb(trusted=always)
     async def clear_activity(self) -> None:
-        """Empties the journal. This can be undone until the hub ends or the journal is emptied again.
+        """Empties the journal. This can be undone until Tooltray ends or the journal is emptied again.
 
         Raises:
             TooltrayError: it cannot be written, or the user has not confirmed it: a program must not be able to hide its actions.

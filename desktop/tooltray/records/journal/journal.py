@@ -122,7 +122,7 @@ class Journal:
     @property
     def said(self) -> str:
         """The problems as a text, or else the number of lost entries; empty: all is well."""
-        lost = Phrase("{count} entries are lost: more came than could be written", count=self.lost) if self.lost else ""
+        lost = Phrase("{count} entries are lost: they arrived faster than they could be written", count=self.lost) if self.lost else ""
         return "\n".join(map(str, self.problems)) or lost
 
     def start(self) -> None:
@@ -244,7 +244,8 @@ class Journal:
 
     def _missing(self, count: int) -> JournalEvent:
         """Returns the event that reports lost entries."""
-        reason = f"{count} entries are missing here: {self._refusal.message if self._refusal else 'more came than could be written'}"
+        why = self._refusal.message if self._refusal else "they arrived faster than they could be written"
+        reason = f"{count} entries are missing here: {why}"
         return JournalEvent(kind=FAILURE, at=self._clock(), outcome="error", reason=reason)
 
     def _work(self, work: _Work) -> None:

@@ -106,7 +106,7 @@ class JournalReader:
         """Returns one entry in full; None: no entry has this id.
 
         Args:
-            id: the entry's; as text that of a tool call, whose newest entry is returned.
+            id: a number is the entry's id; a text is the id of a tool call, and its newest entry is returned.
         """
         condition = ("entries.tool_call = ?", id) if isinstance(id, str) else ("entries.id = ?", as_id(id))
         with self._opened() as database:
@@ -238,7 +238,7 @@ def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, st
 
 
 class Collapser:
-    """A builder of rows, newest first, that joins what a reader would call repetitions: "read_file x 41".
+    """A builder of rows, newest first, that joins repeated entries into one row: "read_file x 41".
 
     Neighbours are joined if they differ only in time, sizes and target. After a long pause a new row begins.
 

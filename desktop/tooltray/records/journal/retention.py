@@ -1,4 +1,4 @@
-"""How long entries of the journal are kept, and how those that are too old or too many are removed."""
+"""Removes entries of the journal that are too old, or too many."""
 
 import time
 from collections.abc import Callable

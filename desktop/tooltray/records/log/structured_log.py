@@ -295,7 +295,7 @@ class StructuredLog:
         with self._drop_lock:
             count, self._dropped = self._dropped, 0
         self._drops_reported_at = now
-        summary = f"{count} records are missing here: more came than could be written"
+        summary = f"{count} records are missing here: they arrived faster than they could be written"
         lines.append(self._line(_as_given, now, self._component, ("records_dropped", summary, {"count": count})))
         return count
 

@@ -29,7 +29,7 @@ _LIST_SERVERS = {
 _SERVER_STATUS = {
     "name": "server_status",
     "title": "Server status",
-    "description": "Tells how one MCP server of this Tooltray does: its state, and if it does not run, why and what can be done.",
+    "description": "Shows the status of one MCP server: its state and, if it is not running, the reason and what to do.",
     "inputSchema": {
         "type": "object",
         "properties": {"name": {"type": "string", "description": "The server's name, as list_servers gives it"}},
@@ -42,10 +42,10 @@ _COLLECT_FEEDBACK = {
     "name": COLLECT_FEEDBACK,
     "title": "Collect feedback",
     "description": (
-        "Shows the person a report of your work and waits for the answer: text, pictures and files. Call it when a step is done, before "
-        "you decide something the person should decide, and before you end. Give project_path, the absolute path of the project's folder: "
-        "servers that wait for a project start for it, and the result names their tools. If the call was cut off, call it again: an "
-        "answer given meanwhile comes at once."
+        "Shows the user a report of your work and waits for the answer: text, pictures and files. Call it when a step is done, before "
+        "a decision that the user should make, and before you end. Give project_path, the absolute path of the project's folder: "
+        "servers that wait for a project start for it, and the result names their tools. If the call was interrupted, call it again: an "
+        "answer given meanwhile is returned at once."
     ),
     "inputSchema": {
         "type": "object",

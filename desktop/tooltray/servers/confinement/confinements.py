@@ -100,7 +100,7 @@ def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str, bool]:
 
 
 def can_confine(support: Support) -> bool:
-    """Reports whether this computer can confine a process at all; if not, the card shows "not confined"."""
+    """Reports whether this computer supports any sandbox; if not, the card shows "not confined"."""
     return support.has_seccomp or bool(support.sandbox_exec)
 
 
@@ -173,7 +173,7 @@ class Confinements:
         return ConfinementSupport(files=can and NO_LANDLOCK not in lacks, network=can, hosts=can_have_hosts(self.support), missing=lacks)
 
     def applies(self, chosen: Confinement) -> bool:
-        """Reports whether a process is confined at all; if not, it runs as if it were open, and its card reports that."""
+        """Reports whether the sandbox has an effect on this computer. If not, the server runs unsandboxed, and its card shows it."""
         return not chosen.is_open and can_confine(self.support)
 
     def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
@@ -198,8 +198,7 @@ class Confinements:
 
 
 def starts_confined(entry: JsonMapping, *, platform: str = sys.platform) -> bool:
-    """Reports whether a new server gets a sandbox: it is a process of this computer for which that works, and its entry does not set
-    its confinement."""
+    """Reports whether a new server starts sandboxed: its entry sets no `confinement`, and its local program works in a sandbox."""
     command, kind = entry.get("command"), entry.get("type") or "stdio"
     if not isinstance(command, str) or not command or kind not in ("stdio", "local"):
         return False

@@ -89,7 +89,7 @@ def _host(text: str) -> str:
         except OSError:
             raise ValueError("neither a name nor an address") from None
     if len(bare) > MAX_NAME_LENGTH or not all(_LABEL.fullmatch(label) for label in labels):
-        raise ValueError("no name of a host")
+        raise ValueError("not a host name")
     return bare
 
 

@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class Refusal(Exception):
-    """The reason for which a request is not relayed, and the answer to it."""
+    """An error: a request is not relayed; with the status and reason of the response."""
 
     def __init__(self, status: HTTPStatus, reason: str) -> None:
         """
@@ -127,7 +127,7 @@ class ProxyConnection:
                 head = await self._reader.readuntil(b"\r\n\r\n")
             request = read_request(head)
         except TimeoutError:
-            raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "the request did not come") from None
+            raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "the request was not received") from None
         except asyncio.LimitOverrunError:
             raise Refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the headers are too long") from None
         except ValueError as error:
@@ -140,7 +140,7 @@ class ProxyConnection:
 
     def _not_listed(self, destination: Destination) -> Refusal:
         self._refused(destination)
-        return Refusal(HTTPStatus.FORBIDDEN, f"Tooltray lets this server reach its listed hosts alone, and {destination} is none of them")
+        return Refusal(HTTPStatus.FORBIDDEN, f"Tooltray lets this server reach only its listed hosts, and {destination} is not among them")
 
     async def _send_body(self, request: ProxyRequest, further: asyncio.StreamWriter) -> None:
         try:
@@ -317,5 +317,5 @@ class HostProxies:
         self._spawn(self.close_door(event.name), name=f"end proxy of {event.name}")
 
     def _on_refused(self, server: str, destination: Destination) -> None:
-        logger.info("'%s' was kept from %s", server, destination)
+        logger.info("'%s' was blocked from reaching %s", server, destination)
         self._refusals.host(server, str(destination))

@@ -385,7 +385,7 @@ def _is_fixed(path: str) -> bool:
 
 
 class _Named:
-    """Named paths, separated into those that may be given and those that may not."""
+    """The paths that an entry names, without those that a server must never get; these are in `left_out`."""
 
     def __init__(self, guarded: GuardedFolders) -> None:
         self._guarded = guarded

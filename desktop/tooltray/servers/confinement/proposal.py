@@ -174,8 +174,8 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def shown(self, seen: Watched) -> tuple[SeenThing, ...]:
-        """Returns the actions that not every program takes: all on the network, and those on paths that no profile grants unless they are
-        named, in as few folders as possible."""
+        """Returns the actions worth showing: all network actions, and those on paths that a profile grants only by name. Paths are joined
+        into as few folders as possible."""
         kinds: tuple[SeenKind, ...] = ("connect", "name", "dgram", "bind", "socket", "setuid", "ptrace")
         found = [SeenThing(kind, printable(name)) for kind in kinds for name in sorted(seen[kind])]
         found += [SeenThing("unix", printable(name)) for name in _odd_sockets(seen)]
@@ -263,7 +263,7 @@ def _network(seen: Watched) -> _Network:
 
 
 def _hosts(seen: Watched) -> Iterator[str]:
-    """Yields the hosts of all connections: the names that were looked up for the addresses, else the names whose answers were not seen."""
+    """Yields the hosts of all connections: the name that was looked up for each address, or names whose lookup had no visible answer."""
     names: dict[str, set[str]] = {}
     for name, addresses in seen.addresses.items():
         for address in addresses:

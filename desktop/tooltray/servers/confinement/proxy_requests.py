@@ -83,7 +83,7 @@ def read_request(head: bytes) -> ProxyRequest:
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     found = _REQUEST_LINE.fullmatch(first)
     if not found:
-        raise ValueError("this is no request for a proxy")
+        raise ValueError("this is not a request for a proxy")
     method, target, minor = (part.decode("ascii") for part in found.groups())
     headers = tuple(_header(line) for line in lines)
     if method == "CONNECT":
@@ -172,13 +172,13 @@ async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, le
         sink.write(b"%x\r\n" % size)
         await _pass_bytes(source, sink, size)
         if await source.readexactly(2) != b"\r\n":
-            raise ValueError("a chunk is longer than it says")
+            raise ValueError("a chunk is longer than its declared size")
         sink.write(b"\r\n")
     for _ in range(MAX_TRAILER_LINES):
         if await _line(source) == b"\r\n":
             sink.write(b"0\r\n\r\n")
             return
-    raise ValueError("too many lines behind the body")
+    raise ValueError("too many lines after the body")
 
 
 async def _chunk_size(source: asyncio.StreamReader) -> int:

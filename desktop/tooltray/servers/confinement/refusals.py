@@ -214,7 +214,7 @@ class Refusals:
             self._add(server, RefusedThing("unknown", "", self._clock()))
         elif self._waiting < MAX_WAITING:
             self._waiting += 1
-            self._spawn(self._note_paths(server, paths), name=f"what was refused to {server}")
+            self._spawn(self._note_paths(server, paths), name=f"report the refusals of {server}")
 
     async def _note_paths(self, server: str, paths: list[RefusedPath]) -> None:
         try:

@@ -247,7 +247,7 @@ def _share_authorities(env: dict[str, str]) -> None:
 
 
 def folder_of(file: FileServer | None, otherwise: str) -> str:
-    """Returns where a server runs unless its entry names another place. `otherwise`: the result for a server whose file has no folder."""
+    """Returns the default working folder of a server: the folder of its file, or `otherwise` if the file has none."""
     return file.folder if file and file.folder else otherwise
 
 

@@ -271,7 +271,7 @@ def _normalised_or_none(url: str) -> str:
     try:
         return normalised(url) if url else ""
     except TooltrayError:
-        logger.info("npm's configuration has a registry that is no address")  # the value is not logged, since it may contain a password
+        logger.info("a registry in npm's configuration is not a URL")  # the value is not logged, since it may contain a password
         return ""
 
 
@@ -289,7 +289,7 @@ def _asked_npm(environ: Mapping[str, str], folder: str, timeout_s: float) -> dic
     try:
         output = _output_of([npm, "config", "get", "registry", "globalconfig"], environ, folder, timeout_s)
     except (OSError, subprocess.TimeoutExpired) as error:
-        logger.info("npm does not say which registry it uses: %s", type(error).__name__)
+        logger.info("the registry that npm uses is unknown: %s", type(error).__name__)
         return {}
     return {name: value.strip() for name, value in _OUTPUT.findall(output)}
 

@@ -114,7 +114,7 @@ class RememberedVariables:
         except FileNotFoundError:
             return
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            logger.info("%s is not understood, nothing is remembered: %s", self._path, error)
+            logger.info("%s is malformed, so no environment is restored: %s", self._path, error)
             return
         with self._lock:
             self._variables = {name: each for name, each in variables.items() if name in VARIABLES}
@@ -173,7 +173,7 @@ class RememberedVariables:
             try:
                 self._path.unlink(missing_ok=True)
             except OSError as error:
-                raise TooltrayError("The environment is not forgotten", f"{self._path}: {error.strerror}", "Remove that file.") from None
+                raise TooltrayError("The saved environment remains", f"{self._path}: {error.strerror}", "Delete that file.") from None
             self._variables, self._worked = {}, {}
 
     def _save(self) -> None:

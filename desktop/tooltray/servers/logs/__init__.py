@@ -1,4 +1,4 @@
 """The logs of servers: each server's output and states, in files, and its protocol messages while they are recorded.
 
-Begin with `log_keeper`, which writes; `log_reader` reads. `servers.transports.server_output` has masked the secrets in each line by then.
+Begin with `log_keeper`, which writes; `log_reader` reads. Secrets are masked before, in `servers.transports.server_output`.
 """

@@ -200,7 +200,7 @@ def _split(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
 
 
 def _split_forward(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
-    """Splits a piece whose first line may have lost its middle."""
+    """Splits a piece into lines, from its last line backwards; the middle of a very long first line may be missing."""
     found: list[Found] = []
     for line in reversed(body[:-1].split(b"\n")):
         begin = end - len(line) - 1

@@ -173,7 +173,7 @@ class RegistryCache:
         except FileNotFoundError:
             pass
         except (OSError, ValueError, RecursionError) as error:
-            logger.info("what was measured of npm registries cannot be read and is measured again: %s", error)
+            logger.info("the saved measurements of npm registries cannot be read; they are repeated: %s", error)
 
     def save(self, measured: Measured) -> None:
         """Stores the registries that answered. Not for the loop's thread. A file that cannot be written costs a measurement at the next
@@ -182,21 +182,21 @@ class RegistryCache:
         try:
             write_atomically(self._path, msgspec.json.encode(replace(measured, measurements=answered)))
         except OSError as error:
-            logger.info("what was measured of npm registries could not be saved: %s", error)
+            logger.info("the measurements of npm registries could not be saved: %s", error)
 
     def forget(self) -> None:
         """Deletes the file. Not for the loop's thread."""
         try:
             self._path.unlink(missing_ok=True)
         except OSError as error:
-            logger.info("what was measured of npm registries could not be forgotten: %s", error)
+            logger.info("the measurements of npm registries could not be deleted: %s", error)
 
 
 def _read(path: Path) -> Measured:
     with open(path, "rb", opener=open_regular) as file:
         measured = msgspec.json.decode(file.read(MAX_FILE_BYTES), type=Measured)
     if not 0 <= measured.at < NO_TIME_LATER_S:
-        raise ValueError("it was measured at no time")
+        raise ValueError("it has no time of measurement")
     return measured
 
 

@@ -308,7 +308,7 @@ class NpmRegistries:
             self._following.cancel()
             self._following = None
         if is_wanted and self._following is None:
-            self._following = self._spawn(self._keep_measured(), name="measure npm registries by and by")
+            self._following = self._spawn(self._keep_measured(), name="measure npm registries periodically")
 
     def _is_wanted(self) -> bool:
         """Reports whether to measure automatically: the fastest registry is wanted, there are several, and a server downloads packages."""
@@ -345,8 +345,8 @@ class NpmRegistries:
             await self._measured(configuration)
 
     async def _measured(self, configuration: NpmConfiguration | None = None) -> None:
-        """Waits for a measurement. Without a configuration it is one that the user has requested: then registries that may not be chosen
-        automatically are measured as well, to be shown."""
+        """Starts a measurement, or waits for the running one. Without a configuration the user has requested it: then it also measures the
+        registries that are shown but never chosen automatically."""
         if self._measuring is None:
             self._measuring = self._spawn(self._measure(configuration), name="measure npm registries")
             self._tell()
@@ -415,8 +415,8 @@ def _npms_own(configuration: NpmConfiguration, candidates: Sequence[Registry]) -
 
 
 def _may_be_mirror(configuration: NpmConfiguration) -> bool:
-    """Reports whether a mirror may replace npm's own registry automatically: the user has not chosen npm's registry, and it is known, so
-    that it can be compared."""
+    """Reports whether a mirror may replace npm's registry automatically: npm's configuration names a registry to compare with, and the user
+    did not choose it."""
     return bool(configuration.registry) and not configuration.is_chosen
 
 

@@ -134,7 +134,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes | None:
         case 404:
             return None
         case 401 | 403:
-            raise BadAnswer(f"it wants a sign-in (HTTP {response.status})")
+            raise BadAnswer(f"it requires a sign-in (HTTP {response.status})")
         case _:
             raise BadAnswer(f"it answered with HTTP {response.status}")
 
@@ -153,7 +153,7 @@ def _latest(package: str, body: bytes) -> str:
     try:
         document = msgspec.json.decode(body, type=_Document)
     except msgspec.ValidationError:
-        raise BadAnswer(f"its answer is no description of {package}") from None
+        raise BadAnswer(f"its answer does not describe {package}") from None
     except (ValueError, RecursionError):  # DecodeError is one, and so is the error for bytes that are not UTF-8
         raise BadAnswer("its answer is not JSON, or was cut off") from None
     if document.name != package:

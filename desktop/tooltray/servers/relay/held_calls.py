@@ -24,7 +24,7 @@ MAX_HELD = 32  # of one AI client; a client that never continues its calls must 
 GATHERED_FOR_S = 0.02  # questions that a server asks together arrive one after another
 STATE_BYTES = 24  # too many to guess
 PROGRESS = "notifications/progress"
-UNKNOWN_STATE = "the state of this call is not known any more; call again"
+UNKNOWN_STATE = "the state of this call has expired; call again"
 
 
 class HeldCall:
@@ -58,7 +58,7 @@ class HeldCall:
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         question = Question(method, params)
         if lacking(question, self.capabilities):
-            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
+            return failure(INVALID_PARAMS, f"this AI client did not declare support for this kind of {method}")
         answer: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         key = str(next(self._keys))
         self._questions[key] = (question, answer)

@@ -71,7 +71,7 @@ class LogLevels:
             The reply for the client; an error if the level is unknown, or if all servers refuse it.
         """
         if level not in LEVELS:
-            return failure(INVALID_PARAMS, f"there is no log level {level!r}; there are: {', '.join(LEVELS)}")
+            return failure(INVALID_PARAMS, f"unknown log level {level!r}; available: {', '.join(LEVELS)}")
         self._asked[session] = _Asked(LEVELS.index(level), server)
         replies = await asyncio.gather(*(self._apply(copy) for copy in copies))
         errors = [reply for reply in replies if reply and reply.error]
@@ -136,7 +136,7 @@ class LogLevels:
         self._told[client] = rank = self._lowest(client)
         reply = await client.request("logging/setLevel", {"level": LEVELS[rank]}, timeout_s=SET_TIMEOUT_S)
         if reply.error:
-            logger.info("'%s' does not take the log level '%s'", client.name, LEVELS[rank])
+            logger.info("'%s' rejects the log level '%s'", client.name, LEVELS[rank])
         return reply
 
     def _is_news(self, client: McpClient) -> bool:

@@ -71,7 +71,7 @@ async def answer_in_rounds(server: McpClient, exchange: Exchange, *, timeout_s: 
         except _Refused as refused:
             return refused.reply
         request.params = _with_answers(request.params or Raw(b"{}"), answers)
-    return failure(INTERNAL_ERROR, f"server '{server.name}' asked {MAX_ROUNDS} times in a row without coming to a result")
+    return failure(INTERNAL_ERROR, f"server '{server.name}' asked {MAX_ROUNDS} times in a row without returning a result")
 
 
 def _with_answers(params: Raw, answers: dict[str, Raw]) -> Raw:
@@ -128,9 +128,8 @@ def _as_legacy(exchange: Exchange, reply: Envelope) -> Envelope:
 
 
 def _read(reply: Envelope) -> _Result:
-    with contextlib.suppress(ValueError, RecursionError):  # an unreadable result is passed on to the client unchanged
-        if reply.result:
-            return _decoder.decode(reply.result)
+    with contextlib.suppress(ValueError, RecursionError):  # a reply without a result that can be read is passed on unchanged
+        return _decoder.decode(reply.result)
     return _Result()
 
 
@@ -162,7 +161,7 @@ class InPlace(CallerBehind):
         if self._exchange.era is Era.LEGACY and not lacking(Question(method, params), self._own):
             return await self._caller.ask(method, params, about=about)
         if method != ELICITATION:
-            return failure(NO_CLIENT_TO_ASK, f"{method} cannot be answered during a call that waits for the person at this machine")
+            return failure(NO_CLIENT_TO_ASK, f"{method} cannot be answered during a call that waits for the user of this machine")
         return await self._server.ask_person(self._exchange, params)
 
 
@@ -283,4 +282,4 @@ async def _with_content_of_legacy(sending: Coroutine[object, None, Envelope]) ->
 
 def paused() -> Envelope:
     """Returns the error that AI clients get while everything is paused."""
-    return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the person to go on in Tooltray's tray menu.")
+    return failure(CONNECTION_CLOSED, "Tooltray is paused. Ask the user to resume Tooltray.")

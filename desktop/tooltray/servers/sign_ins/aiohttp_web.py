@@ -137,7 +137,7 @@ def _read(url: str) -> URL:
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise NoResponse("an address that was named cannot be used")
+        raise NoResponse("a URL in the metadata cannot be used")
     return target
 
 

@@ -184,7 +184,8 @@ class AuthorizationClient:
         asked = read_challenge(challenge)
         place = await self._find(asked)
         if reason := why_no_browser(place.server, is_client_known=bool(self._settings.client_id)):
-            raise NoAuthorizationServer(self._server, f"{sanitized(place.server.issuer)} {reason}", "Tell the makers of the server.")
+            message = f"{sanitized(place.server.issuer)} {reason}"
+            raise NoAuthorizationServer(self._server, message, "Report this to the server's developers.")
         wanted = self._scopes(asked, place, scopes)
         if wanted and place.server.offers_offline:
             wanted = wanted_scopes(wanted, [OFFLINE])
@@ -315,15 +316,15 @@ class AuthorizationClient:
         return configured(self._server, place.server, self._settings.client_id, self._settings.client_secret)
 
     def _check_same_issuer(self, issuer: str) -> None:
-        """Checks that the configured client secret goes only to the issuer that got it before, even if the MCP server names another one.
+        """Checks that the configured client secret is sent only to the issuer that has it already, even if the MCP server names another.
 
         Raises:
             WrongIssuer: the issuer is another one; the user can confirm it in the settings.
         """
         known = self._issuer
         if self._settings.client_secret and known and not self._settings.issuer and not is_same_issuer(issuer, known):
-            message = f"it names {sanitized(issuer)} now, and its client's secret was given to {sanitized(known)} before"
-            raise WrongIssuer(self._server, message, "If that is right, name the new one in the server's settings: oauth with issuer.")
+            message = f"it names {sanitized(issuer)} now, but the client secret was registered with {sanitized(known)}"
+            raise WrongIssuer(self._server, message, "If that is right, set the new one as oauth.issuer in the server's settings.")
 
     async def _registered(self, place: Place, redirect_uri: str, scopes: tuple[str, ...]) -> Registration:
         if self._settings.client_id:

@@ -52,8 +52,8 @@ MAX_ISSUERS = 5  # authorization servers of one MCP server; each costs requests
 REFRESH, OFFLINE = "refresh_token", "offline_access"
 S256 = "S256"  # RFC 7636, section 4.2
 FOUND_WITHIN_S = 60.0  # a server may name many slow URLs, and the user waits
-_ITS_MAKERS = "Tell the makers of the server."
-_IF_YOURS = "If it is yours, allow it: name it as oauth.issuer in the server's settings."
+_ITS_MAKERS = "Report this to the server's developers."
+_IF_YOURS = "If it is yours, allow it: set it as oauth.issuer in the server's settings."
 
 
 class Challenge(msgspec.Struct, frozen=True):
@@ -203,7 +203,7 @@ def why_no_browser(metadata: ServerMetadata, *, is_client_known: bool) -> str:
     """
     methods = metadata.challenge_methods
     if not metadata.authorization_endpoint:
-        return "has no page to sign in at"
+        return "has no authorization endpoint"
     if methods is None and (metadata.is_assumed or is_client_known):
         return ""
     return "" if S256 in (methods or ()) else f"does not protect a sign-in against theft (PKCE with {S256})"
@@ -259,7 +259,7 @@ class Discovery:
             async with asyncio.timeout(FOUND_WITHIN_S):
                 return await self._find(challenge)
         except TimeoutError:
-            raise AuthorizationUnreachable(self._server, f"where to sign in was not found within {FOUND_WITHIN_S:g} s") from None
+            raise AuthorizationUnreachable(self._server, f"the authorization server was not found within {FOUND_WITHIN_S:g} s") from None
 
     async def _find(self, challenge: Challenge) -> Place:
         metadata = await self._fetch_resource_metadata(challenge.resource_metadata)
@@ -285,7 +285,7 @@ class Discovery:
         if metadata.resource is None:
             return resource_of(self._url)
         if not covers(metadata.resource, self._url):
-            message = f"what it says about signing in is meant for {sanitized(metadata.resource)}, which is another server"
+            message = f"its sign-in metadata is for {sanitized(metadata.resource)}, which is another server"
             raise NoAuthorizationServer(self._server, message, f"Check the URL in the server's settings. {_ITS_MAKERS}")
         return metadata.resource
 
@@ -306,13 +306,13 @@ class Discovery:
             raise NoAuthorizationServer(self._server, message, _IF_YOURS if issuer.startswith("https:") else _ITS_MAKERS)
         if metadata := await self._metadata_of(issuer):
             return self._checked(metadata)
-        raise NoAuthorizationServer(self._server, f"{sanitized(issuer)}, where one should sign in, is no authorization server", _ITS_MAKERS)
+        raise NoAuthorizationServer(self._server, f"{sanitized(issuer)} is not an authorization server", _ITS_MAKERS)
 
     async def _ask_origin(self) -> ServerMetadata:
         """Treats a server that names no authorization server as its own one (2025-03-26)."""
         origin = origin_of(self._url)
         if not is_safe(origin, within=Reach.COMPUTER):
-            raise NoAuthorizationServer(self._server, "it wants a token, and nobody signs in over plain http")
+            raise NoAuthorizationServer(self._server, "it requires a token, but sign-in over plain http is not allowed")
         return self._checked(await self._metadata_of(origin) or assumed_metadata(origin))
 
     async def _metadata_of(self, issuer: str) -> ServerMetadata | None:
@@ -323,16 +323,16 @@ class Discovery:
                 return metadata
             other = other or metadata.issuer
         if other:
-            message = f"{sanitized(issuer)} was asked, and {sanitized(other)} is said to have answered"
+            message = f"the metadata of {sanitized(issuer)} names {sanitized(other)} as its issuer"
             raise WrongIssuer(self._server, message, other_issuer_hint(sanitized(other)))
         return None
 
     def _checked(self, metadata: ServerMetadata) -> ServerMetadata:
         issuer = sanitized(metadata.issuer)
         if not metadata.token_endpoint:
-            raise NoAuthorizationServer(self._server, f"{issuer} names no address that gives tokens", _ITS_MAKERS)
+            raise NoAuthorizationServer(self._server, f"{issuer} has no token endpoint", _ITS_MAKERS)
         if unsafe := unsafe_endpoints(metadata, within=self._within):
-            message = f"{issuer} wants secrets sent to {sanitized(unsafe[0])}, which {_why_unsafe(unsafe[0])}"
+            message = f"{issuer} requires secrets to be sent to {sanitized(unsafe[0])}, which {_why_unsafe(unsafe[0])}"
             raise NoAuthorizationServer(self._server, message, _IF_YOURS if unsafe[0].startswith("https:") else _ITS_MAKERS)
         return metadata
 
@@ -349,7 +349,7 @@ class Discovery:
         for url in dict.fromkeys(urls):
             answer = await self._ask(url)
             if answer.is_overloaded:
-                overloaded = f"{origin_of(url)} has no answer now (HTTP {answer.status})"
+                overloaded = f"{origin_of(url)} is unavailable (HTTP {answer.status})"
             elif answer.is_good and (document := answer.document()) is not None:
                 yield document
         if overloaded:

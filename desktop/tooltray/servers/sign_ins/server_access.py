@@ -188,7 +188,7 @@ class ServerAccess:
         self.challenge = refusal.challenge or None
         if refusal.status != FORBIDDEN and not refusal.is_second and self._can_renew:
             return await self._renew_or_raise()
-        why = f"it wants more rights: {sanitized(' '.join(challenge.scopes))}".removesuffix(": ") if challenge.needs_more else ""
+        why = f"it requires more scopes: {sanitized(' '.join(challenge.scopes))}".removesuffix(": ") if challenge.needs_more else ""
         self._on_sign_in_needed(self, problem := sign_in_needed(self.target.server, why))
         raise NotAuthorized(str(problem))
 

@@ -73,7 +73,7 @@ def declined(server: str, reason: str) -> Page:
     Args:
         reason: the authorization server's error text; short and on one line.
     """
-    quote = f"The sign-in page said: {reason}. " if reason else ""
+    quote = f"The sign-in page reported: {reason}. " if reason else ""
     return Page(200, f"You are not signed in to '{server}'", f"{quote}You can close this page, and sign in again in Tooltray.")
 
 
@@ -83,15 +83,15 @@ def refused(server: str, reason: str) -> Page:
     Args:
         reason: why Tooltray does not accept the answer.
     """
-    return Page(400, f"You are not signed in to '{server}'", f"Tooltray does not take this answer: {reason}. You can close this page.")
+    return Page(400, f"You are not signed in to '{server}'", f"Tooltray did not accept this answer: {reason}. You can close this page.")
 
 
-OTHER_SIGN_IN = Page(400, "This page belongs to another sign-in", "Close it, and go on in the page that Tooltray opened last.")
+OTHER_SIGN_IN = Page(400, "This page belongs to another sign-in", "Close it, and continue in the page that Tooltray opened last.")
 UNREADABLE = Page(400, "This address cannot be read", "Sign in again in Tooltray.")
 OVER = Page(410, "This sign-in is over", "You can close this page.")
-NOT_HERE = Page(404, "There is nothing here", "This address is for the end of a sign-in alone.")
-FORBIDDEN = Page(403, "There is nothing here", "This address is for this computer's own browser alone.")
-WRONG_METHOD = Page(405, "There is nothing here", "This address is for the end of a sign-in alone.")
+NOT_HERE = Page(404, "Page not found", "This address is only for the end of a sign-in.")
+FORBIDDEN = Page(403, "Page not found", "This address is only for a browser on this computer.")
+WRONG_METHOD = Page(405, "Page not found", "This address is only for the end of a sign-in.")
 
 
 class CallbackListener:
@@ -155,7 +155,7 @@ class CallbackListener:
         finally:
             await self.close()
         if params is None:
-            raise SignInUnanswered(self._name, "the sign-in was given up")
+            raise SignInUnanswered(self._name, "the sign-in was cancelled")
         return params
 
     async def close(self) -> None:

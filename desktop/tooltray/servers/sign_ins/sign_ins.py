@@ -273,13 +273,13 @@ class SignIns:
     def _keep(self, access: ServerAccess, tokens: Tokens) -> None:
         server = access.target.server
         work = self._store.save(server, access.target.binding, tokens, is_wanted=lambda: access.tokens is tokens)
-        self._store_soon(work, server, f"the sign-in to '{server}' will not outlive Tooltray")
+        self._store_soon(work, server, f"the sign-in to '{server}' will be lost when Tooltray ends")
 
     def _forget(self, server: str) -> None:
-        self._store_soon(self._store.forget(server), server, f"the ended sign-in to '{server}' is still among the secrets")
+        self._store_soon(self._store.forget(server), server, f"the ended sign-in to '{server}' is still stored")
 
     def _try_again(self) -> None:
-        """Repeats what could not be stored or deleted: the keyring may be unlocked by now."""
+        """Retries to store and delete tokens that failed before: the keyring may be unlocked now."""
         for server in self._unsaved:
             access = self._accesses.get(server)
             if access and access.tokens:
@@ -294,7 +294,7 @@ class SignIns:
             work: the coroutine that does it.
             otherwise: the title of the problem if it fails.
         """
-        task = self._spawn(self._store_logged(work, server, otherwise), name=f"keep the sign-in to '{server}'")
+        task = self._spawn(self._store_logged(work, server, otherwise), name=f"save the sign-in to '{server}'")
         self._storing.add(task)
         task.add_done_callback(self._storing.discard)
 
@@ -338,7 +338,7 @@ class SignIns:
 
     def _revoke_soon(self, access: ServerAccess | None) -> None:
         if access and (tokens := access.take()):
-            self._spawn(self._revoke(access, tokens), name=f"end the tokens of '{access.target.server}'")
+            self._spawn(self._revoke(access, tokens), name=f"revoke the tokens of '{access.target.server}'")
 
     def _tell_changed(self, server: str) -> None:
         self._servers().publish_changed(server)

@@ -45,7 +45,7 @@ PRODUCT = "Tooltray"  # the client name on the authorization server's page
 NONE, BASIC, POST = "none", "client_secret_basic", "client_secret_post"
 _METHODS = (NONE, BASIC, POST)
 _SECRET_METHODS = (BASIC, POST)
-BY_HAND = "Register a client there by hand, and name it in the server's settings: oauth with clientId, and clientSecret if it has one."
+BY_HAND = "Register a client there manually, and set oauth.clientId in the server's settings, and oauth.clientSecret if it has one."
 
 
 class Registration(HidesFields, frozen=True):
@@ -100,7 +100,7 @@ def configured(server: str, metadata: ServerMetadata, client_id: str, secret: st
     method = _first(_SECRET_METHODS, metadata.auth_methods, default=BASIC) if secret else NONE  # RFC 8414, section 2: basic
     if method is None:
         ways = ", ".join(map(sanitized, metadata.auth_methods or ()))
-        message = f"{sanitized(metadata.issuer)} takes clients with a secret only by {ways or 'no way that it names'}"
+        message = f"{sanitized(metadata.issuer)} authenticates clients with a secret only by {ways or 'no method in its metadata'}"
         raise AuthorizationRefused(server, message, "Register a client that authenticates by client_secret_basic or client_secret_post.")
     return Registration(metadata.issuer, client_id, secret, method, is_configured=True)
 
@@ -117,9 +117,9 @@ async def register(
     """
     issuer, method = sanitized(metadata.issuer), _first(_METHODS, metadata.auth_methods, default=NONE)
     if not metadata.registration_endpoint:
-        raise AuthorizationRefused(server, f"{issuer} lets no client register itself", BY_HAND)
+        raise AuthorizationRefused(server, f"{issuer} does not support client registration", BY_HAND)
     if method is None:
-        raise AuthorizationRefused(server, f"{issuer} knows no way to authenticate that a client like this one has", BY_HAND)
+        raise AuthorizationRefused(server, f"{issuer} supports no authentication method of this client", BY_HAND)
     request = _registration_request(metadata, method, redirect_uri, scopes)
     try:
         answer = await web.post(metadata.registration_endpoint, document=request)
@@ -129,7 +129,7 @@ async def register(
         raise AuthorizationUnreachable(server, f"{issuer} could not register this client (HTTP {answer.status})")
     document = answer.document()
     if document is None and metadata.is_assumed:
-        raise NoAuthorizationServer(server, "it wants a token, names no authorization server, and is none itself")
+        raise NoAuthorizationServer(server, "it requires a token, but neither names an authorization server nor is one")
     if document is None or not answer.is_good:
         words = error_text(document or {}) or f"{issuer} answered HTTP {answer.status}"
         raise AuthorizationRefused(server, f"this client could not be registered: {words}", BY_HAND)
@@ -154,7 +154,7 @@ def _read(server: str, issuer: str, document: JsonMapping, requested: str, redir
     client_id, secret = _text(document.get("client_id")), _text(document.get("client_secret"))
     method, ends = document.get("token_endpoint_auth_method", requested), document.get("client_secret_expires_at")
     if not client_id or method not in _METHODS or (method != NONE and not secret):
-        raise AuthorizationRefused(server, f"{sanitized(issuer)} registered this client in a way that it cannot use", BY_HAND)
+        raise AuthorizationRefused(server, f"{sanitized(issuer)} returned a registration that this client cannot use", BY_HAND)
     expires_at = float(ends) if secret and isinstance(ends, int) and 0 < ends < 2**53 else None
     return Registration(issuer, client_id, secret if method != NONE else None, method, redirect_uri, expires_at)
 
@@ -312,7 +312,7 @@ async def _posted(server: str, web: "AiohttpWebClient", endpoint: str, form: Map
     except NoResponse as silent:
         raise AuthorizationUnreachable(server, silent.reason) from None
     if answer.is_overloaded or (answer.document() or {}).get("error") in _FOR_NOW:
-        raise AuthorizationUnreachable(server, f"the authorization server has no answer now (HTTP {answer.status})")
+        raise AuthorizationUnreachable(server, f"the authorization server is unavailable (HTTP {answer.status})")
     return answer
 
 
@@ -414,6 +414,6 @@ def _read_index(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
-        logger.info("which servers are signed in to cannot be read: %s", error)
+        logger.info("the list of signed-in servers cannot be read: %s", error)
         return {}
     return {name: binding for name, binding in read.items() if isinstance(binding, str)} if isinstance(read, dict) else {}

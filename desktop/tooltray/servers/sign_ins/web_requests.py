@@ -63,10 +63,10 @@ class AuthorizationUnreachable(AuthorizationFailed):
 class NoAuthorizationServer(AuthorizationFailed):
     """The absence of an authorization server that can be found and used safely."""
 
-    title = "'{}' does not say how to sign in"
+    title = "'{}' does not declare how to sign in"
     hint = (
-        "If you have a token for this server, give it as a header (tooltray servers add NAME --url URL --bearer-secret). Its makers know "
-        "what it needs."
+        "If you have a token for this server, give it as a header (tooltray servers add NAME --url URL --bearer-secret). Its "
+        "documentation describes it."
     )
 
 
@@ -83,7 +83,7 @@ class WrongIssuer(AuthorizationFailed):
     """An authorization server that names another issuer than the expected one, as in an impersonation."""
 
     title = "the sign-in of '{}' is not trusted"
-    hint = "Do not sign in there. Tell the makers of the server."
+    hint = "Do not sign in there. Report this to the server's developers."
 
 
 def other_issuer_hint(issuer: str) -> str:
@@ -118,7 +118,7 @@ class SignInExpired(AuthorizationFailed):
 class SignInUnanswered(AuthorizationFailed):
     """A browser that did not return."""
 
-    title = "nobody has signed in to '{}'"
+    title = "not signed in to '{}'"
     hint = "Sign in again."
 
 
@@ -139,7 +139,7 @@ def sanitized(text: object, hidden: Iterable[str] = ()) -> str:
 def error_text(document: JsonMapping, hidden: Iterable[str] = ()) -> str:
     """Describes the OAuth error in a response; empty if the response has no error."""
     error, description = sanitized(document.get("error"), hidden), sanitized(document.get("error_description"), hidden)
-    return f"the authorization server said '{error}'{f': {description}' if description else ''}" if error else ""
+    return f"the authorization server reported '{error}'{f': {description}' if description else ''}" if error else ""
 
 
 class NoResponse(Exception):

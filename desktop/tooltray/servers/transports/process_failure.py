@@ -232,7 +232,7 @@ NO_NETWORK = Phrase(
 )
 KNOWN: tuple[Known, ...] = (
     _known(
-        r"^tooltray: cannot be confined: (?P<what>.*)$",
+        r"^tooltray: cannot be sandboxed: (?P<what>.*)$",
         lambda what: Phrase("it cannot be sandboxed: {what}", what=what),
         Phrase("Change its sandbox settings, or correct what is named there."),
     ),

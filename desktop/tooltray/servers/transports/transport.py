@@ -270,4 +270,4 @@ class MemoryTransport:
 
     async def close(self) -> None:
         self._end_listening()
-        await self._far_end.close("the hub has stopped it")
+        await self._far_end.close("Tooltray stopped it")

@@ -170,7 +170,7 @@ class SharedConnections:
         ]
 
     def _lacks(self, client: McpClient) -> bool:
-        """Reports whether a server does not know of an extension, and has to be opened again for it."""
+        """Reports whether a connection was opened without an extension that AI clients declare, so that it must be opened again."""
         return client.era is Era.LEGACY and not declarations.names(self._client_extensions.declared()) <= client.declared_extensions
 
     def _is_idle(self, instance: Instance) -> bool:

@@ -188,7 +188,7 @@ class CopiesByProject:
         """
         if needs_project(self.server.config):
             title = Phrase("'{name}' cannot be started without a project", name=self.server.name)
-            hint = "Choose a folder for it, or take {project_path} and {project_name} out of what is started without one."
+            hint = "Choose a folder for it, or remove {project_path} and {project_name} from its entry."
             raise TooltrayError(title, Phrase("its settings have a place for the project's folder or name"), hint)
 
     # life
@@ -238,7 +238,7 @@ class CopiesByProject:
         self._resumed = old._resumed or tuple(copy.project for copy in old.copies)
 
     def give_up(self, folder: str) -> None:
-        """Drops a folder as a project: from the user's choices, and from the projects for which the server runs again."""
+        """Drops a folder as a project: the user's choice of it, and the project from those to resume."""
         self._resumed = tuple(project for project in self._resumed if project is None or not is_inside(project.path, folder))
         if self.chosen and is_inside(self.chosen.path, folder):
             self.chosen = None

@@ -1,5 +1,7 @@
-"""The record of a server's questions to AI clients: for the journal, who was asked, for how long, and whether there was an answer, but
-never the question or the answer; which client knows the id of a page that the user was sent to; and which client began a task for one.
+"""Records a server's questions to AI clients.
+
+The journal gets who was asked, for how long, and whether an answer came, but never the question or the answer. Two mappings lead from an id
+to its client: from the id of a page that the user was sent to, and from the id of a task.
 
 A server asks for a page with `elicitation/create` in the mode "url", or refuses a request with -32042, which names the pages to be visited
 first. Later it may send `notifications/elicitation/complete` with the id (2025-11-25; later revisions have neither).
@@ -147,7 +149,7 @@ class ClientTasks:
         return reply if id == state.id else Envelope(result=messages.begun_as(reply.result, id))
 
     def find(self, request: Envelope) -> tuple[Session, Envelope] | None:
-        """Returns the session whose task a server's request is about and the request for that client; None if it is about no known task."""
+        """Returns the session of the task that a server's request names, and the request with that client's id; None: it names none."""
         if request.method not in ABOUT_ONE or not (found := self._known.get(messages.read_id(request.params))):
             return None
         session, own_id = found

@@ -42,7 +42,7 @@ class EraRefused(TooltrayError):
 
 
 class OpeningFailed(TooltrayError):
-    """The error of a server that answered its greeting with an error, or not at all.
+    """An error: a server answered the handshake with an error, or not at all.
 
     Attributes:
         words: why.
@@ -64,7 +64,7 @@ class EndedAtProbe(OpeningFailed):
 
 
 class GreetingPlan(msgspec.Struct, frozen=True):
-    """The plan by which a server is greeted.
+    """The eras in which a connection to a server is tried.
 
     Attributes:
         wants: MODERN tries the modern era first and accepts the legacy one too; LEGACY opens in the legacy era or not at all.
@@ -262,7 +262,7 @@ class EraMemory:
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
-            logger.info("what was known of the servers' eras cannot be read and is asked again: %s", error)
+            logger.info("the saved protocol eras of servers cannot be read; they are detected again: %s", error)
 
     def eras(self, config_hash: str) -> frozenset[str]:
         """Returns `legacy`, `modern`, or both; empty if nothing is known."""
@@ -281,4 +281,4 @@ class EraMemory:
         try:
             write_atomically(self._path, msgspec.json.encode(self._known))
         except OSError as error:
-            logger.info("the servers' eras could not be saved: %s", error)
+            logger.info("the protocol eras of servers could not be saved: %s", error)

@@ -327,7 +327,7 @@ class Instance:
         self.failure = failure = connection.client.transport.failure
         is_first_probe = isinstance(error, EndedAtProbe) and not self._tries.has_ended_at_probe
         if is_first_probe and not connection.sign_in and _may_be_legacy(failure):
-            logger.info("'%s' ended before it answered server/discover and is greeted in the legacy way", self.name)
+            logger.info("'%s' ended before it answered server/discover and is initialized in the legacy way", self.name)
             self._tries.has_ended_at_probe = True
             return
         if failure is None:

@@ -1,4 +1,4 @@
-"""What an instance of a server runs, in which state it is, and which states may follow which."""
+"""The program and the state of a server's instance, and the table of state transitions."""
 
 from collections.abc import Awaitable, Callable
 

@@ -139,7 +139,7 @@ class ManagedServer:
         return frozenset(era for copy in self.copies for era in copy.eras)
 
     def serves(self, client: McpClient, session: Session) -> bool:
-        """Reports whether a connection of this server is one that an AI client's session may hear of."""
+        """Reports whether an AI client's session uses this connection of the server, and so may get its notifications."""
         return client.owner in (None, session) and (self.by_project is None or self.by_project.serves(client, session))
 
     def adopt(self, config: MCPServerConfig, file: FileServer | None = None) -> None:

@@ -253,7 +253,7 @@ class McpClient:
         return self._exchanges_of(self.dispatcher.receiving_with)
 
     def _exchanges_of(self, ours: Raw) -> list[Exchange]:
-        """Returns the exchanges in flight. `ours`: the id of our request in whose response the server speaks; empty if unknown."""
+        """Returns the exchanges in flight. `ours`: the id of the request to whose response stream the message belongs; empty if unknown."""
         return [call.exchange for call in self._calls if not ours or call.pending.id == ours]
 
     def is_asking(self, session: Session) -> bool:
@@ -346,7 +346,7 @@ class McpClient:
         """Answers a server's request; while the server waits, it is in use. A modern server may not ask, and gets no reply."""
         self.has_spoken = True
         if self.era is Era.MODERN:
-            logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
+            logger.info("'%s' sends %s, which its protocol version does not allow", self.name, request.method)
             return NO_REPLY
         self.usage.begin()
         try:
@@ -381,12 +381,12 @@ class McpClient:
         if method == ELICITATION and self._ask_person:
             return await self._ask_person_for(list(self._calls), request, self._ask_person)
         if not able and any(each.caller.can_answer(method) for each in concerned):
-            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
+            return failure(INVALID_PARAMS, f"this AI client did not declare support for this kind of {method}")
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
 
     def _can_answer(self, caller: Caller, request: Envelope) -> bool:
-        """Reports whether a client declared what a question needs. A server that got the client's introduction knows what was declared."""
+        """Reports whether a client can answer a question. A server that got the client's introduction knows its capabilities."""
         if not caller.can_answer(request.method):
             return False
         is_known = self.owner is not None and bool(self.owner.introduction)
@@ -430,9 +430,9 @@ class McpClient:
         return self.owner is not None and not self.owner.introduction and not self.exchanges()
 
     async def _pass_on(self, request: Envelope) -> Envelope:
-        """Passes on any other request: the one AI client that the server is for, or whose call it works on, may know it by an extension.
+        """Forwards a request of an extension to an AI client: the owner of this connection, or the only client with a call in flight.
 
-        Modern clients are asked only what their era defines, and never by a request.
+        Modern clients get no requests; their era has `input_required` results instead.
         """
         if self.owner and self.owner.introduction:
             return await self._ask(self.owner, request, self._about(self.owner))

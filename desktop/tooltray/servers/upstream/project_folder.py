@@ -59,12 +59,12 @@ def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] 
     try:
         path = os.path.realpath(text, strict=True)
         if not os.path.isdir(path):
-            raise _refusal(text, "it is a file and no folder")
+            raise _refusal(text, "it is a file, not a folder")
         if not os.access(path, os.R_OK | os.X_OK):
             raise _refusal(text, "it cannot be read")
         reason = _why_remote(path) or _why_never(path, os.path.realpath(home), user, owner) or _why_no_homes(path, homes)
     except FileNotFoundError:
-        raise _refusal(text, "there is no such folder") from None
+        raise _refusal(text, "no such folder exists") from None
     except (OSError, ValueError) as error:
         raise _refusal(text, getattr(error, "strerror", None) or "it cannot be read") from None
     if reason:
@@ -79,9 +79,9 @@ def _why_no_path(text: str) -> str:
     if len(text) > MAX_PATH_LENGTH:
         return f"it has {len(text)} characters, and a path has at most {MAX_PATH_LENGTH}"
     if any(unicodedata.category(sign) in _UNSEEN for sign in text) or _TURNS.search(text):
-        return "there are characters in it that cannot be seen"
+        return "it has invisible characters"
     if text.startswith("~"):
-        return "'~' is not filled in here; write the whole path"
+        return "'~' is not expanded here; write the whole path"
     if "://" in text or text.lower().startswith("file:"):
         return "it is a URL; write the path itself"
     return _why_remote(text) or ("" if os.path.isabs(text) else "it does not begin at the root; write the whole path")
@@ -94,7 +94,7 @@ def _why_remote(path: str) -> str:
 
 def _why_never(path: str, home: str, user: int, owner: Callable[[str], int]) -> str:
     if os.path.dirname(path) == path:
-        return "it is the root of everything"
+        return "it is the root of the file system"
     if _is_same(path, home):
         return "it is the home folder itself"
     if any(_is_same(path, above) for above in _upwards(home)):
@@ -109,7 +109,7 @@ def _why_never(path: str, home: str, user: int, owner: Callable[[str], int]) -> 
 def _why_no_homes(path: str, homes: Iterable[str]) -> str:
     """Returns an error for a folder that holds home folders, or is above one: such a folder belongs to root, but its contents do not."""
     is_above = any(_is_same(path, above) for each in homes if os.path.isabs(each) for above in _upwards(os.path.realpath(each)))
-    return "people's home folders are in it" if is_above else ""
+    return "the home folders of users are in it" if is_above else ""
 
 
 def why_never_allowed(text: str, home: str) -> str:
@@ -118,7 +118,7 @@ def why_never_allowed(text: str, home: str) -> str:
         return reason
     path = os.path.normpath(text)
     if os.path.dirname(path) == path:
-        return "it is the root of everything"
+        return "it is the root of the file system"
     if any(is_inside(os.path.normpath(each), path) for each in (home, *HOME_FOLDERS)):
         return "it is the home folder itself, or home folders are in it"
     return ""

@@ -64,7 +64,7 @@ class ServerCopy:
 
     @property
     def copies(self) -> tuple["ServerCopy"]:
-        """The copy itself, as the only one of its server."""
+        """The copies of the server: only this one."""
         return (self,)
 
     @property

@@ -93,7 +93,7 @@ class ServerListen:
         self._uris |= {uri}
         fault = await self._renew()
         if fault is None and self._stream and uri not in self._stream.honored:
-            fault = failure(INVALID_PARAMS, f"server '{self._client.name}' does not tell updates of {uri}")
+            fault = failure(INVALID_PARAMS, f"server '{self._client.name}' does not send updates of {uri}")
         if fault:
             self._uris -= {uri}
         return fault or success({})
@@ -128,10 +128,11 @@ class ServerListen:
         return _Wanted(tuple(telling), tuple(sorted(self._uris)), tuple(sorted(self._tasks)))
 
     async def _renew(self) -> Envelope | None:
-        """Replaces the listen by the one that is wanted now. The old one ends when the new one is acknowledged: no notification is lost.
+        """Replaces the listen request by one for the present subscriptions. The old one ends when the new one is acknowledged, so that no
+        notification is lost.
 
         Returns:
-            The error of a server that refuses, whose old listen stays; None otherwise.
+            The error if the server refuses; the old listen request then stays. None otherwise.
         """
         async with self._lock:
             old, wanted = self._stream, self._wanted
@@ -161,7 +162,7 @@ class ServerListen:
             async with asyncio.timeout(ACKNOWLEDGED_WITHIN_S):
                 await stream.answered
         except TimeoutError:
-            logger.info("'%s' has not acknowledged what it is listened to for", self._client.name)
+            logger.info("'%s' has not acknowledged its subscriptions", self._client.name)
         except asyncio.CancelledError:
             stream.task.cancel()
             raise

@@ -265,7 +265,7 @@ class ServerManager:
             self._bus.publish(ServerStateChanged(server))
 
     def is_being_replaced(self, name: str) -> bool:
-        """Reports whether the predecessor of a server, whose entry was changed, still ends."""
+        """Reports whether a server's previous process, from before its entry was changed, is still ending."""
         return name in self._servers and any(server.name == name for server in self._leaving)
 
     async def end_session(self, session: Session) -> None:
@@ -379,7 +379,7 @@ class ServerManager:
         return None if stays else server.config.idle_stop
 
     def _is_current(self, server: ManagedServer) -> bool:
-        """Reports whether a server is the present one of its name; true of a removed server too, which has no successor."""
+        """Reports whether no newer server has this server's name; also true for a removed server."""
         return self._servers.get(server.name, server) is server
 
     async def _before_start(self, copy: ServerCopy) -> None:

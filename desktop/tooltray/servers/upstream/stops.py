@@ -110,7 +110,7 @@ class StoppedServers:
                 write_atomically(self._path, json.dumps(msgspec.to_builtins(kept), indent=2).encode())
             except OSError as error:
                 title = Phrase("which servers are stopped cannot be saved")
-                message, hint = f"{self._path}: {error.strerror or error}", "It counts until Tooltray ends."
+                message, hint = f"{self._path}: {error.strerror or error}", "It applies until Tooltray ends."
                 raise TooltrayError(title, message, hint) from None
 
 

@@ -1,7 +1,7 @@
-"""What all servers of a running Tooltray share: time, tasks, and the user of this machine; and the limits of a start.
+"""The services that all servers share (time, tasks, the user of this machine), and the limits of a start.
 
-A start may take five minutes, for packages that are being downloaded, whose progress the user sees. A program that prints text in place of
-messages is not a server, and a program that neither downloads nor writes anything will not begin to.
+A start may take five minutes while packages are downloaded; the user sees the progress. It is given up earlier if the program prints text
+in place of messages, or if it neither downloads nor writes anything.
 """
 
 import asyncio

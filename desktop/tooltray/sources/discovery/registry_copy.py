@@ -140,7 +140,7 @@ class RegistryCopy:
     def _follow(self, *, is_asked: bool = False) -> None:
         """Keeps the copy up to date from now on."""
         if self._following is None and (self.address or is_asked):
-            self._following = self._spawn(self._keep_current(), name="keep the copy of the registry")
+            self._following = self._spawn(self._keep_current(), name="save the copy of the registry")
 
     async def _keep_current(self) -> None:
         while True:

@@ -142,11 +142,11 @@ def _check_whole(path: Path) -> None:
         head = file.read(100)
         size = file.seek(0, 2)
     if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
-        raise DamagedIndex("it is no database")
+        raise DamagedIndex("it is not a database")
     page = int.from_bytes(head[16:18], "big")
     pages = int.from_bytes(head[28:32], "big")
     if size < pages * (65536 if page == 1 else page):
-        raise DamagedIndex("it has been cut off")
+        raise DamagedIndex("it is truncated")
 
 
 def _facts(database: sqlite3.Connection) -> Facts:

@@ -184,7 +184,7 @@ class Doctor:
         resolved = await self._resolve(server, environ)
         places = (ANY_PROJECT.path, ANY_PROJECT.name)
         if _project_of(server) is ANY_PROJECT and any(place in (server.config.base_url or "") for place in places):
-            return Reached(words="not tried: it is another URL for each project, and none is known")
+            return Reached(words="not tried: its URL depends on the project, and no project is known")
         for module in ("tooltray.servers.transports.http.http_connections", "tooltray.servers.transports.http.certificate_trust"):
             await asyncio.to_thread(importlib.import_module, module)
         from tooltray.servers.transports.http.certificate_trust import tls_context

@@ -178,7 +178,7 @@ def parse_pasted(text: str) -> list[PastedServer]:
         raise TooltrayError("This is too long for a server's entry", f"{len(text):,} characters", _EXAMPLE)
     text = "\n".join(line for line in text.strip().splitlines() if not line.lstrip().startswith("```")).strip()
     if not text:
-        raise TooltrayError("There is nothing to read yet", "", _EXAMPLE)
+        raise TooltrayError("Nothing to read yet", "", _EXAMPLE)
     if is_link(text):
         link = read_link(text)
         return [replace(server, origin=link.origin, config=as_new(server.config)) for server in _servers(link.value)]
@@ -231,10 +231,10 @@ def _servers(value: Any) -> list[PastedServer]:
     try:
         check_depth(value)
     except NotJson as error:
-        raise TooltrayError("This block is no server's entry", error.reason, _EXAMPLE) from None
+        raise TooltrayError("This block is not a server's entry", error.reason, _EXAMPLE) from None
     found = [_server(name, entry) for name, entry in _entries(value)]
     if not found:
-        raise TooltrayError("There is no server in this block", "", _EXAMPLE)
+        raise TooltrayError("No server found in this block", "", _EXAMPLE)
     return found
 
 
@@ -244,7 +244,7 @@ def _entries(value: Any) -> Iterable[tuple[str, JsonMapping]]:
         for item in value:
             yield from _entries(item)
     elif not isinstance(value, dict):
-        raise TooltrayError("This block is no server's entry", f"it is {value!r:.60}", _EXAMPLE)
+        raise TooltrayError("This block is not a server's entry", f"it is {value!r:.60}", _EXAMPLE)
     elif _is_entry(value):
         yield str(value.get("name") or ""), {key: item for key, item in value.items() if key != "name"}
     elif inner := [value[key] for key in _CONTAINERS if isinstance(value.get(key), dict)]:
@@ -351,7 +351,7 @@ def _command_line(text: str) -> PastedServer:
         if words:
             commands.append(words)
     if not commands:
-        raise TooltrayError("There is no command in this text", "it only sets variables" if env else "", _EXAMPLE)
+        raise TooltrayError("No command found in this text", "it only sets variables" if env else "", _EXAMPLE)
     if len(commands) > 1:
         message = f"{len(commands)} lines have a command: {shlex.join(commands[0]):.60} and {shlex.join(commands[1]):.60}"
         raise TooltrayError("Only one command can be added at a time", message, "Paste the line that starts the server")
@@ -388,7 +388,7 @@ def _client_command(words: list[str], env: dict[str, str]) -> PastedServer:
     if options.url:
         rest.insert(0, options.url)
     if not name or not rest:
-        raise TooltrayError("This command names no server to add", shlex.join(words)[:120], _EXAMPLE)
+        raise TooltrayError("This command does not name a server to add", shlex.join(words)[:120], _EXAMPLE)
     if rest[0].startswith("{"):
         server = _servers(_json(f'"{name}": {rest[0]}'))[0]
     elif re.match(r"https?://", rest[0]):

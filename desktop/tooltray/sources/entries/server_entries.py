@@ -387,7 +387,7 @@ class ServerStarts:
         self._tools, self._registries, self._sign_ins, self._spawn = tools, registries, sign_ins, spawn
 
     async def start_all(self) -> None:
-        """Measures npm registries and starts the servers that start with the hub, both in the background; a paused hub starts none.
+        """Measures npm registries and starts the servers that start with Tooltray, both in the background; while paused it starts none.
 
         May be called again: servers that run already are left unchanged.
         """
@@ -413,7 +413,7 @@ class ServerStarts:
                 if server.state is ServerState.ERROR:
                     server.start()
                 elif server.status.is_busy:
-                    self._spawn(self._retry_if_it_fails(server), name=f"see whether '{server.name}' had the new secret")
+                    self._spawn(self._retry_if_it_fails(server), name=f"check whether '{server.name}' got the new secret")
 
     async def _retry_if_it_fails(self, server: "ManagedServer") -> None:
         await server.settled()

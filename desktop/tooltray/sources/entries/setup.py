@@ -7,7 +7,7 @@ that belong to one machine are not exported: HTTP access of AI clients, the secr
 import contextlib
 import copy
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -133,7 +133,11 @@ def _rules_in_words(path: Path, value: Any) -> str:
     if not given:
         return ""
     by_rules = [rule_words.words(read_rule(each)) for each in value.get("callRules") or ()]
-    return f"approved without asking: {', '.join([*(value.get('autoApprove') or ()), *by_rules]) or 'nothing'}"
+    return Phrase("runs without asking: {tools}", tools=_listed([*(value.get("autoApprove") or ()), *by_rules]))
+
+
+def _listed(approved: Sequence[str]) -> str:
+    return rule_words.joined(approved) if approved else Phrase("nothing")
 
 
 def _harmless(value: object, known: Collection[str]) -> object:
@@ -163,6 +167,7 @@ def _set(document: Document, path: Path, value: object) -> None:
 Twin = Callable[[str, JsonMapping], str]
 """Takes name and entry of a server; returns the name of an existing server that runs the same, or an empty text."""
 NO_SETUP = Phrase("This is not a Tooltray backup")
+IN_PLAIN_TEXT = Phrase("is in the file in plain text; will be stored as a secret")
 
 
 class Setup:
@@ -229,9 +234,9 @@ class Setup:
             here = await self._secrets.names()
         except TooltrayError:
             here = []
-        moved = [SetupChange("replace", "secret", name, "is in the file in plain text; will be stored as a secret") for name in values]
+        moved = [SetupChange("replace", "secret", name, IN_PLAIN_TEXT) for name in values]
         wanted = [name for name in _wanted_secrets(setup["mcpServers"]) if name not in here and name not in values]
-        return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
+        return [*moved, *(SetupChange("add", "secret", name, Phrase("its value is not in the backup")) for name in wanted)]
 
     async def _confirmed(self, what: str, changes: Iterable[SetupChange], setup: JsonMapping) -> "_Places":
         """Requests the user's confirmation of the changes that widen something, and returns the present values that they would replace."""
@@ -384,7 +389,7 @@ def _changes_of_import(setup: JsonMapping, document: Document, *, replace: bool,
 
 def _changes_of_reset(shipped: JsonMapping, document: Document) -> list[SetupChange]:
     own = [name for name in _servers_in(document) if name not in shipped["mcpServers"]]
-    kept = [SetupChange("keep", "server", name, "your own") for name in own]
+    kept = [SetupChange("keep", "server", name, Phrase("your own server")) for name in own]
     return [*_server_changes(shipped, document, replace=True), *_default_changes(shipped, document), *kept]
 
 
@@ -398,17 +403,17 @@ def _server_changes(setup: JsonMapping, document: Document, *, replace: bool, tw
     twin = twins.among(here) if twins else lambda name, entry: ""
     for name, entry in setup["mcpServers"].items():
         if name not in here and (other := twin(name, entry)):
-            yield SetupChange("keep", "server", name, f"the same already exists, as '{other}'")
+            yield SetupChange("keep", "server", name, Phrase("already exists as '{name}'", name=other))
         elif name not in here:
             yield SetupChange("add", "server", name, _in_words(name, entry))
             if name in setup["defaultServers"]:
                 yield _default_change(name, True)
         elif here[name] == entry:
-            yield SetupChange("keep", "server", name, "already the same")
+            yield SetupChange("keep", "server", name, Phrase("already the same"))
         elif replace:
             yield SetupChange("replace", "server", name, _difference(here[name], entry))
         else:
-            yield SetupChange("keep", "server", name, "a server of this name already exists")
+            yield SetupChange("keep", "server", name, Phrase("a server with this name already exists"))
 
 
 def _default_changes(shipped: JsonMapping, document: Document) -> Iterator[SetupChange]:
@@ -420,7 +425,7 @@ def _default_changes(shipped: JsonMapping, document: Document) -> Iterator[Setup
 
 
 def _default_change(name: str, is_default: bool) -> SetupChange:
-    kind, detail = ("add", "starts with Tooltray") if is_default else ("remove", "starts when it is first used")
+    kind, detail = ("add", Phrase("starts with Tooltray")) if is_default else ("remove", Phrase("starts when used"))
     return SetupChange(kind, "default", name, detail)
 
 
@@ -455,11 +460,11 @@ def _in_words(name: str, entry: JsonMapping) -> str:
     """Describes what would run and its approval rules, which the user has to check in a foreign file."""
     config = read_entry(name, entry)
     by_rules = [rule_words.words(rule) for rule in config.call_rules]
-    return f"{config.target} (approved without asking: {', '.join([*config.auto_approve, *by_rules]) or 'nothing'})"
+    return Phrase("{target} (runs without asking: {tools})", target=config.target, tools=_listed([*config.auto_approve, *by_rules]))
 
 
 def _difference(before: object, after: Mapping[str, object]) -> str:
     """Lists the names of members that differ, without their values, which may be secrets."""
     old = before if isinstance(before, dict) else {}
     changed = [key for key in {**old, **after} if json.dumps(old.get(key), sort_keys=True) != json.dumps(after.get(key), sort_keys=True)]
-    return f"changes {', '.join(changed)}"
+    return Phrase("changes {fields}", fields=", ".join(changed))

@@ -58,7 +58,7 @@ def waiting_lines(files: Iterable[ServerFileSnapshot]) -> Iterator[str]:
     for file in files:
         if waiting := [entry.name for entry in file.entries if entry.state in ("waits", "changed")]:
             look = f"tooltray trust {quoted(file.project)}"
-            yield visible(f"{file.path} brings {_names(waiting)}. Look at what they start, and allow them: {look}")
+            yield visible(f"{file.path} brings {_names(waiting)}. Review what they start, and allow them: {look}")
 
 
 def _names(names: list[str]) -> str:

@@ -191,7 +191,7 @@ class ServerFiles:
         finally:
             self._is_applying = False
         self._watch.follow(self._files)
-        self._spawn(self._save_names(), name="names of servers of files")
+        self._spawn(self._save_names(), name="drop the names of removed servers")
         if (shown := self.snapshots()) != self._shown:
             known, self._shown = set(waiting_lines(self._shown)), shown
             for line in waiting_lines(shown):

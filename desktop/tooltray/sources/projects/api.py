@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 ALLOWING = Phrase("Allowing a folder")
 SAID_BY = {
-    "feedback": "its model has said so",
-    "roots": "the client has said so",
+    "feedback": "its model named it",
+    "roots": "the client named it",
     "folder": "the client was started there",
-    "person": "a person has said so",
+    "person": "the user chose it",
 }
 
 

@@ -298,10 +298,10 @@ class ProjectSources:
             async with asyncio.timeout(ANSWER_WAIT_S):
                 reply = await session.ask(ROOTS, Raw(b"{}"))
         except TimeoutError:
-            logger.info("%s did not say which roots it has", session.name)
+            logger.info("%s did not list its roots", session.name)
             return
         if reply.error:
-            logger.info("%s does not say which roots it has: %s", session.name, bytes(reply.error).decode(errors="replace"))
+            logger.info("%s did not list its roots: %s", session.name, bytes(reply.error).decode(errors="replace"))
             return
         found = await self._found(session.state, _read_roots(reply.result))
         if number == self._asked[session]:
@@ -356,7 +356,7 @@ def _read_roots(result: Raw) -> list[_Root]:
 KEY = "roots"  # of the question, in the result and among the answers
 COUNTS_FOR_S = 30.0  # an answer is used so long on a lasting connection: its client is one window, and seldom opens another folder
 MARK_BYTES = 12  # a server that is itself a hub asks in the same way; its state must not be mistaken for this hub's
-UNREADABLE = "the state of this call is none of this hub's; call again"
+UNREADABLE = "the state of this call is not from this Tooltray; call again"
 
 
 class RootRounds:

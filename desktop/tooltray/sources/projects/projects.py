@@ -247,7 +247,7 @@ class Projects:
         """
         look = self._looks.get(project.path)
         if look is None:
-            look = self._looks[project.path] = self._spawn(self._look(project.path), name=f"look at '{project.path}'")
+            look = self._looks[project.path] = self._spawn(self._look(project.path), name=f"refresh '{project.path}'")
         if error := await asyncio.shield(look):
             raise TooltrayError(error.problem.title, error.problem.message, error.problem.hint)
 

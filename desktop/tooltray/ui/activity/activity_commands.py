@@ -40,7 +40,7 @@ class ActivityCommands(Commands):
     choices_changed = Signal(object)  # ActivityChoices
     entry_read = Signal(object)  # ActivityDetails
     entry_missing = Signal(int, object)  # an id; Problem
-    cleared = Signal()  # and can be taken back
+    cleared = Signal()  # and can be undone
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
         super().__init__(hub=hub, tasks=tasks, parent=parent)

@@ -163,7 +163,7 @@ class ApprovalBody(QWidget):
         if request.flow:
             layout.addWidget(Banner(theme, "warning", tr("It has read what strangers may have written"), because(request)))
         if request.definition_diff:
-            layout.addWidget(Label(theme, tr("The tool is defined in another way since you allowed it:"), "strong", wrap=True))
+            layout.addWidget(Label(theme, tr("The tool has changed since you allowed it:"), "strong", wrap=True))
             name = tr("What is different in the tool's definition")
             layout.addWidget(DiffView(theme, request.definition_diff, name, width=INNER_WIDTH))
         layout.addWidget(self._facts())

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.approvals import TAKEN_BACK, ConfirmationSnapshot
+from tooltray.foundation.snapshots.approvals import UNTIL_REVOKED, ConfirmationSnapshot
 from tooltray.ui.approval.approval_body import FACT_WIDTH, MARGIN
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.figures import duration
@@ -81,7 +81,7 @@ def fact_value(name: str, value: str) -> str:
         ("kind", "tool"): tr("One tool"),
         ("kind", "reads"): tr("Everything that reads"),
         ("until", "lock"): tr("until the screen locks"),
-        ("until", TAKEN_BACK): tr("until you revoke it"),
+        ("until", UNTIL_REVOKED): tr("until you revoke it"),
     }
     return words.get((name, value)) or say(value)
 

@@ -20,7 +20,7 @@ class GrantWish(msgspec.Struct, frozen=True):
     kind: str  # "tool" or "reads"
     tool: str = ""  # of the kind "tool": the server's own name
     client: str = ""  # as it names itself; empty: for all
-    expires_in_s: float | None = None  # None: until it is taken back
+    expires_in_s: float | None = None  # None: until it is revoked
     until: str = ""  # "lock": until the screen locks
     seen: str = ""  # `revision` of the preview that the person has looked at
 

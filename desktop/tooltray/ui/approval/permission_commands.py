@@ -37,8 +37,8 @@ class PermissionCommands(Commands):
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
         super().__init__(hub=hub, tasks=tasks, parent=parent)
-        self._read = CoalescedRead(self._look, tasks=tasks, name="look at the permissions", show=self.read_failed.emit)
-        self._read_waiting = CoalescedRead(self._look_waiting, tasks=tasks, name="look at what waits")
+        self._read = CoalescedRead(self._look, tasks=tasks, name="refresh the permissions", show=self.read_failed.emit)
+        self._read_waiting = CoalescedRead(self._look_waiting, tasks=tasks, name="refresh the pending approvals")
 
     def look(self) -> None:
         """Reads everything that the page shows."""

@@ -296,7 +296,7 @@ class PermissionsPage(Page):
         panel.close_requested.connect(self.context.sheets.open(panel).dismiss)
         self.commands.preview_rule(grant.id, grant.server, grant.rule)
 
-    # what is taken back
+    # revoking
 
     def _offer_undo(self, text: str, undo: Callable[[], None]) -> None:
         self.context.offer_undo(text).action_requested.connect(undo)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
@@ -171,7 +171,7 @@ class NoticeArea(QWidget):
     def _notice_banner(self, problem: Problem, more: int) -> Banner:
         text = sentences(problem)
         if more:
-            text = f"{text}\n{tr('1 more notice') if more == 1 else tr('{count} more notices', count=more)}".strip()
+            text = f"{text}\n{many(more, '1 more notice', '{count} more notices')}".strip()
         close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
         close.clicked.connect(self._on_close)
         buttons: list[Button] = [close]

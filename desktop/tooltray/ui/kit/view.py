@@ -43,7 +43,7 @@ class View:
         work: Coroutine[object, object, object],
         *,
         then: Work | None = None,
-        said: str = "",
+        toast: str = "",
         undo: Work | None = None,
         show: Show | None = None,
     ) -> None:
@@ -51,14 +51,16 @@ class View:
 
         Args:
             then: awaited afterwards, also after a failure and after `undo`, so that controls show what is true: mostly a read.
-            said: shown in a toast after success.
-            undo: undoes the work; its button is in that toast.
+            toast: shown after success.
+            undo: undoes the work; its button is in the toast.
             show: gets the failure, or None after success; by default `show_problem`.
         """
         show = show or self.show_problem
         undone = (lambda: self._carry_out(undo(), then, _nothing, show)) if undo is not None else None
-        task = self.context.tasks.spawn(self._carry_out(work, then, partial(self._tell_done, said, undone), show), name=type(self).__name__)
-        task.add_done_callback(lambda _: work.close())  # at the program's end the task may be cancelled before it awaits `work`
+        task = self.context.tasks.spawn(
+            self._carry_out(work, then, partial(self._tell_done, toast, undone), show), name=type(self).__name__
+        )
+        task.add_done_callback(lambda _: work.close())  # a task that is cancelled before it began has never awaited it
 
     def reading(self, read: Work) -> Callable[[], None]:
         """Returns a function that requests a read: one runs at a time, and once more if another was requested meanwhile."""
@@ -88,13 +90,13 @@ class View:
                 raise
         return None
 
-    def _tell_done(self, said: str, undo: Work | None) -> None:
+    def _tell_done(self, toast: str, undo: Work | None) -> None:
         if not self.context.is_there:
             return
         if undo is not None:
-            self.context.offer_undo(said, undo)
-        elif said:
-            self.context.say(said)
+            self.context.offer_undo(toast, undo)
+        elif toast:
+            self.context.say(toast)
 
     @property
     def is_there(self) -> bool:

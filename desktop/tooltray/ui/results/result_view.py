@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.results.part_view import FIRST_SHOWN, PartView, size_words
 from tooltray.ui.results.picture import decoded_base64
@@ -94,7 +94,7 @@ class ResultView(QWidget):
             return tr("The answer is empty.")
         count = len(self._parts)
         size = sum(len(part.text) for part in self._parts)
-        return " · ".join([tr("1 part") if count == 1 else tr("{count} parts", count=count), *([size_words(size)] if size else [])])
+        return " · ".join([many(count, "1 part", "{count} parts"), *([size_words(size)] if size else [])])
 
     def _add_parts(self, count: int) -> None:
         is_alone = len(self._parts) == 1

@@ -64,6 +64,6 @@ class RefusedSection(ConfinementSection):
         return widget
 
     def _on_allow(self, thing: RefusedThing) -> None:
-        said = tr("{server} is allowed {thing} now", server=self._name, thing=thing.name)
+        toast = tr("{server} is allowed {thing} now", server=self._name, thing=thing.name)
         allowed = self.hub.confinement.allow_refused(self._name, "host" if thing.kind == "host" else "path", thing.name)
-        self.run(allowed, said=said, undo=partial(self.confine, self._now))
+        self.run(allowed, toast=toast, undo=partial(self.confine, self._now))

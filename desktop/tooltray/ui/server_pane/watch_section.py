@@ -67,8 +67,8 @@ class WatchSection(ConfinementSection):
             self._look()
 
     def _on_use(self) -> None:
-        said = tr("{server} is sandboxed as proposed", server=self._name)
-        self.run(self.hub.confinement.apply_proposal(self._name), said=said)
+        toast = tr("{server} is sandboxed as proposed", server=self._name)
+        self.run(self.hub.confinement.apply_proposal(self._name), toast=toast)
 
     async def _read(self) -> None:
         self._show(await self.hub.confinement.get_watch(self._name) or WatchSnapshot(self._name))

@@ -31,7 +31,7 @@ class ManyBar(QWidget):
             (START, tr("Start"), "play", "secondary"),
             (STOP, tr("Stop"), "stop", "secondary"),
             (RESTART, tr("Restart"), "refresh", "secondary"),
-            (ON_DEMAND, tr("Compact"), "clock", "secondary"),
+            (ON_DEMAND, tr("Sleeping"), "clock", "secondary"),
             (REMOVE, tr("Remove"), "trash", "danger"),
         )
         self._buttons: dict[str, Button] = {}

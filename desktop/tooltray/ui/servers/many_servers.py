@@ -34,7 +34,7 @@ class Undo(msgspec.Struct, frozen=True):
 
     words: str
     back: Callable[[], object] | None = None
-    over: Callable[[], object] | None = None  # it is not taken back any more
+    over: Callable[[], object] | None = None  # it can no longer be undone
 
 
 def can(what: str, server: ServerSnapshot) -> bool:

@@ -57,7 +57,7 @@ def by_state(server: ServerSnapshot) -> str:
         return tr("Starting")
     if server.state is ServerState.RUNNING:
         return tr("Connected")
-    return tr("Compact") if server.state is ServerState.ON_DEMAND else tr("Stopped")
+    return tr("Sleeping") if server.state is ServerState.ON_DEMAND else tr("Stopped")
 
 
 def by_file(server: ServerSnapshot) -> str:

@@ -154,7 +154,7 @@ class ApiSection(Section):
 
     def _on_revoke(self, name: str) -> None:
         said = tr("The token {name} is revoked", name=name)
-        self.run(self.hub.access.revoke_api_token(name), then=self._read_all, said=said)
+        self.run(self.hub.access.revoke_api_token(name), then=self._read_all, toast=said)
 
     async def _read_all(self) -> None:
         await self._read()

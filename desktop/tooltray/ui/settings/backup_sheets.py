@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.setup import SetupChange
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.settings.backup_commands import BackupCommands, SetupPreview
 from tooltray.ui.settings.backup_words import change_look, does_something, subject
@@ -60,7 +60,7 @@ class SetupChangesPanel(SheetFrame):
             Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
             Column(tr("What"), subject, Kind.QUIET, 124),
             Column(tr("Change"), change_look, Kind.STATE, 116),
-            Column(tr("Details"), lambda each: each.detail, Kind.QUIET),
+            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
         ]
         table = Table(theme, columns, tr("What changes"), lambda each: (each.subject, each.name), in_card=True, has_header=True)
         self._box = Surface(theme, "surface", "border", "m")

@@ -114,4 +114,4 @@ class HttpSection(Section):
 
     def _on_revoke(self, name: str) -> None:
         access, said = self.hub.access, tr("The token {name} is revoked", name=name)
-        self.run(access.remove_client_token(name), then=self.read_tokens, said=said, undo=partial(access.restore_client_token, name))
+        self.run(access.remove_client_token(name), then=self.read_tokens, toast=said, undo=partial(access.restore_client_token, name))

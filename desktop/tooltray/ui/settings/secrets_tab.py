@@ -236,8 +236,8 @@ class SecretsTab(Page):
     def _end(self, secret: SecretSnapshot) -> None:
         if secret.kind == "sign-in":
             server = secret.used_by[0]
-            said = tr("You are signed out of {name}", name=server)
-            self.run(self.hub.sign_ins.sign_out(server), then=self._read, said=said)
+            toast = tr("You are signed out of {name}", name=server)
+            self.run(self.hub.sign_ins.sign_out(server), then=self._read, toast=toast)
         else:
             self.run(self._remove([secret.name]), then=self._read)
 

@@ -6,7 +6,7 @@ import msgspec
 
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.pause_words import paused_until
 from tooltray.ui.state_language import WORKING, Look, needs_person
@@ -39,7 +39,7 @@ def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
 def client_count(count: int) -> str:
     if not count:
         return tr("No client connected")
-    return tr("1 client connected") if count == 1 else tr("{count} clients connected", count=count)
+    return many(count, "1 client connected", "{count} clients connected")
 
 
 class TrayState(Enum):
@@ -68,21 +68,21 @@ def waiting_commands(count: int) -> tuple[str, ...]:
     """Returns how many commands wait for approval; empty without any."""
     if not count:
         return ()
-    return (tr("1 command waits for your approval") if count == 1 else tr("{count} commands wait for your approval", count=count),)
+    return (many(count, "1 command waits for your approval", "{count} commands wait for your approval"),)
 
 
 def waiting_calls(count: int) -> tuple[str, ...]:
     """Returns how many tool calls wait for the user's approval; empty without any."""
     if not count:
         return ()
-    return (tr("1 call waits for your answer") if count == 1 else tr("{count} calls wait for your answer", count=count),)
+    return (many(count, "1 call waits for your answer", "{count} calls wait for your answer"),)
 
 
 def waiting_questions(count: int) -> tuple[str, ...]:
     """Returns how many servers have a question for the user; empty without any."""
     if not count:
         return ()
-    return (tr("1 question waits for your answer") if count == 1 else tr("{count} questions wait for your answer", count=count),)
+    return (many(count, "1 question waits for your answer", "{count} questions wait for your answer"),)
 
 
 def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
@@ -95,7 +95,7 @@ def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
     state = paused_until(snapshot.paused_until) if snapshot.is_paused and snapshot.paused_until else words.look.word
     parts = [state, client_count(snapshot.session_count)]
     if running and not snapshot.is_paused:
-        parts.insert(1, tr("1 server") if running == 1 else tr("{count} servers", count=running))
+        parts.insert(1, many(running, "1 server", "{count} servers"))
     if stuck:
-        parts.append(tr("1 needs you") if stuck == 1 else tr("{count} need you", count=stuck))
+        parts.append(many(stuck, "1 needs you", "{count} need you"))
     return " · ".join(parts)

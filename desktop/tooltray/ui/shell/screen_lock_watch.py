@@ -56,7 +56,7 @@ class ScreenLockWatch(QObject):
         try:
             await self._hub.approvals.tell_screen_lock(is_locked)
         except TooltrayError:
-            logger.debug("the hub was not told of the screen's lock: it has just left")
+            logger.debug("the screen lock was not reported: Tooltray's engine has just ended")
 
 
 def _source_here(told: Told) -> QObject | None:

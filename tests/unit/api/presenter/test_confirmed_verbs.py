@@ -102,7 +102,7 @@ WIDENING: dict[str, Verb] = {
     "an empty journal": lambda hub, folder: hub.clear_activity(),
     "contents of calls in the journal": lambda hub, folder: hub.change_settings({"activity": {"contents": True}}),
     "an entry that is tried": lambda hub, folder: hub.test_server("1", "s", {"command": "p"}),
-    "what was refused to a server": lambda hub, folder: hub.allow_refused("c", "path", folder),
+    "report the refusals of a server": lambda hub, folder: hub.allow_refused("c", "path", folder),
     "a server that may do more": lambda hub, folder: hub.set_confinement("c", "open"),
     "a confined server that runs unconfined for a while": lambda hub, folder: hub.watch_server("c"),
     "a command that gives a secret": lambda hub, folder: hub.change_settings({"secretCommands": {"op": ["op"]}}),

@@ -56,13 +56,13 @@ async def test_a_prompt_is_got_from_the_server_whose_it_is(presenter: McpPresent
 
 
 async def test_a_prompt_that_cannot_be_got_says_why(parts: HubParts, presenter: McpPresenter, one: OfferingServer) -> None:
-    assert await refusal(presenter.get_prompt("gone")) == "the prompt 'gone' could not be got. Unknown prompt: gone"
+    assert await refusal(presenter.get_prompt("gone")) == "the prompt 'gone' could not be fetched. Unknown prompt: gone"
     one.handlers["prompts/get"] = lambda copy, params: error(-32602, "who is missing")
-    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got: who is missing"
+    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be fetched: who is missing"
     one.handlers["prompts/get"] = lambda copy, params: raw(b"[1]")
     assert (
         await refusal(presenter.get_prompt("only-one"))
-        == "the prompt 'only-one' could not be got: server 'one' sent a reply that cannot be read: its result is no object: [1]"
+        == "the prompt 'only-one' could not be fetched: server 'one' sent a reply that cannot be read: its result is not an object: [1]"
     )
     await presenter.set_mcp_enabled(False)
     assert "Tooltray is paused" in await refusal(presenter.get_prompt("only-one"))

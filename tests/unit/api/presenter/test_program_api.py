@@ -90,7 +90,7 @@ async def test_diagnostics_say_how_the_program_the_hub_and_each_server_are(home:
         "server files: error, stdio, tools: 0",
         f"  problem: {ILL.problem}",
         "  exit code: 3",
-        "  lines that were no messages: 2",
+        "  lines that were not messages: 2",
         "  stderr: no key s3cret",
         f"  stderr: in {ILL.stderr[1].removeprefix('in ').replace(str(Path.home()), '~')}",
     ]

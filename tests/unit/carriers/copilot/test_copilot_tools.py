@@ -207,7 +207,7 @@ async def test_a_call_that_takes_too_long_is_a_timeout(hub: ScriptedHub) -> None
 
     hub.answers["run_tool_call"] = keep_silent
     result = await call(await first(timeout_s=0.1), {})
-    assert (result.result_type, result.error) == ("timeout", "'read_file' gave no result within 0.1 s and was given up")
+    assert (result.result_type, result.error) == ("timeout", "'read_file' returned no result within 0.1 s")
 
 
 async def test_a_hub_that_ends_during_a_call_is_a_failure(hub: ScriptedHub) -> None:
@@ -217,7 +217,7 @@ async def test_a_hub_that_ends_during_a_call_is_a_failure(hub: ScriptedHub) -> N
     hub.answers["run_tool_call"] = hang_up
     result = await call(await first(), {})
     assert result.result_type == "failure"
-    assert "the Tooltray hub ended" in result.text_result_for_llm
+    assert "Tooltray ended during the call" in result.text_result_for_llm
 
 
 async def test_a_hub_that_is_gone_is_a_failure_and_one_that_comes_back_is_used(hub: ScriptedHub, hub_home: Home) -> None:

@@ -348,7 +348,7 @@ async def test_streams_of_news_keep_their_client_from_no_call(monkeypatch: pytes
         stream = await hub.post_open(message, headers=headers)
         await stream.message()
         refused = await ask(hub, "listen")
-        assert (refused.status, refused.json["error"]["message"]) == (503, "this client has too many streams of news open")
+        assert (refused.status, refused.json["error"]["message"]) == (503, "this client has too many notification streams open")
         assert (await ask(hub)).status == 200
         stream.close()
         await hub.clients.cancelled.wait()
@@ -366,7 +366,7 @@ async def test_half_a_message_is_not_waited_for_for_ever(monkeypatch: pytest.Mon
         lines = "".join(f"{name}: {value}\r\n" for name, value in head.items())
         writer.write(f"POST /mcp HTTP/1.1\r\n{lines}\r\n{json.dumps(message)}".encode())
         assert b" 408 " in await reader.readline()
-        assert b"the rest of the message did not come" in await reader.readuntil(b"did not come")
+        assert b"the rest of the message was not received" in await reader.readuntil(b"not received")
         writer.close()
         assert hub.clients.opened == []
 

@@ -282,5 +282,5 @@ def test_an_end_leaves_nothing_behind() -> None:
     sessions.end(session)
     sessions.touch(session)
     assert len(sessions) == 0
-    assert opens.dispatchers[0].told == ["the AI client is gone"]
+    assert opens.dispatchers[0].told == ["the AI client disconnected"]
     assert wheel.waiting == []

@@ -131,7 +131,7 @@ async def test_where_one_role_is_served_all_others_are_refused(first: bytes) -> 
 async def test_a_first_line_that_is_no_json_is_refused(first: bytes) -> None:
     peer = Peer()
     peer.send(first + b"\n")
-    assert peer.answers == [{"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "the first line is no hello"}}]
+    assert peer.answers == [{"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "the first line is not a hello"}}]
     assert (peer.transport.is_closing(), peer.hellos) == (True, [])
 
 
@@ -153,7 +153,7 @@ async def test_another_version_of_the_first_line_is_refused_with_both_named(firs
     peer.send(first + b"\n" + line(id=1, method="m"))
     (answer,) = peer.answers
     assert (answer["id"], answer["error"]["code"]) == (None, -32600)
-    assert "this hub speaks hello version 1" in answer["error"]["message"]
+    assert "Tooltray uses hello version 1" in answer["error"]["message"]
     assert named in answer["error"]["message"]
     assert peer.transport.is_closing()
 
@@ -274,7 +274,7 @@ async def test_a_lost_peer_ends_its_session_and_what_it_has_not_read_is_let_go()
     peer.connection.pause_writing()
     peer.dispatcher.send_notification("n")
     peer.connection.connection_lost(ConnectionResetError())
-    assert peer.dispatcher.closed_because == "the AI client is gone"
+    assert peer.dispatcher.closed_because == "the AI client disconnected"
     peer.connection.resume_writing()
     assert peer.transport.written == b""
 
@@ -370,7 +370,7 @@ async def test_a_place_where_no_socket_can_be_is_told(folder: Path, hub: Hub, pl
     (folder / "a-folder").mkdir()
     before = os.umask(0o022)
     try:
-        with pytest.raises(TooltrayError, match="the hub's socket cannot be opened") as caught:
+        with pytest.raises(TooltrayError, match="Tooltray's socket cannot be opened") as caught:
             await local_socket.listen(folder / place, hub.open)
         assert os.umask(0o022) == 0o022
     finally:

@@ -154,7 +154,7 @@ async def test_requests_are_answered_until_the_client_closes_its_side(pipes: Pip
         assert await pipes.messages(1) == [{"jsonrpc": "2.0", "id": 3, "result": {}}]
         pipes.close(pipes.to_hub)
         await serving.end()
-        assert serving.session.dispatcher.closed_because == "the AI client is gone"
+        assert serving.session.dispatcher.closed_because == "the AI client disconnected"
 
 
 async def test_megabytes_pass_both_ways(pipes: Pipes) -> None:
@@ -246,7 +246,7 @@ async def test_a_client_that_stops_reading_for_good_ends_the_session(pipes: Pipe
         await serving.session.begun.wait()
         serving.session.dispatcher.send_notification("n", Raw(b"{}"))
         await serving.end()
-        assert serving.session.dispatcher.closed_because == "the AI client is gone"
+        assert serving.session.dispatcher.closed_because == "the AI client disconnected"
     pipes.close(pipes.to_hub)
 
 

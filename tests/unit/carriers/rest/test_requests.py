@@ -60,14 +60,14 @@ async def test_a_body_that_cannot_be_used_is_told(tmp_path: Path, data: bytes, h
 async def test_a_compressed_body_is_not_taken(tmp_path: Path, body: bytes) -> None:
     async with rest_hub(tmp_path) as hub:
         answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=body, headers={**JSON, "Content-Encoding": "gzip"})
-        assert (answer.status, answer.json["detail"]) == (415, "it is compressed; send it as it is")
+        assert (answer.status, answer.json["detail"]) == (415, "it is compressed; send it uncompressed")
         assert (await hub.ask("GET", "/api/secrets/check_secrets")).json == "memory"
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
         answer = await hub.ask("POST", "/api/secrets/set_secret_backend", data=io.BytesIO(b" " * (1024 * 1024 + 1)), headers=JSON)
-        assert (answer.status, answer.json["detail"]) == (413, "at most 1,048,576 bytes are taken here")
+        assert (answer.status, answer.json["detail"]) == (413, "at most 1,048,576 bytes are accepted here")
 
 
 async def test_a_bodys_values_are_not_repeated(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ async def test_what_takes_no_body_says_so_and_what_needs_none_does_without(tmp_p
         answer = await hub.ask("POST", "/api/files/reload/", {})
         assert answer.status == 404
         answer = await hub.ask("POST", "/api/projects/reset_deferred_state", {"a": 1})
-        assert (answer.status, answer.json["detail"]) == (413, "nothing is taken here")
+        assert (answer.status, answer.json["detail"]) == (413, "no body is accepted here")
         assert (await hub.ask("POST", "/api/views/set_lazy_load")).status == 204
         assert (await hub.ask("POST", "/api/views/set_lazy_load", {"enabled": True})).status == 204
 

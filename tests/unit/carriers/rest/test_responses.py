@@ -74,8 +74,8 @@ async def test_more_than_one_program_may_have_waiting_is_refused_with_the_words_
     refused = await served.open(LARGE)
     problem = await refused.json()
     assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
-    waits = f"{PEER_BYTES:,} bytes wait for it already"
-    assert problem["detail"] == f"panel does not read what it is sent, and {waits}: the result of this call, {LARGE:,} bytes, was dropped"
+    waits = f"{PEER_BYTES:,} bytes are already queued"
+    assert problem["detail"] == f"panel does not read its messages, and {waits}: the result of this call, {LARGE:,} bytes, was dropped"
 
     other = await served.open(LARGE, name="another")
     assert len(await other.read()) == LARGE

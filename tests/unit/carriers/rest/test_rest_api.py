@@ -123,7 +123,7 @@ async def test_a_bug_is_an_answer_and_says_nothing_of_the_inside(tmp_path: Path)
 
         hub.parts.conf.set_enabled = breaks  # type: ignore[method-assign]
         answer = await hub.ask("POST", "/api/hub/set_mcp_enabled", {"enabled": False})
-        assert (answer.status, answer.json["title"]) == (500, "Something is wrong in Tooltray")
+        assert (answer.status, answer.json["title"]) == (500, "Internal error in Tooltray")
         assert b"hunter2" not in answer.body
 
 
@@ -207,7 +207,7 @@ async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allow
         before = hub.parts.home.settings.read_bytes()
         for path, content in asked:
             answer = await hub.ask("POST", f"/api/{path}", content)
-            assert (answer.status, answer.json["title"]) == (403, "A program may not do this"), path
+            assert (answer.status, answer.json["title"]) == (403, "Programs may not do this"), path
         assert (
             await hub.ask("POST", "/api/questions/answer_elicitation", {"id": "a", "action": "decline"})
         ).status == 404  # there is none, and no is no yes
@@ -230,7 +230,7 @@ async def test_a_program_allows_a_call_that_waits_only_if_the_person_allowed_tha
         [question] = await hub.parts.presenter.get_approvals()
         answer = await hub.ask("POST", "/api/approvals/answer_approval", {"id": question.id, "answer": "once"})
         assert answer.status == status
-        assert is_trusted or answer.json["title"] == "A program may not do this"
+        assert is_trusted or answer.json["title"] == "Programs may not do this"
         assert [each.verb for each in await hub.parts.trail.entries()] == ["answer_approval"] * is_trusted
         assert "result" in await hub.parts.call("t") if is_trusted else "error" in await hub.parts.call("t")
         assert (await hub.ask("POST", "/api/approvals/answer_approval", {"id": "a", "answer": "once"})).status == 404
@@ -267,7 +267,7 @@ async def test_a_token_does_what_its_scope_covers_and_is_told_what_it_would_need
     async with rest_hub(tmp_path, servers={"s": entry("p", disable=True)}) as hub:
         answer = await hub.ask(method, path, {}, token=token)
         assert (answer.status, answer.json["scope"]) == (403, needed)
-        assert f"this needs {needed}" in answer.json["detail"]
+        assert f"this requires {needed}" in answer.json["detail"]
         assert f'scope="{needed}"' in answer.headers["WWW-Authenticate"]
         assert "s" in on_disk(hub)["mcpServers"]
         for path in ("/servers", "/api/settings/get_settings", "/api/events", "/api/openapi.json"):

@@ -30,7 +30,7 @@ async def test_each_server_is_listed_with_how_it_is_and_its_tools(tmp_path: Path
         fs, off = listed
         assert (fs["name"], fs["transport"], fs["status"], fs["state"], fs["reason"]) == ("fs", "stdio", "connected", "running", "")
         assert (fs["toolCount"], [each["originalName"] for each in fs["tools"]]) == (2, ["read", "write"])
-        assert (off["status"], off["reason"]) == ("disconnected", "it is switched off in its settings")
+        assert (off["status"], off["reason"]) == ("disconnected", "it is disabled in its settings")
         assert (await hub.ask("GET", "/servers/fs")).json == fs
         assert (await hub.ask("GET", "/servers/fs/tools")).json == fs["tools"]
         assert (await hub.ask("GET", "/servers/nobody/tools")).status != 200
@@ -62,11 +62,11 @@ async def test_a_trusted_program_adds_servers_as_a_person_does(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"command": "p"}, "name: must be a text"),
-        ({"name": 1, "command": "p"}, "name: must be a text"),
-        ({"name": "a", "command": "p", "project": 1}, "project: must be a text"),
+        ({"command": "p"}, "name: must be a string"),
+        ({"name": 1, "command": "p"}, "name: must be a string"),
+        ({"name": "a", "command": "p", "project": 1}, "project: must be a string"),
         ({"name": "a"}, "neither a command nor a URL"),
-        ({"name": "a", "command": "p", "colour": "red"}, "there is no field 'colour'"),
+        ({"name": "a", "command": "p", "colour": "red"}, "unknown field 'colour'"),
         ({"name": "a", "command": "p", "args": "x"}, "args"),
         ({"name": "a/b", "command": "p"}, "a name has"),
         ({"name": "hub", "command": "p"}, "comes with Tooltray"),

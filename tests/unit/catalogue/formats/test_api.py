@@ -71,7 +71,7 @@ async def test_tools_of_one_server_are_given_alone(parts: HubParts) -> None:
 
 
 async def test_an_api_that_there_is_not_is_refused_in_the_words_of_the_argument(parts: HubParts) -> None:
-    said = "OpenAI has no API 'x' that takes tools: there are chat and responses"
+    said = "OpenAI has no API 'x' that takes tools: available: chat and responses"
     assert await refusal(parts.presenter.mcp_tools_to_openai_tools(api="x")) == said
     assert await refusal(parts.presenter.mcp_response_to_openai(response("drop"), "x")) == said
 

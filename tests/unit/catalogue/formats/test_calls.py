@@ -51,8 +51,8 @@ def test_arguments_are_read(given: Any, arguments: dict[str, Any]) -> None:
         (b"{}", "they are something else, not an object"),
         (json.dumps(json.dumps(json.dumps("{}"))), "they are a text, not an object"),
         ('{"a": 1,\n "b" 2}', "line 2, column 6: a colon is missing"),
-        ('{"a": NaN}', "line 1, column 7: 'NaN' is no value"),
-        ("hello", "line 1, column 1: 'hello' is no value"),
+        ('{"a": NaN}', "line 1, column 7: 'NaN' is not a value"),
+        ("hello", "line 1, column 1: 'hello' is not a value"),
         ("[" * TOO_DEEP, "line 1, column 102: it is nested too deeply"),
         ("[" * TOO_DEEP + "]" * TOO_DEEP, "line 1, column 102: it is nested too deeply"),
     ],
@@ -60,7 +60,7 @@ def test_arguments_are_read(given: Any, arguments: dict[str, Any]) -> None:
 def test_what_is_no_object_is_refused_with_the_reason_and_the_place(given: Any, message: str) -> None:
     with pytest.raises(TooltrayError) as raised:
         read_arguments("add", given)
-    assert raised.value.problem.title == "the arguments for 'add' are no JSON object"
+    assert raised.value.problem.title == "the arguments for 'add' are not a JSON object"
     assert raised.value.problem.message == message
 
 
@@ -104,20 +104,20 @@ def test_what_can_only_be_meant_in_one_way_is_read(text: str, value: Any) -> Non
 @pytest.mark.parametrize(
     ("text", "place", "reason"),
     [
-        ('{"a": 1', 7, "the text ends, perhaps within a number"),
-        ('{"a": 1,', 8, "the text ends where more was to come"),
-        ("{", 1, "the text ends where it had just begun"),
-        ('{"a": "b', 6, "a text begins here that does not end"),
+        ('{"a": 1', 7, "the text ends, possibly within a number"),
+        ('{"a": 1,', 8, "the text ends too early"),
+        ("{", 1, "the text ends right after this"),
+        ('{"a": "b', 6, "this string is not closed"),
         ('{"a": }', 6, "a value is missing"),
         ("", 0, "a value is missing"),
-        ('{"a": ye}', 6, "'ye' is no value"),
-        ('{"a": NaN}', 6, "'NaN' is no value"),
+        ('{"a": ye}', 6, "'ye' is not a value"),
+        ('{"a": NaN}', 6, "'NaN' is not a value"),
         ('{"a" 1}', 5, "a colon is missing"),
-        ("{a: 1}", 1, "a name in quotes is missing"),
+        ("{a: 1}", 1, "a quoted name is missing"),
         ('{"a": 1 "b": 2}', 8, "a comma or a closing bracket is missing"),
         ('{"a": [1}', 8, "a comma or a closing bracket is missing"),
-        ('{"a": "\\x"}', 6, "this text has an escape that JSON does not know"),
-        ('{"a": 1} and more', 9, "nothing should follow the end"),
+        ('{"a": "\\x"}', 6, "this string has an escape that JSON does not allow"),
+        ('{"a": 1} and more', 9, "unexpected text after the end"),
         ("[" * (MAX_DEPTH + 1), MAX_DEPTH + 1, "it is nested too deeply"),
     ],
 )

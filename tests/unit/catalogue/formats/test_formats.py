@@ -55,13 +55,13 @@ def test_a_call_without_an_id_gets_one_of_its_own(name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("tool", [None, "", 5])
 def test_a_call_of_no_tool_is_refused(name: str, tool: Any) -> None:
-    with pytest.raises(TooltrayError, match=r"this is no .* it names no tool"):
+    with pytest.raises(TooltrayError, match=r"this is not a .* it names no tool"):
         FORMATS[name].call(CALLS[name](tool, {}, "1"))
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_arguments_that_are_no_object_are_refused(name: str) -> None:
-    with pytest.raises(TooltrayError, match="the arguments for 'add' are no JSON object"):
+    with pytest.raises(TooltrayError, match="the arguments for 'add' are not a JSON object"):
         FORMATS[name].call(CALLS[name]("add", "[1]", "1"))
 
 
@@ -79,7 +79,7 @@ def test_arguments_that_are_no_object_are_refused(name: str) -> None:
     ],
 )
 def test_what_is_no_call_is_refused(name: str, call: dict[str, Any]) -> None:
-    with pytest.raises(TooltrayError, match="this is no "):
+    with pytest.raises(TooltrayError, match="this is not a "):
         FORMATS[name].call(call)
 
 

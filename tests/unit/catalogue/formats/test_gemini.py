@@ -196,7 +196,7 @@ def test_listed_values(schema: Any, found: Any) -> None:
         ({"type": "array", "items": True}, {"type": "ARRAY", "items": ANYTHING}),
         (
             {**TEXTS, "minItems": 1, "uniqueItems": True},
-            {"type": "ARRAY", "items": STRING, "minItems": 1, "description": "No entry twice."},
+            {"type": "ARRAY", "items": STRING, "minItems": 1, "description": "No duplicate entries."},
         ),
         (
             {"prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},

@@ -10,7 +10,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.protocol.sessions.session_state import SessionState
 
 HEAD = "Tools of several MCP servers, published by Tooltray."
-ABOUT = "list_servers and server_status tell what runs."
+ABOUT = "list_servers and server_status show what runs."
 
 
 def saying(instructions: str) -> ScriptedServer:
@@ -33,7 +33,7 @@ def two(**fields: Any) -> dict[str, Any]:
 async def test_servers_are_told_by_name_with_what_they_say_of_themselves(tmp_path: Path) -> None:
     async with started_parts(tmp_path, "git", **two()) as parts:
         await parts.servers.start("fs")
-        blocks = ["", "What fs says of itself:", "  Reads files.", "", "What git says of itself:", "  Commits."]
+        blocks = ["", "Instructions of fs:", "  Reads files.", "", "Instructions of git:", "  Commits."]
         assert told(parts) == [HEAD, "Servers: fs, git.", ABOUT, *blocks]
 
 
@@ -58,7 +58,7 @@ async def test_a_profile_and_its_tools_count(tmp_path: Path) -> None:
     }
     async with hub_parts(tmp_path, **two(settings={"profiles": profiles})) as parts:
         assert told(parts, profile="p") == [HEAD, "Servers: fs.", ABOUT]
-        assert told(parts, profile="q") == [HEAD, "Servers: git.", "server_status tells what runs."]
+        assert told(parts, profile="q") == [HEAD, "Servers: git.", "server_status shows what runs."]
         assert told(parts, profile="r") == [HEAD, "Servers: git."]
         assert told(parts, profile="gone") == [HEAD]
 

@@ -1,4 +1,4 @@
-"""views.py, modes.py: of servers that stand in a project's own file, sessions of the project see all, and others nothing."""
+"""views.py, modes.py, profiles.py: of servers that stand in a project's own file, sessions of the project see all, and others nothing."""
 
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -12,7 +12,6 @@ from tests.fakes.lazy_hub import PROMPTS, RESOURCES, TOOLS, Follower, answered, 
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.catalogue.views.tool_costs import ToolCosting
-from tooltray.config.settings.file_server import FileServer
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ServerRemoved
 from tooltray.protocol.eras import Era
@@ -174,25 +173,6 @@ async def test_a_profile_and_a_project_both_have_to_have_a_server(tmp_path: Path
             client = works_on(parts.client(), folder)
             client.state.profile = "small"
             assert await names_of(parts, client) == tools
-
-
-async def test_a_tool_that_a_client_knows_by_heart_is_found_when_its_projects_file_is_read(tmp_path: Path) -> None:
-    found: dict[str, FileServer] = {}
-
-    async def read_file(session: Client) -> None:
-        if found:
-            parts.conf.set_file_servers(found)
-            parts.tools.list_unknown_servers()
-
-    async with shop(tmp_path, look=read_file) as parts:
-        own = works_on(parts.client(), SHOP)
-        await names_of(parts, own)
-        parts.conf.set_file_servers({})
-        await parts.heard.event(ServerRemoved, name="db")
-        assert (await answered(parts, "tools/call", own, name="query", arguments={}))["error"]["message"] == UNKNOWN
-        found["db"] = file_server("db", folder=str(tmp_path))
-        assert (await answered(parts, "tools/call", outsider(parts), name="query", arguments={}))["error"]["message"] == UNKNOWN
-        assert said(await called(parts, own, "query", text="again")) == "again"
 
 
 # the person

@@ -171,7 +171,7 @@ async def test_a_session_with_one_server_alone_is_lazy_too(tmp_path: Path) -> No
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
         assert (await answered(parts, "prompts/list", client))["result"] == {"prompts": []}
         assert (await answered(parts, "resources/list", client, is_modern=True))["result"]["resources"] == []
-        assert "not among those" in said(await called(parts, client, "activate_y"))
+        assert "not available in this session" in said(await called(parts, client, "activate_y"))
         answer = await activated(parts, client, "x")
         assert [each["name"] for each in answer["tools"]] == ["read.file"]
         assert (answer["prompts"], answer["templateCount"]) == ([PROMPT], 1)

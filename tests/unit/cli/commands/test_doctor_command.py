@@ -181,7 +181,7 @@ def test_the_way_to_a_server_elsewhere_is_shown(tooltray: Tooltray, hub_home: Ho
 
 def test_a_server_that_waits_for_its_first_use_is_described_in_words(tooltray: Tooltray, hub_home: Home) -> None:
     with well(hub_home, diagnosis("files", state="on_demand")):
-        assert "ok: files: when used, 3 tools\n" in tooltray("doctor").out
+        assert "ok: files: sleeping, 3 tools\n" in tooltray("doctor").out
 
 
 def test_a_server_that_was_never_listed_is_not_said_to_have_no_tools(tooltray: Tooltray, hub_home: Home) -> None:
@@ -305,7 +305,7 @@ def test_a_hub_that_ends_meanwhile_leaves_what_was_found_so_far(tooltray: Tooltr
         result = tooltray("doctor")
     assert result.code == 1
     assert "ok: settings:" in result.out
-    assert "PROBLEM: tooltray: The hub ended" in result.out
+    assert "PROBLEM: tooltray: Tooltray ended" in result.out
     assert "ok: bridge:" in result.out
 
 

@@ -184,7 +184,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     taken = tooltray("--home", other, "import", str(file), "--yes")
     assert taken.code == 0
     assert taken.out.splitlines() == [
-        "  + files: files --fast (approved without asking: read)",
+        "  + files: files --fast (runs without asking: read)",
         "  + files: starts with Tooltray",
         "  + secret files/API_KEY: its value is not in the backup",
         "Done.",
@@ -222,7 +222,7 @@ def test_nobody_there_to_say_yes_changes_nothing(tooltray: Tooltray, hub_home: H
     result = tooltray("import", setup_file)
     hint = "Give --yes with the command, or run it in a terminal"
     assert (result.code, result.err) == (1, f"tooltray: 'Import this?' needs an answer in a terminal. {hint}\n")
-    assert result.out.startswith("  + files: files (approved without asking: read)")
+    assert result.out.startswith("  + files: files (runs without asking: read)")
     assert not hub_home.settings.exists()
 
 
@@ -238,7 +238,7 @@ def test_a_person_is_asked_and_enter_means_no(
 
 def test_a_dry_run_says_what_would_change_and_changes_nothing(tooltray: Tooltray, hub_home: Home, setup_file: str) -> None:
     result = tooltray("import", setup_file, "--dry-run")
-    assert (result.code, result.out.splitlines()[0]) == (0, "  + files: files (approved without asking: read)")
+    assert (result.code, result.out.splitlines()[0]) == (0, "  + files: files (runs without asking: read)")
     assert tooltray("import", setup_file, "--dry-run", "--json").json["done"] is False
     assert not hub_home.settings.exists()
 
@@ -278,7 +278,7 @@ def test_a_reset_shows_what_it_does_and_keeps_one_s_own(person: Tooltray, tooltr
     result = person("servers", "reset", "--yes")
     assert result.code == 0
     assert "  ~ time: changes command, args, autoApprove, icons, descriptions" in result.out.splitlines()
-    assert "  = mine: your own" in result.out.splitlines()
+    assert "  = mine: your own server" in result.out.splitlines()
     assert settings(hub_home)["mcpServers"]["mine"]["command"] == "mine"
     assert settings(hub_home)["mcpServers"]["time"]["command"] == "uvx"
 

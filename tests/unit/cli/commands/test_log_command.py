@@ -80,7 +80,7 @@ def test_following_prints_new_lines_until_the_hub_ends(
     with FakeControlHub(hub_home, {"get_log": get_log}):
         result = tooltray("log", "files", "--follow", *options)
     assert result.out == shown or '"text": "b"' in result.out.splitlines()[-1]
-    assert (result.code, "The hub ended" in result.err) == (1, True)
+    assert (result.code, "Tooltray ended" in result.err) == (1, True)
 
 
 def test_messages_are_recorded_for_as_long_as_one_looks(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ def test_folders_are_allowed_and_disallowed_also_where_no_hub_runs(
     assert person("projects", "allow", str(folder), "--json").json == {"folder": real, "allowed": True}
     assert tooltray("projects", "disallow", str(folder), "--json").json == {"folder": str(folder), "allowed": False}
     refused = person("projects", "allow", "/")
-    assert (refused.code, "the root of everything" in refused.err) == (1, True)
+    assert (refused.code, "the root of the file system" in refused.err) == (1, True)
     assert person("projects", "allow", "a\0b").code == 1
     for refused in (tooltray("projects", "allow", str(folder)), person("projects", "allow", str(folder), sees=False)):
         assert (refused.code, "needs a person at a terminal" in refused.err) == (1, True)

@@ -69,7 +69,7 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
     assert result.out.splitlines() == [
         "NAME  STATE                TRANSPORT  TOOLS     STARTS          PROBLEM",
         "檔案  running              stdio      2         default",
-        "git   when used            stdio      ?         when used",
+        "git   sleeping             stdio      ?         when used",
         "old   stopped              stdio      1         disabled",
         "bad   error                stdio      ?         default         Not found. red line. Install it",
         "new   installing           stdio      0         default         downloading",
@@ -95,7 +95,7 @@ def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltr
     tooltray("servers", "add", "one", "--", "run", "it")
     tooltray("servers", "add", "two", "--on-demand", "--", "run")
     result = tooltray("servers", "list")
-    assert result.out.splitlines()[1:] == ["one   stopped    stdio      ?      default", "two   when used  stdio      ?      when used"]
+    assert result.out.splitlines()[1:] == ["one   stopped   stdio      ?      default", "two   sleeping  stdio      ?      when used"]
     assert result.err == "Tooltray is not running; this is from the settings.\n"
 
 
@@ -256,7 +256,7 @@ def test_a_server_of_which_nothing_goes_through_stays_so_when_it_is_replaced(too
 
 def test_a_rule_that_means_nothing_is_refused_before_anything_is_stored(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("servers", "add", "files", "--approve", "names:", "--", "npx")
-    assert (result.code, "nothing stands behind" in result.err) == (1, True)
+    assert (result.code, "is not followed by the name of a tool" in result.err) == (1, True)
     assert not hub_home.settings.exists()
     assert tooltray("servers", "add", "files", "--ask", "--approve", "read", "--", "npx").code == 2
 
@@ -764,7 +764,7 @@ def test_following_a_log_prints_new_lines_until_the_hub_ends(
         result = tooltray("servers", "logs", "files", "--follow", *options)
     assert result.out == shown
     assert result.code == 1
-    assert "The hub ended" in result.err
+    assert "Tooltray ended" in result.err
 
 
 @pytest.mark.parametrize(
@@ -807,7 +807,7 @@ def test_a_server_on_demand_can_be_stopped_again_when_it_is_idle(tooltray: Toolt
     assert result.out.splitlines()[0] == "Added lazy; it starts when it is first used and stops after 300 s without a call."
     assert settings_of(hub_home)["mcpServers"]["lazy"]["idleStop"] == 300
     listed = tooltray("servers", "list")
-    assert listed.out.splitlines()[1] == "lazy  when used  stdio      ?      when used, up to 300 s idle"
+    assert listed.out.splitlines()[1] == "lazy  sleeping  stdio      ?      when used, up to 300 s idle"
     assert tooltray("servers", "list", "--json").json[0]["idle_stop_s"] == 300
 
 
@@ -978,11 +978,11 @@ def test_the_page_opens_and_its_address_is_printed_all_the_same(tooltray: Tooltr
 
 
 def test_a_sign_in_that_ends_with_tooltray_is_said_to(tooltray: Tooltray, hub_home: Home, opened: list[str]) -> None:
-    lost = problem("the sign-in to 'far' will not outlive Tooltray", "No keyring found", "Use an encrypted file")
-    with signing_in(hub_home, notices=(problem("the sign-in to 'farther' will not outlive Tooltray"), lost)):
+    lost = problem("the sign-in to 'far' will be lost when Tooltray ends", "No keyring found", "Use an encrypted file")
+    with signing_in(hub_home, notices=(problem("the sign-in to 'farther' will be lost when Tooltray ends"), lost)):
         result = tooltray("servers", "sign-in", "far")
     assert (result.code, result.out.splitlines()[-1]) == (0, "Signed in to far; it is running and has 3 tools.")
-    assert result.err == "the sign-in to 'far' will not outlive Tooltray. No keyring found. Use an encrypted file\n"
+    assert result.err == "the sign-in to 'far' will be lost when Tooltray ends. No keyring found. Use an encrypted file\n"
 
 
 def test_without_a_browser_the_address_is_enough_and_the_way_back_is_said(tooltray: Tooltray, hub_home: Home, opened: list[str]) -> None:

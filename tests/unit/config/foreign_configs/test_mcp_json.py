@@ -78,6 +78,7 @@ def test_how_a_server_is_reached_may_be_written_in_many_ways(tmp_path: Path, ent
         ({"command": "a", "enabled": True, "disabled": False}, "disable", False),
         ({"command": "a", "timeout": 30000}, "call_timeout", 30.0),
         ({"command": "a", "timeout": 1000}, "call_timeout", 1.0),
+        ({"command": "a", "timeout": 1}, "call_timeout", 1.0),
         ({"command": "a", "timeout": 999}, "call_timeout", 999.0),
         ({"command": "a", "timeout": 60}, "call_timeout", 60.0),
         ({"command": "a", "timeout": 60, "callTimeout": 5}, "call_timeout", 5.0),
@@ -128,6 +129,11 @@ def test_the_tools_that_an_entry_names_are_the_only_ones(tmp_path: Path) -> None
 )
 def test_an_entry_that_cannot_be_used_is_reported_with_its_reason(tmp_path: Path, entry: Any, why: str) -> None:
     assert reason(tmp_path, entry) == why
+
+
+def test_a_reason_begins_with_the_line_of_the_spelling_that_the_entry_uses(tmp_path: Path) -> None:
+    found = reading(tmp_path, '{"mcpServers": {"fs": {"command": "a",\n"transport": 5}}}')
+    assert found.problems[0].problem.message == "line 2: its type must be stdio, http or sse"
 
 
 @pytest.mark.parametrize(

@@ -155,8 +155,10 @@ def test_a_name_is_on_disk_before_anybody_sees_it_and_known_names_write_nothing(
     one(names, "a", "read")
     assert json.loads(path.read_text())["names"] == {"a": {"read": "read"}}
     assert has_mode(path, 0o600)
+    later = PublishedNames(path)
     path.unlink()
-    one(names, "a", "read")
+    for each in (names, later):
+        assert one(each, "a", "read") == "read"
     assert not path.exists()
 
 
@@ -170,7 +172,7 @@ def test_every_form_a_tool_could_get_may_be_taken_and_it_still_gets_a_name(path:
         taken.append(name)
 
 
-@pytest.mark.expected_warnings("cannot be kept")
+@pytest.mark.expected_warnings("cannot be saved")
 def test_names_hold_in_memory_while_the_file_cannot_be_written_and_are_kept_as_soon_as_it_can(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -178,7 +180,7 @@ def test_names_hold_in_memory_while_the_file_cannot_be_written_and_are_kept_as_s
     names = PublishedNames(path)
     assert one(names, "a", "read") == "read"
     assert one(names, "b", "read") == "b_read"
-    assert len([record for record in caplog.records if "cannot be kept" in record.message]) == 1
+    assert len([record for record in caplog.records if "cannot be saved" in record.message]) == 1
     path.parent.mkdir()
     assert one(names, "a", "read") == "read"
     assert PublishedNames(path).target("b_read") == ("b", "read")
@@ -217,7 +219,7 @@ def test_a_folder_in_the_files_place_is_set_aside(path: Path) -> None:
     assert path.is_file()
 
 
-@pytest.mark.expected_warnings("cannot be set aside", "cannot be kept")
+@pytest.mark.expected_warnings("cannot be set aside", "cannot be saved")
 def test_a_place_that_can_neither_be_read_nor_set_aside_does_not_stop_the_names(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert one(PublishedNames(tmp_path / "file" / "names.json"), "a", "read") == "read"

@@ -1,4 +1,4 @@
-"""secrets.py"""
+"""secrets.py, vaults.py"""
 
 import asyncio
 import logging
@@ -149,6 +149,7 @@ async def test_a_prompt_that_nobody_answers_is_an_error_in_time_and_the_store_re
     with pytest.raises(SecretsLocked, match=r"no answer within 0\.01 s") as caught:
         await store.get("a")
     assert "Unlock" in caught.value.problem.hint
+    assert store.problem == caught.value.problem
     fake_keyring.prompt.set()
     await store.close()
     patient = SecretStore(home, open_keyring=lambda: fake_keyring)

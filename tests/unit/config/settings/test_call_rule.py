@@ -1,4 +1,4 @@
-"""call_rule.py"""
+"""call_rule.py, widening.py"""
 
 import shlex
 from decimal import Decimal

@@ -47,6 +47,7 @@ def test_an_entry_that_can_be_used_comes_back_with_what_nobody_knows() -> None:
         ('{\n "command": "p",\n "args": "x"\n}', [(("args",), 3)]),
         ('{\n "command": "p",\n "args": [\n  "a",\n  {}\n ]\n}', [(("args", 1), 5)]),
         ('{\n "url": 3\n}', [(("url",), 2)]),
+        ('{\n "url": "http://a",\n "headers": {\n  "A": []\n }\n}', [(("headers", "A"), 4)]),
         ('{\n "command": "p",\n "toolFilter": {"mode": "odd"}\n}', [(("toolFilter", "mode"), 3)]),
         ('{\n "command": "p",\n "toolFilter": {}\n}', [(("toolFilter", "mode"), 3)]),
         ('{\n "command": "p",\n "projects": ["here"]\n}', [(("projects", 0), 3)]),

@@ -160,6 +160,21 @@ def test_a_tool_is_shown_in_another_way_and_in_its_own_again() -> None:
     assert document == {"mcpServers": {"a": {"command": "x"}}}
 
 
+def test_the_limit_of_a_tools_results_goes_without_its_other_words() -> None:
+    document: Document = {"mcpServers": {"a": {"command": "x", "toolOverrides": {"read": {"name": "look"}}}}}
+
+    edited(view_settings.tool_limit("a", "read", 700), document)
+    edited(view_settings.tool_limit("a", "list", 500), document)
+    assert document["mcpServers"]["a"]["toolOverrides"] == {"read": {"name": "look", "resultLimit": 700}, "list": {"resultLimit": 500}}
+
+    edited(view_settings.tool_limit("a", "read", None), document)
+    edited(view_settings.tool_limit("a", "list", None), document)
+    assert document["mcpServers"]["a"]["toolOverrides"] == {"read": {"name": "look"}}
+    edited(view_settings.tool_override("a", "read", {}), document)
+    edited(view_settings.tool_limit("a", "list", None), document)
+    assert document == {"mcpServers": {"a": {"command": "x"}}}
+
+
 @pytest.mark.parametrize("edit", [view_settings.lazy_load(True, "gone"), view_settings.tool_override("gone", "t", {"name": "n"})])
 def test_of_a_server_that_there_is_not_nothing_is_changed(edit: Edit) -> None:
     with pytest.raises(TooltrayError, match="Server 'gone' not found"):

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from tooltray.config.settings.given_entries import read_entry
 from tooltray.config.settings.server_config import MCPServerConfig
 from tooltray.config.settings.settings import ProfileSettings
 from tooltray.config.settings.settings_reading import read_settings
-from tooltray.config.settings.widening import HARMLESS_FIELDS, entry_widens, profile_widens, rules_widen, settings_widen
+from tooltray.config.settings.widening import HARMLESS_FIELDS, calls_widen, entry_widens, profile_widens, rules_widen, settings_widen
 
 ENTRY = {
     "command": "p",
@@ -91,6 +92,31 @@ def test_more_that_is_blocked_is_narrower_and_less_is_wider() -> None:
 def test_a_server_for_fewer_folders_is_narrower(before: list[str], after: list[str], widens: bool) -> None:
     assert entry_widens("s", {**ENTRY, "projects": before}, {**ENTRY, "projects": after}) is widens
     assert not entry_widens("s", ENTRY, {**ENTRY, "label": "work", "color": "blue"})
+
+
+READS = {"toolOverrides": {"b": {"flow": "reads", "annotations": {"readOnlyHint": False}}}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "widens"),
+    [
+        ({}, {}, False),
+        ({}, {"toolOverrides": {"b": {"name": "bee"}}}, False),
+        ({}, {"toolOverrides": {"b": {"annotations": {"readOnlyHint": False}}}}, False),
+        ({}, {"toolOverrides": {"b": {"flow": "none"}}}, True),
+        (READS, READS, False),
+        (READS, {}, True),
+        (READS, {"toolOverrides": {"b": {"flow": "reads"}}}, True),
+        (READS, {"toolOverrides": {"b": {"annotations": {"readOnlyHint": False}}}}, True),
+        ({"toolOverrides": {"b": {"name": "bee"}}}, {"toolOverrides": {"b": {"annotations": {"readOnlyHint": True}}}}, False),
+        ({"autoApprove": []}, {"autoApprove": ["all"]}, True),
+    ],
+)
+def test_calls_ask_less_often_by_rules_by_other_hints_and_by_another_role_in_the_flow(
+    before: dict[str, Any], after: dict[str, Any], widens: bool
+) -> None:
+    was, now = (read_entry("s", {"command": "p", **entry}) for entry in (before, after))
+    assert calls_widen(was, now) is widens
 
 
 def test_every_field_that_is_called_harmless_is_one() -> None:

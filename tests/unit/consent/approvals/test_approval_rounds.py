@@ -1,4 +1,4 @@
-"""approvals.py, question_snapshots.py: a person is asked until there is an answer to the tool as it is."""
+"""approvals.py, pending_approvals.py, question_snapshots.py: a person is asked until there is an answer to the tool as it is."""
 
 import asyncio
 from pathlib import Path
@@ -79,7 +79,7 @@ async def test_a_tool_that_changes_each_time_somebody_looks_is_not_called(here: 
     for n in range(MOST_ROUNDS):
         await here.asked()
         await here.redefine(tool("write_it", description=f"{n}"))
-    assert "changes while a person is asked" in (await call)["error"]["message"]
+    assert "changed while the user was asked" in (await call)["error"]["message"]
     assert (here.calls, here.questions) == (0, MOST_ROUNDS)
 
 
@@ -93,7 +93,7 @@ async def test_a_yes_to_a_server_that_did_not_run_counts_for_what_it_is_when_it_
     await here.answer("once")
     again = await here.answer("refuse")
     assert "+description: Sends it" in again.definition_diff
-    assert "refused" in (await call)["error"]["message"]
+    assert "declined" in (await call)["error"]["message"]
     assert here.calls == 0
 
 
@@ -174,7 +174,7 @@ async def test_a_disk_that_fails_after_the_time_is_over_refuses_the_call(here: D
         here.parts.wheel.expire(WAIT_S)
         [error] = await answering
     assert isinstance(error, TooltrayError)
-    assert "no one answered" in (await call)["error"]["message"]
+    assert "did not answer" in (await call)["error"]["message"]
 
 
 # while a person is asked
@@ -213,7 +213,7 @@ async def test_a_legacy_client_is_asked_where_no_desktop_is(alone: Desk) -> None
 
 async def test_a_no_in_a_form_refuses_the_call(alone: Desk, a_person_answers_at_once: None) -> None:
     client = alone.session("Own", capabilities=FORM, answer={"action": "decline"})
-    assert await alone.refusal(client=client) == "the person refused this call of 'write_it'"
+    assert await alone.refusal(client=client) == "the user declined this call of 'write_it'"
     assert (alone.calls, await alone.parts.presenter.get_approvals()) == (0, [])
 
 
@@ -254,16 +254,18 @@ async def modern(here: Any, client: Any, state: str = "", answer: Any = None, **
     return dict(await here.call(client=client, is_modern=True, **rounds, **params))
 
 
-async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(alone: Desk) -> None:
-    client = alone.session("Own")
-    first = (await modern(alone, client, arguments={"text": "x"}))["result"]
-    assert first["resultType"] == "input_required"
-    assert "write_it" in first["inputRequests"]["1"]["params"]["message"]
-    assert alone.calls == 0
-    last = await modern(alone, client, first["requestState"], YES, arguments={"text": "x"})
-    assert last["result"]["content"][0]["text"] == "x"
-    assert {"requestState", "inputResponses"}.isdisjoint(alone.program.asked.all[-1].params)
-    assert (await modern(alone, client, arguments={"text": "x"}))["result"]["resultType"] == "input_required"
+@pytest.mark.parametrize("spoken", [("legacy",), ("modern",)])
+async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(tmp_path: Path, spoken: tuple[str, ...]) -> None:
+    async with desk(tmp_path, has_window=False, eras=spoken) as alone:
+        client = alone.session("Own")
+        first = (await modern(alone, client, arguments={"text": "x"}))["result"]
+        assert first["resultType"] == "input_required"
+        assert "write_it" in first["inputRequests"]["1"]["params"]["message"]
+        assert alone.calls == 0
+        last = await modern(alone, client, first["requestState"], YES, arguments={"text": "x"})
+        assert last["result"]["content"][0]["text"] == "x"
+        assert {"requestState", "inputResponses"}.isdisjoint(alone.program.asked.all[-1].params)
+        assert (await modern(alone, client, arguments={"text": "x"}))["result"]["resultType"] == "input_required"
 
 
 async def test_an_old_yes_does_not_let_other_arguments_through(alone: Desk) -> None:

@@ -14,10 +14,9 @@ from tests.fakes.scripted_server import never, text, tool
 
 from tooltray.catalogue.second_looks import LookPatience
 from tooltray.consent.approvals.pending_approvals import MOST_OF_ONE_SERVER, WAIT_S
-from tooltray.consent.approvals.question_snapshots import LARGEST_FILE
 from tooltray.consent.approvals.suspicion import MOST_WARNINGS
 from tooltray.consent.askers import WindowAsker
-from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.confirm_widening import UNATTENDED, asked_by
 from tooltray.foundation.errors import Denied, TooltrayError
 from tooltray.foundation.events import ApprovalEnded
 from tooltray.foundation.snapshots.clients import SessionProject
@@ -41,36 +40,6 @@ async def test_the_person_sees_what_is_called_by_whom_and_why(here: Desk) -> Non
     assert "result" in await call
     assert here.ended == [question.id]
     assert await here.parts.presenter.get_approvals() == []
-
-
-async def test_an_overwrite_is_compared_with_the_file_on_disk_for_the_user_s_eyes_only(here: Desk, tmp_path: Path) -> None:
-    file = tmp_path / "n0.md"
-    file.write_text("title\nhunter2 old\nend\n")
-    presenter = here.parts.presenter
-    call = here.calling(arguments={"path": str(file), "content": "title\nnew\nend\n"})
-    question = await here.asked()
-    assert question.diff == ("+title", "+new", "+end")
-    with asked_by(PERSON):
-        assert await presenter.get_approval_diff(question.id) == (" title", "-*** old", "+new", " end")
-        file.write_bytes(b"\xff")
-        assert await presenter.get_approval_diff(question.id) == ()
-        file.write_bytes(b"x" * (LARGEST_FILE + 1))
-        assert await presenter.get_approval_diff(question.id) == ()
-        file.unlink()
-        assert await presenter.get_approval_diff(question.id) == ()
-        file.mkdir()
-        assert await presenter.get_approval_diff(question.id) == ()
-        assert await presenter.get_approval_diff("gone") == ()
-    with asked_by(UNATTENDED), pytest.raises(Denied):
-        await presenter.get_approval_diff(question.id)
-    await presenter.answer_approval(question.id, "refuse")
-    await call
-    other = here.calling(arguments={"text": "x"})
-    question = await here.asked()
-    with asked_by(PERSON):
-        assert await presenter.get_approval_diff(question.id) == ()
-    await presenter.answer_approval(question.id, "refuse")
-    await other
 
 
 async def test_a_session_is_allowed_a_tool_and_another_session_is_not(here: Desk) -> None:
@@ -131,8 +100,9 @@ async def test_an_answer_counts_once_and_only_if_it_is_one(here: Desk, tmp_path:
     call = here.calling()
     question = await here.asked()
     for wrong in ("reads", "yes", "", "lock"):
-        with asked_by(WindowAsker(trail)), pytest.raises(TooltrayError, match="is no answer to this call"):
+        with asked_by(WindowAsker(trail)), pytest.raises(TooltrayError, match="is not an answer to this call") as caught:
             await here.parts.presenter.answer_approval(question.id, wrong)
+        assert ("screen" in caught.value.problem.message) is (wrong == "lock")
     assert await trail.entries() == []
     with asked_by(UNATTENDED), pytest.raises(Denied):
         await here.parts.presenter.answer_approval(question.id, "once")
@@ -147,7 +117,7 @@ async def test_without_an_answer_a_call_is_refused_in_the_end(here: Desk) -> Non
     call = here.calling()
     question = await here.asked()
     assert here.parts.wheel.expire(WAIT_S) == 1
-    assert "no one answered within 120 s" in (await call)["error"]["message"]
+    assert "did not answer within 120 s" in (await call)["error"]["message"]
     assert here.ended == [question.id]
 
 
@@ -167,7 +137,7 @@ async def test_only_so_many_questions_wait_of_one_server(here: Desk) -> None:
     calls = [here.calling(arguments={"n": n}) for n in range(MOST_OF_ONE_SERVER)]
     for _ in calls:
         await here.asked()
-    assert "too many calls wait" in await here.refusal(arguments={"n": -1})
+    assert "too many calls already wait" in await here.refusal(arguments={"n": -1})
     here.parts.wheel.expire(WAIT_S)
     await asyncio.gather(*calls)
 
@@ -260,7 +230,7 @@ async def test_an_unlisted_tool_that_is_allowed_always_is_asked_about_again_once
     assert here.questions == 1
     await here.redefine(WRITE, READ, tool("hidden", description="Sends it"))
     call = here.calling("hidden", server="s")
-    assert "defined in another way" in (await here.answer("refuse")).why
+    assert "has changed" in (await here.answer("refuse")).why
     assert "error" in await call
 
 

@@ -1,4 +1,4 @@
-"""approvals.py: who asked for what, how it was answered and by whom, and what let each call through, as the journal has it."""
+"""approvals.py, pending_approvals.py: who asked for what, how it was answered and by whom, and why each call ran, in the journal."""
 
 from pathlib import Path
 from typing import Any

@@ -109,7 +109,7 @@ async def test_a_call_that_sends_asks_after_a_page_was_read_and_names_both(tmp_p
         assert "result" in await call
         again = here.calling("mail_send")
         await here.answer("refuse")
-        assert "the person refused" in (await again)["error"]["message"]
+        assert "the user declined" in (await again)["error"]["message"]
 
 
 async def test_neither_a_grant_nor_a_recent_yes_lets_it_through_but_a_yes_that_knows_does_in_its_session_alone(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ async def test_what_was_allowed_of_a_server_goes_with_it(here: Desk) -> None:
     assert json.loads(here.parts.home.grants.read_bytes())["grants"] == []
 
 
-@pytest.mark.expected_warnings("could not be taken back")
+@pytest.mark.expected_warnings("could not be revoked")
 async def test_grants_of_a_removed_server_do_not_count_even_if_the_disk_is_full(alone: Desk) -> None:
     await alone.parts.presenter.add_grant("s", "tool", "write_it")
     settings = alone.parts.conf.entries["s"]
@@ -236,7 +236,7 @@ async def test_a_granted_call_after_a_restart_waits_for_what_the_server_is_now(t
         await here.parts.presenter.add_grant("s", "tool", "write_it")
         assert "result" in await here.call()
     async with desk(tmp_path, CHANGED, READ, has_window=False, is_started=False) as here:
-        assert "is defined in another way than when it was allowed" in await here.refusal()
+        assert "has changed since it was allowed" in await here.refusal()
         assert here.calls == 0
 
 
@@ -248,7 +248,7 @@ async def test_a_granted_call_waits_for_a_list_that_the_server_has_just_said_to_
     await alone.program.request("tools/list", count=2)
     call = alone.calling()
     listed.set()
-    assert "is defined in another way" in (await call)["error"]["message"]
+    assert "has changed since it was allowed" in (await call)["error"]["message"]
     assert alone.calls == 0
 
 
@@ -259,7 +259,7 @@ async def test_a_granted_call_of_a_session_with_a_copy_of_its_own_goes_by_what_t
     async with desk(tmp_path, has_window=False, isolation="session") as here:
         here.program.handlers["tools/list"] = listed
         await here.parts.presenter.add_grant("s", "tool", "write_it")
-        assert "is defined in another way" in await here.refusal()
+        assert "has changed since it was allowed" in await here.refusal()
         await here.parts.presenter.add_grant("s", "tool", "write_it", client="Cursor")
         assert "error" in await here.call()
         del here.program.handlers["tools/list"]
@@ -278,7 +278,7 @@ async def test_a_granted_call_goes_by_the_present_list_also_if_no_change_was_ann
         await here.allow(answer=answer)
         here.program.tools = [CHANGED, READ]
         call = here.calling()
-        assert "defined in another way" in (await here.answer("refuse")).why
+        assert "has changed" in (await here.answer("refuse")).why
         assert "error" in await call
         assert here.calls == 1
 
@@ -384,7 +384,7 @@ async def test_a_granted_call_of_a_server_that_does_not_say_in_time_what_it_is_i
         listed = here.program.hold("tools/list")
         here.program.copy.notify("notifications/tools/list_changed")
         await here.program.request("tools/list", count=2)
-        assert "server 's' has not said yet which tools it has now" in await here.refusal()
+        assert "server 's' has not listed its tools yet" in await here.refusal()
         listed.set()
         assert here.calls == 0
 
@@ -424,7 +424,7 @@ async def test_a_changed_tool_is_held_until_a_person_has_seen_how_it_differs(her
     call = here.calling()
     question = await here.answer("refuse")
     assert question.definition_diff == change.diff
-    assert "defined in another way" in question.why
+    assert "has changed" in question.why
     await call
     await presenter.accept_tool_change("s", "write_it")
     assert "result" in await here.call()

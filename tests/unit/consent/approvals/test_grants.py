@@ -220,7 +220,7 @@ async def test_where_nobody_hears_of_a_lock_or_it_is_locked_already_no_yes_lasts
         await p.add_grant("s", "tool", "write_it", until="lock")
     call = here.calling()
     question = await here.asked()
-    with pytest.raises(TooltrayError, match=r"'lock' is no answer to this call.*nothing here can tell"):
+    with pytest.raises(TooltrayError, match=r"'lock' is not an answer to this call.*the screen lock cannot be detected"):
         await p.answer_approval(question.id, "lock")
     await p.answer_approval(question.id, "refuse")
     await call

@@ -96,7 +96,7 @@ async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(here: De
     ]
     assert entries[0].about["definitions"].startswith("write_it ")
     assert entries[1].about["grant"] == grant.id
-    assert entries[0].about["until"] == "taken back"
+    assert entries[0].about["until"] == "revoked"
     assert (reads.kind, entries[2].about["definitions"][:8]) == ("reads", "read_it ")
 
 

@@ -257,7 +257,7 @@ async def test_a_yes_to_a_refused_call_allows_nothing_once_its_tool_has_changed(
     with pytest.raises(TooltrayError, match="has changed since this was shown") as caught:
         await alone.parts.presenter.answer_approval(id, answer)
     [question] = await alone.parts.presenter.get_approvals()
-    assert caught.value.problem.hint == f"Look at it as it is now: tooltray approve {question.id}"
+    assert caught.value.problem.hint == f"Review it again: tooltray approve {question.id}"
     assert "error" in await alone.call()
     assert await alone.parts.presenter.get_grants() == []
 
@@ -274,7 +274,7 @@ async def test_a_refused_call_of_a_tool_that_changed_and_goes_through_now_waits_
         id = await refused_id(here)
         await here.redefine(SENDS, READ)
         await here.parts.conf.change_server("s", auto_approve=["all"])
-        with pytest.raises(TooltrayError, match="It goes through now: call again"):
+        with pytest.raises(TooltrayError, match="It runs without asking now: call again"):
             await here.parts.presenter.answer_approval(id, "once")
         assert await here.parts.presenter.get_approvals() == []
 
@@ -306,7 +306,7 @@ async def test_why_nobody_was_asked_is_that_the_rules_do_not_allow_it_or_that_it
     async with desk(tmp_path) as here:
         await here.allow()
     async with desk(tmp_path, has_window=False) as here:
-        assert "defined in another way" not in await here.refusal("read_it")
+        assert "has changed" not in await here.refusal("read_it")
         await here.redefine(SENDS, READ)
         said = await here.refusal()
-        assert said.startswith("the tool 'write_it' is defined in another way than when it was allowed. Nobody can be asked here. ")
+        assert said.startswith("the tool 'write_it' has changed since it was allowed. The user cannot be asked here. ")

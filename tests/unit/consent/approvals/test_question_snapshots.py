@@ -1,4 +1,4 @@
-"""question_snapshots.py"""
+"""question_snapshots.py, asked_call.py"""
 
 import json
 from pathlib import Path
@@ -16,6 +16,7 @@ from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals.asked_call import READ_BELOW_BYTES, AskedCall, asked_call
 from tooltray.consent.approvals.question_snapshots import (
+    LARGEST_FILE,
     LONGEST_ARGUMENTS,
     LONGEST_IN_FORM,
     MOST_LINES,
@@ -24,6 +25,8 @@ from tooltray.consent.approvals.question_snapshots import (
     form_answer,
     form_params,
 )
+from tooltray.foundation.confirm_widening import PERSON, UNATTENDED, asked_by
+from tooltray.foundation.errors import Denied
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, failure, success
@@ -60,7 +63,9 @@ class Around:
         return 0
 
 
-def shown(arguments: bytes | None = None, call: AskedCall | None = None, *, note: str = "", is_new_read: bool = True) -> ApprovalSnapshot:
+def shown(
+    arguments: bytes | None = None, call: AskedCall | None = None, *, before: str | None = None, note: str = "", is_new_read: bool = True
+) -> ApprovalSnapshot:
     around: Any = Around(is_new_read=is_new_read)
     snapshots = QuestionSnapshots(
         states=around,
@@ -71,7 +76,7 @@ def shown(arguments: bytes | None = None, call: AskedCall | None = None, *, note
         user_folder=Path("/home"),
         masked=lambda text: text.replace("hunter2", "***"),
     )
-    return snapshots.of(call or asked(arguments), None, note, "1", 0.0)
+    return snapshots.of(call or asked(arguments), before, note, "1", 0.0)
 
 
 def test_texts_are_harmless() -> None:
@@ -88,6 +93,12 @@ def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
     for is_new_read, why in ((False, "this server may not read without asking"), (True, "this tool is new since then")):
         question = shown(call=call, is_new_read=is_new_read)
         assert (question.category, question.why.endswith(why)) == ("read", True)
+
+
+def test_a_tool_that_has_changed_since_it_was_seen_is_asked_about_with_its_change() -> None:
+    question = shown(before="{}")
+    assert question.why == "the tool is defined in another way than when it was allowed or shown"
+    assert question.definition_diff
 
 
 def test_who_calls_is_what_the_session_says() -> None:
@@ -219,3 +230,33 @@ async def test_a_caller_without_a_session_is_not_offered_one(here: Desk) -> None
     call = here.calling(client=here.parts.client())
     assert (await here.answer("refuse")).choices == ("once", "hour", "day", "always")
     await call
+
+
+async def test_an_overwrite_is_compared_with_the_file_on_disk_for_the_user_s_eyes_only(here: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "n0.md"
+    file.write_text("title\nhunter2 old\nend\n")
+    presenter = here.parts.presenter
+    call = here.calling(arguments={"path": str(file), "content": "title\nnew\nend\n"})
+    question = await here.asked()
+    assert question.diff == ("+title", "+new", "+end")
+    with asked_by(PERSON):
+        assert await presenter.get_approval_diff(question.id) == (" title", "-*** old", "+new", " end")
+        file.write_bytes(b"\xff")
+        assert await presenter.get_approval_diff(question.id) == ()
+        file.write_bytes(b"x" * (LARGEST_FILE + 1))
+        assert await presenter.get_approval_diff(question.id) == ()
+        file.unlink()
+        assert await presenter.get_approval_diff(question.id) == ()
+        file.mkdir()
+        assert await presenter.get_approval_diff(question.id) == ()
+        assert await presenter.get_approval_diff("gone") == ()
+    with asked_by(UNATTENDED), pytest.raises(Denied):
+        await presenter.get_approval_diff(question.id)
+    await presenter.answer_approval(question.id, "refuse")
+    await call
+    other = here.calling(arguments={"text": "x"})
+    question = await here.asked()
+    with asked_by(PERSON):
+        assert await presenter.get_approval_diff(question.id) == ()
+    await presenter.answer_approval(question.id, "refuse")
+    await other

@@ -167,6 +167,7 @@ def test_an_address_is_offered_alone_then_its_host_and_numbers_are_left_open() -
         {"url": {"equals": "https://x.org:81/a?b"}, "max": any_count},
         {"url": {"hosts": ["x.org:81"]}, "max": any_count},
     ]
+    assert made({"url": "https://x.org/a"})[-1] == {"url": {"hosts": ["x.org"]}}
     assert made({"target": "https://x.org@evil.org/"}) == [{"target": {"equals": "https://x.org@evil.org/"}}]
 
 

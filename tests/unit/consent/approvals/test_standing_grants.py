@@ -1,4 +1,4 @@
-"""standing_grants.py: within seconds of an approval the same call is not asked about again, and what lasts is saved."""
+"""standing_grants.py, approvals.py: within seconds of an approval the same call is not asked about again, and what lasts is saved."""
 
 import asyncio
 from pathlib import Path
@@ -32,7 +32,7 @@ async def test_the_same_call_within_seconds_is_the_same_question_and_with_other_
         await here.allow(answer="once", arguments={"a": 1})
         assert "result" in await here.call(arguments={"a": 1})
         assert here.questions == 1
-        for client, arguments in ((None, {"a": 2}), (here.session("Other"), {"a": 1})):
+        for client, arguments in 2 * ((None, {"a": 2}), (here.session("Other"), {"a": 1})):
             call = here.calling(client=client, arguments=arguments)
             await here.answer("refuse")
             assert "error" in await call

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tooltray.catalogue.definition import read_definition
-from tooltray.consent.approvals.suspicion import LONGEST_QUOTE, LONGEST_TEXT, MOST_WARNINGS, visible, warnings
+from tooltray.consent.approvals.suspicion import LONGEST_QUOTE, LONGEST_TEXT, MARK_LENGTH, MOST_WARNINGS, named_with_mark, visible, warnings
 
 
 def about(description: str = "", **members: object) -> tuple[str, ...]:
@@ -98,6 +98,7 @@ def test_a_very_long_definition_is_pointed_out_and_its_beginning_looked_at() -> 
 )
 def test_everything_can_be_seen(text: str, shown: str) -> None:
     assert visible(text) == shown
+    assert named_with_mark(text, "f" * 64) == f"{shown} {'f' * MARK_LENGTH}"
 
 
 @pytest.mark.parametrize("text", ["<" + " " * 90_000, "< " * 45_000, "never " + "a" * 90_000, "ignore " * 14_000, "without " * 11_000])

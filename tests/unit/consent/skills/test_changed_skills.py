@@ -80,7 +80,7 @@ async def test_only_what_was_shown_is_accepted(parts: HubParts) -> None:
     assert not book.is_held("s", skill("3"))
 
 
-@pytest.mark.expected_warnings("what skills are cannot be kept")
+@pytest.mark.expected_warnings("the skills could not be saved")
 async def test_what_cannot_be_kept_is_not_accepted(parts: HubParts, caplog: pytest.LogCaptureFixture) -> None:
     book = parts.skill_book
     book.take("s", [skill("1")], is_all=True)
@@ -94,7 +94,7 @@ async def test_what_cannot_be_kept_is_not_accepted(parts: HubParts, caplog: pyte
     assert not caplog.text
     book.take("s", [skill("1", "skill://new/SKILL.md")], is_all=False)
     await parts.ended()
-    assert "what skills are cannot be kept" in caplog.text
+    assert "the skills could not be saved" in caplog.text
 
 
 async def test_what_a_server_makes_up_beyond_all_measure_waits_for_a_person(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,13 +115,13 @@ async def test_what_was_seen_of_a_server_goes_with_it(parts: HubParts) -> None:
     assert json.loads(parts.home.skills.read_bytes())["skills"] == {}
 
 
-@pytest.mark.expected_warnings("what is known of skills cannot be read")
+@pytest.mark.expected_warnings("the saved skills cannot be read")
 async def test_a_file_that_cannot_be_read_is_no_reason_not_to_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with hub(tmp_path) as parts:
         parts.home.skills.write_bytes(b"{")
     async with hub(tmp_path) as parts:
         assert held(parts) == []
-    assert "what is known of skills cannot be read" in caplog.text
+    assert "the saved skills cannot be read" in caplog.text
 
 
 async def test_a_kept_text_that_is_no_json_is_compared_as_it_is(tmp_path: Path) -> None:

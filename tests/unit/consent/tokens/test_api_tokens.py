@@ -231,7 +231,7 @@ def test_a_file_with_something_else_in_it_is_replaced_and_that_is_said(tmp_path:
     token = ApiToken(path)
     assert not token.is_right(content.decode("utf-8", "replace"))
     assert token.problem
-    assert "no token" in token.problem.message
+    assert "not a token" in token.problem.message
     value = token.value()
     assert ApiToken(path).is_right(value)
 

@@ -85,7 +85,7 @@ async def test_of_two_that_claim_a_method_the_one_is_asked_whose_tool_prompt_or_
             assert error["code"] == -32602
             assert error["message"] == (
                 "several servers have foo/bar: 'a', 'b'; "
-                "reach one of them by itself: at /servers/a/mcp, or with `tooltray-bridge --server a`"
+                "connect to one of them directly: at /servers/a/mcp, or with `tooltray-bridge --server a`"
             )
 
 

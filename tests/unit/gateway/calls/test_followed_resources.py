@@ -59,7 +59,9 @@ async def test_after_a_pause_an_update_is_told_at_once_again(tmp_path: Path, pro
         for count in (1, 2):
             program.copy.notify(UPDATED, {"uri": "x://1"})
             await parts.parts.heard.event(ResourceUpdated, uri="x://1", count=count)
+            program.copy.notify("notifications/resources/list_changed", {"uri": "x://1"})
             await settled()
+            assert len(parts.parts.heard.of(ResourceUpdated)) == count
 
 
 async def test_what_another_session_follows_is_not_told_here(parts: OfferParts, program: OfferingServer) -> None:

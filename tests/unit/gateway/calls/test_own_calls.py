@@ -198,7 +198,7 @@ async def test_an_answer_that_does_not_fit_is_refused_and_the_question_waits_on(
     question = await person.seen.get()
     with pytest.raises(TooltrayError, match="does not fit"):
         person.elicitations.answer(question.id, "accept", content)
-    with pytest.raises(TooltrayError, match="'maybe' is no answer"):
+    with pytest.raises(TooltrayError, match="'maybe' is not an answer"):
         person.elicitations.answer(question.id, "maybe")
     person.elicitations.answer(question.id, "accept", {"name": "A"})
     assert result(await call)["content"] == {"name": "A"}
@@ -242,7 +242,7 @@ async def test_where_nobody_sees_it_the_server_is_told_at_once(has_window: bool,
     person = Person(has_window=has_window, listens=listens)
     reply = await person.ask()
     assert code(reply) == INTERNAL_ERROR
-    assert b"nobody can be asked" in bytes(reply.error)
+    assert b"the user cannot be asked" in bytes(reply.error)
     assert person.seen.empty()
 
 

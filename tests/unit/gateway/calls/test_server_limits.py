@@ -274,7 +274,7 @@ async def test_too_many_are_refused_in_words(tmp_path: Path, monkeypatch: pytest
         await parts.listed()
         calls = [call(parts, session(parts, "one"), name) for name in "ab"]
         await settled()
-        assert "waiting already" in (await call(parts, session(parts, "two"), "c"))["error"]["message"]
+        assert "already waiting" in (await call(parts, session(parts, "two"), "c"))["error"]["message"]
         await gate.end("a", "b")
         await asyncio.gather(*calls)
 
@@ -323,7 +323,7 @@ async def test_a_client_with_a_progress_token_hears_how_many_are_before_it(tmp_p
         waiting = asyncio.create_task(parts.calls.call(exchange))
         await settled()
         parts.wheel.expire(0.0)
-        assert told[0].startswith("Waiting for its turn: 0 of the server's calls are before it")
+        assert told[0].startswith("Queued: 0 calls of this server are ahead")
         live.end()
         await gate.end("a", "b")
         await asyncio.gather(first, waiting)

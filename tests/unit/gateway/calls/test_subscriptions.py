@@ -291,7 +291,7 @@ async def test_a_legacy_client_subscribes_at_a_server_that_is_modern_only(world:
 
 async def test_what_a_modern_server_does_not_honor_is_the_clients_error(world: World) -> None:
     world.new.handlers[LISTENED] = acknowledging(lambda wanted: {})
-    assert "does not tell updates" in (await world.subscribe(Client(), "x:/1", "new"))["error"]["message"]
+    assert "does not send updates" in (await world.subscribe(Client(), "x:/1", "new"))["error"]["message"]
     assert world.hearers("x:/1", "new") == []
 
 

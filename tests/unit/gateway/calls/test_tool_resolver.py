@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 from tests.fakes.everything_server import answered
+from tests.fakes.file_servers import SHOP, file_server, project
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
+from tooltray.catalogue.second_looks import LookPatience
+
 MAY_BE = "may be a tool of"
-NOTHING_SAYS = ", and nothing says whose view calls it; the names that are listed tell them apart"
+NOTHING_SAYS = ", and the request does not name a view; the names in the tool list are unambiguous"
 
 
 def viewed(name: str, **ui: Any) -> dict[str, Any]:
@@ -166,7 +169,7 @@ async def test_a_tool_for_views_alone_is_listed_to_clients_that_show_views_and_f
         client = app_host(parts)
         assert "refresh" not in await said(parts, "find_tools", client, arguments={"query": "refresh"})
         refused = await said(parts, "call_tool", client, arguments={"name": "refresh"})
-        assert refused == "refresh is for the views of its server alone: find_tools tells which there are"
+        assert refused == "refresh is only for the views of its server: find_tools finds the tools"
         assert await said(parts, "refresh", client) == "a: refresh"
     async with hub_parts(tmp_path / "lazy", **servers) as parts:
         await all_listed(parts, "a", "b")
@@ -199,7 +202,7 @@ async def test_a_view_whose_own_server_does_not_offer_the_tool_any_more_reaches_
         await taken_away(parts)
         assert "b_refresh" in await names(parts, client)
         assert "refresh" in await names(parts, plain)
-        refusal = "'refresh' may be a tool of 'a', whose view is open, and is not offered now; the names that are listed tell them apart"
+        refusal = "'refresh' may be a tool of 'a', whose view is open, and is not offered now; the names in the tool list are unambiguous"
         assert await said(parts, "refresh", client) == refusal
         assert await said(parts, "b_refresh", client) == "b: refresh"
         assert await said(parts, "refresh", without_view) == "b: refresh"
@@ -220,3 +223,17 @@ async def test_a_whole_name_that_a_view_would_take_for_its_own_servers_is_given_
         assert len(short) < len(long)
         assert await said(parts, "show", client) == "b: show"
         assert [await said(parts, name, client) for name in (short, long)] == [f"a: {long}", f"b: {long}"]
+
+
+async def test_a_tool_that_a_client_knows_by_heart_is_found_when_the_file_of_its_project_is_read(tmp_path: Path) -> None:
+    async def read_file(session: Client) -> None:
+        parts.conf.set_file_servers({"db": file_server("db", folder=str(tmp_path))})
+
+    db = program("db", tool("query"))
+    waits = {"look_at_project": read_file, "look_patience": LookPatience(within_s=0.0)}
+    async with hub_parts(tmp_path, programs={"db": db}, waits=waits) as parts:
+        own, outsider = parts.client(), parts.client()
+        own.state.projects["folder"] = project(SHOP)
+        assert await said(parts, "query", outsider) == "Unknown tool: query"
+        assert db.count("tools/list") == 0
+        assert await said(parts, "query", own) == "db: query"

@@ -157,7 +157,7 @@ async def test_the_caller_answers_nothing_but_elicitations(parts: HubParts) -> N
     caller = TryCaller(parts.caller, None, ToldProgress("t", parts.bus))
     caller.tell("notifications/message", Raw(b"{}"))
     assert not caller.can_answer("elicitation/create")
-    assert "nobody can answer" in loaded((await caller.ask("elicitation/create", dump({}))).error)["message"]
+    assert "no client can answer" in loaded((await caller.ask("elicitation/create", dump({}))).error)["message"]
 
 
 async def test_after_a_pause_progress_is_told_at_once_again(parts: HubParts) -> None:

@@ -49,9 +49,9 @@ async def reported(parts: HubParts, path: Any) -> list[str]:
     [
         ("{tmp}/project/../secret", "it is not allowed"),
         ("../project", "it does not begin at the root"),
-        ("{tmp}/$(touch {tmp}/made)`touch {tmp}/made`; touch {tmp}/made &", "there is no such folder"),
-        ("{tmp}/project\x1b[2J\n", "there are characters in it that cannot be seen"),
-        ("{tmp}/\u202etcejorp", "there are characters in it that cannot be seen"),
+        ("{tmp}/$(touch {tmp}/made)`touch {tmp}/made`; touch {tmp}/made &", "no such folder exists"),
+        ("{tmp}/project\x1b[2J\n", "it has invisible characters"),
+        ("{tmp}/\u202etcejorp", "it has invisible characters"),
         ("{project_path}", "it does not begin at the root"),
         ({"path": "x"}, "project_path must be text"),
     ],

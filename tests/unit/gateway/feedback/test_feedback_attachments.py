@@ -115,7 +115,7 @@ def test_a_small_file_that_would_become_a_huge_picture_is_refused() -> None:
 def test_what_is_no_picture_and_no_base64_is_refused() -> None:
     assert "its content is not image/png" in refusal(attached(b"<html>"))
     for data in ("no base64!", "YQ", base64.b64encode(b"a").decode() + "\n", "é"):
-        assert "no base64" in refusal(FeedbackAttachment("f", "text/plain", data))
+        assert "not base64" in refusal(FeedbackAttachment("f", "text/plain", data))
     assert "it is empty" in refusal(FeedbackAttachment("f", "text/plain"))
 
 

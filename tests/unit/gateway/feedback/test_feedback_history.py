@@ -108,7 +108,7 @@ def test_a_clock_that_jumps_forward_empties_no_history(tmp_path: Path) -> None:
     assert ids(history.read()) == ["e3", "e4", "e2", "e1"]
 
 
-@pytest.mark.expected_warnings("cannot be read; it was kept as")
+@pytest.mark.expected_warnings("cannot be read; it was renamed to")
 @pytest.mark.parametrize("content", [b"", b"{", b"[{}]", b"[" * 100_000])
 def test_a_file_that_cannot_be_read_is_set_aside(history: FeedbackHistory, tmp_path: Path, content: bytes) -> None:
     history.add(entry(1))
@@ -182,7 +182,7 @@ def test_entries_of_a_far_future_are_left_out(history: FeedbackHistory) -> None:
     assert history.read() == []
 
 
-@pytest.mark.expected_warnings("cannot be read; it was kept as")
+@pytest.mark.expected_warnings("cannot be read; it was renamed to")
 @pytest.mark.posix
 def test_pipes_and_huge_files_are_set_aside_unread(history: FeedbackHistory, tmp_path: Path) -> None:
     history.add(entry(1))

@@ -95,7 +95,7 @@ async def test_the_answer_comes_as_text_pictures_and_files(parts: HubParts, tmp_
     assert result["isError"] is False
 
 
-@pytest.mark.expected_warnings("there is no such folder")
+@pytest.mark.expected_warnings("no such folder exists")
 async def test_the_person_sees_who_reports_what_on_which_project(parts: HubParts) -> None:
     client = parts.client()
     client.state.client = "Claude\x1b Code"
@@ -105,12 +105,12 @@ async def test_the_person_sees_who_reports_what_on_which_project(parts: HubParts
     assert round(shown.ends_at - shown.asked_at) == 86400
     await parts.feedbacks.dismiss(shown.id)
     result = await call.result()
-    assert texts(result)[0].startswith("The person closed the report without an answer")
+    assert texts(result)[0].startswith("The user closed the report without an answer")
     assert result["isError"] is False
 
 
 async def test_only_attachments_are_an_answer_too(parts: HubParts) -> None:
-    assert texts(await Waiting(parts).answer("", (attached(png()),)))[0].startswith("The person wrote no text")
+    assert texts(await Waiting(parts).answer("", (attached(png()),)))[0].startswith("The user wrote no text")
 
 
 async def test_without_a_summary_nobody_is_disturbed(parts: HubParts) -> None:
@@ -122,7 +122,7 @@ async def test_without_a_summary_nobody_is_disturbed(parts: HubParts) -> None:
     assert parts.heard.of(FeedbackAsked) == []
 
 
-@pytest.mark.expected_warnings("there is no such folder")
+@pytest.mark.expected_warnings("no such folder exists")
 async def test_a_model_hears_what_became_of_its_arguments(parts: HubParts) -> None:
     result = await Waiting(parts, timeout_s=5, project_path=absolute("no", "such", "folder")).answer()
     assert texts(result)[0] == "Yes"
@@ -170,7 +170,7 @@ async def test_an_answer_to_an_earlier_report_says_that_the_latest_was_not_seen(
     await call.given_up()
     await parts.feedbacks.answer(shown.id, "Yes", ())
     result = await Waiting(parts, client, work_summary="# More").result()
-    assert "The person has not seen your latest report" in texts(result)[-1]
+    assert "The user has not seen your latest report" in texts(result)[-1]
 
 
 async def test_an_answer_that_is_given_once_more_says_so(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ async def test_an_answer_that_is_given_once_more_says_so(parts: HubParts, monkey
     assert texts(await Waiting(parts, client).answer()) == ["Yes"]
     again = texts(await Waiting(parts, client).result())
     assert again[0] == "Yes"
-    assert "once more the answer to the same report" in again[-1]
+    assert "again the answer to the same report" in again[-1]
 
 
 async def test_who_asked_for_progress_hears_that_it_waits(made: Made) -> None:
@@ -237,7 +237,7 @@ async def test_where_no_window_is_the_clients_own_person_is_asked(made: Made) ->
 async def test_a_person_closes_the_clients_form(made: Made, answer: Any, a_person_answers_at_once: None) -> None:
     async with made(has_window=False) as parts:
         call = Waiting(parts, parts.client(capabilities=FORM, answer=answer))
-        assert texts(await call.result())[0].startswith("The person closed")
+        assert texts(await call.result())[0].startswith("The user closed")
         assert parts.feedbacks.waiting() == []
 
 
@@ -260,7 +260,9 @@ async def test_where_neither_a_window_nor_a_form_is_that_is_said_at_once(made: M
         client = parts.client(capabilities={"elicitation": {"url": {}}})
         (text,) = texts(await Waiting(parts, client).result())
         [report] = parts.feedbacks.waiting()
-        assert text.startswith("Nobody can be asked: no Tooltray window is open, and this AI client shows no forms. The report is kept")
+        assert text.startswith(
+            "The user cannot be asked: no Tooltray window is open, and this AI client supports no forms. The report is kept"
+        )
         assert f"it waits in Tooltray as {report.id}" in text
         assert client.asked.all == []
         await parts.feedbacks.answer(report.id, "Yes", ())
@@ -448,7 +450,7 @@ async def test_the_last_block_names_what_started_what_failed_and_the_tools_that_
         assert project.asked.all == [("shop", "/code/shop")]
         assert texts(result) == [
             "Yes",
-            "Notes of Tooltray:\n"
+            "Notes from Tooltray:\n"
             "- Server 'serena' has started for this project. Its tools: find_symbol.\n"
             "- Server 'broken' did not start: exit[2J code 1\n"
             "- be warned",
@@ -461,7 +463,7 @@ async def test_a_session_of_the_hub_alone_is_not_told_of_tools_that_it_cannot_ca
         with_project(parts, ProjectReport(("serena",)))
         client = parts.client()
         client.state.server = "hub"
-        assert texts(await Waiting(parts, client).answer())[-1] == "Notes of Tooltray:\n- Server 'serena' has started for this project."
+        assert texts(await Waiting(parts, client).answer())[-1] == "Notes from Tooltray:\n- Server 'serena' has started for this project."
 
 
 async def test_an_answer_does_not_wait_for_ever_for_servers(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ async def read(parts: HubParts, client: Client, handle: str, server: str | None 
 
 async def all_pages(parts: HubParts, client: Client, handle: str, **arguments: Any) -> list[str]:
     pages, note = [], '"offset": 0'
-    while match := re.search(r'go on with .*"offset": (\d+)', note) or (re.search(r'"offset": (0)', note) if not pages else None):
+    while match := re.search(r'continue with .*"offset": (\d+)', note) or (re.search(r'"offset": (0)', note) if not pages else None):
         page, note = await read(parts, client, handle, offset=int(match[1]), **arguments)
         pages.append(page)
     return pages
@@ -199,7 +199,7 @@ async def test_a_result_that_is_no_object_is_an_error_and_not_cut(tmp_path: Path
     program = served(text(""))
     program.calls["t0"] = lambda copy, params: raw(b'["%b"]' % (b"word " * 900))
     async with started_parts(tmp_path, **limited(program)) as parts:
-        assert "its result is no object" in (await parts.call("t0", owned(parts)))["error"]["message"]
+        assert "its result is not an object" in (await parts.call("t0", owned(parts)))["error"]["message"]
 
 
 @pytest.mark.expected_warnings("delivered whole")
@@ -281,10 +281,10 @@ async def test_a_profile_without_its_tool_has_no_result_of_it_either(tmp_path: P
         _, handle = await cut(parts, owned(parts))
         few, none = owned(parts), owned(parts)
         few.state.profile, none.state.profile = "few", "none"
-        assert "no result with this handle" in (await read(parts, few, handle))[1]
+        assert "no result has this handle" in (await read(parts, few, handle))[1]
         await parts.conf.change_server("s", disabled_tools=["t0"])
         assert (await read(parts, owned(parts), handle))[0], "it was given before"
-        assert "no result with this handle" in (await read(parts, none, handle))[1]
+        assert "no result has this handle" in (await read(parts, none, handle))[1]
 
 
 async def test_what_strangers_wrote_counts_for_the_session_that_reads_it_later(tmp_path: Path) -> None:
@@ -307,7 +307,7 @@ async def test_the_next_hub_has_it_too(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         assert (await read(parts, owned(parts), handle))[0]
         parts.result_store.data(parts.result_store.find(handle)).unlink()
-        assert "no result with this handle" in (await read(parts, owned(parts), handle))[1]
+        assert "no result has this handle" in (await read(parts, owned(parts), handle))[1]
 
 
 # reading
@@ -322,7 +322,7 @@ async def test_lines_and_words(tmp_path: Path) -> None:
             assert page == "\n".join(LINES[99:102]) + "\n"
             assert '"offset"' in note
             assert (await read(parts, client, handle, lines="2000-3000"))[0].rstrip("\n") == LINES[-1]
-            assert "no line 2,001" in (await read(parts, client, handle, lines="2001"))[1]
+            assert "line 2,001 does not exist" in (await read(parts, client, handle, lines="2001"))[1]
             assert (await read(parts, client, handle, grep="line 777:"))[0] == f"777: {LINES[776]}\n"
             assert "no line with these words" in (await read(parts, client, handle, grep="line 77[78]:"))[1]
             hits = "".join(await all_pages(parts, client, handle, grep="word"))
@@ -348,8 +348,8 @@ async def test_a_text_without_lines_is_searched_and_read_all_the_same(tmp_path: 
         _, handle = await cut(parts, client)
         hit, note = await read(parts, client, handle, grep="needle")
         assert hit.startswith("1 (byte ")
-        assert "these are all" in note
-        assert "these are all" in (await read(parts, client, handle, grep="2]}"))[1]
+        assert "these are all matches" in note
+        assert "these are all matches" in (await read(parts, client, handle, grep="2]}"))[1]
         assert "".join(await all_pages(parts, client, handle)) == json.dumps(value, ensure_ascii=False)
         assert (await read(parts, client, handle, offset=len('{"a": ["ü')))[0].startswith(' x", "ü')  # not in the middle of a character
 
@@ -361,18 +361,18 @@ async def test_a_line_that_is_larger_than_a_page_is_cut_and_read_on(tmp_path: Pa
         _, handle = await cut(parts, client)
         hit, note = await read(parts, client, handle, grep="needle")
         assert hit == f"1: {lines[0]}"[: len(hit)]
-        assert f'the line is cut, and there may be more: go on with "offset": {len(lines[0])}' in note
+        assert f'the line is cut, and there may be more: continue with "offset": {len(lines[0])}' in note
 
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
         ({"part": 2}, "no part 2"),
-        ({"offset": 10**9}, "nothing at"),
+        ({"offset": 10**9}, "past the end"),
         ({"grep": "word", "offset": 10**30}, "no line with these words"),
-        ({"grep": ""}, "cannot look for this"),
-        ({"grep": "a\nb"}, "cannot look for this"),
-        ({"grep": "x" * 1001}, "cannot look for this"),
+        ({"grep": ""}, "cannot search for this"),
+        ({"grep": "a\nb"}, "cannot search for this"),
+        ({"grep": "x" * 1001}, "cannot search for this"),
         ({"path": "$"}, "cannot use these arguments"),
         ({"offset": "x"}, "cannot use these arguments"),
     ],

@@ -12,7 +12,16 @@ from tests.fakes.full_disk import full_disk
 from tests.fakes.set_clock import SetClock
 
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.gateway.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, NoRoom, ResultStore, new_handle, sweep_hourly
+from tooltray.gateway.kept_results.result_store import (
+    DESCRIPTION,
+    KEPT_FOR_S,
+    KeptPart,
+    KeptResult,
+    NoRoom,
+    ResultStore,
+    new_handle,
+    sweep_hourly,
+)
 
 
 def result(clock: SetClock, size: int = 3) -> KeptResult:
@@ -78,6 +87,9 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path) -> None:
     kept, first = result(clock, 9000), store(tmp_path, clock, most_bytes=10_000)
     with full_disk(), pytest.raises(OSError, match="File too large"):
         first.save(kept, [[b"x" * 9000]])
+    (tmp_path / "results" / f"{kept.handle}{DESCRIPTION}").touch()
+    with pytest.raises(FileExistsError):
+        first.save(kept, [[b"x"]])
     assert first.find(kept.handle) is None
     assert not list((tmp_path / "results").iterdir())
 

@@ -74,9 +74,9 @@ async def test_a_session_of_one_server_has_the_servers_own_ids_and_messages(tmp_
         assert (await asked(parts, "tasks/get", client, "never seen", server="s"))["error"]["message"] == "no such task"
         program.handlers["tasks/list"] = lambda copy, params: error(-32601, "no lists") if "cursor" in params else raw(b"[]")
         assert (await asked(parts, "tasks/list", client, server="s", cursor="x"))["error"]["message"] == "no lists"
-        assert "its result is no object" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
+        assert "its result is not an object" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
         program.handlers["tasks/list"] = lambda copy, params: raw(b'{"tasks": 1}')
-        assert "something else" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
+        assert "a malformed reply" in (await asked(parts, "tasks/list", client, server="s"))["error"]["message"]
 
 
 async def test_with_a_copy_of_the_server_for_each_client_the_same_ids_do_not_meet(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ async def test_a_task_without_an_id_that_can_be_used_is_an_error_for_clients_of_
     program = TaskServer()
     async with started_parts(tmp_path, **one_server(program)) as parts:
         program.calls["slow"] = lambda copy, params: {"task": {"taskId": id}}
-        assert "without an id" in (await parts.call("slow", TaskClient("A"), task={}))["error"]["message"]
+        assert "without a usable id" in (await parts.call("slow", TaskClient("A"), task={}))["error"]["message"]
         alone = await parts.call("slow", TaskClient("A", server="s"), server="s", task={})
         assert alone["result"] == {"task": {"taskId": id}}
         assert not list(parts.task_book)
@@ -234,7 +234,7 @@ async def test_nonsense_of_a_server_is_passed_on_and_names_no_other_task(tmp_pat
         assert (await asked(parts, "tasks/get", client, id))["error"]["message"] == "not now"
         for nonsense in (b"[]", b"7"):
             program.handlers["tasks/get"] = lambda copy, params, nonsense=nonsense: raw(nonsense)
-            assert "its result is no object" in (await asked(parts, "tasks/get", client, id))["error"]["message"]
+            assert "its result is not an object" in (await asked(parts, "tasks/get", client, id))["error"]["message"]
         program.handlers["tasks/get"] = lambda copy, params: raw(b'{"x":1}')
         assert (await asked(parts, "tasks/get", client, id))["result"] == {"x": 1}
         assert [task.status for task in parts.task_book] == ["working"]

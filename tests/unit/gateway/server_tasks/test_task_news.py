@@ -270,6 +270,17 @@ async def test_a_server_is_asked_for_the_tasks_that_somebody_listens_for_and_its
         parts.client_listens.end(client, KEY)
 
 
+async def test_each_server_is_asked_for_its_own_tasks_alone(tmp_path: Path) -> None:
+    programs, client = (TaskServer(eras=("modern",)), TaskServer(eras=("modern",))), TaskClient("A")
+    for program in programs:
+        program.handlers[LISTENED] = acknowledging()
+    async with started_parts(tmp_path, "a", "b", **two_servers(*programs), waits={"connected": lambda: [client]}) as parts:
+        await parts.listed()
+        ids = [await begun(parts, client, f"{server}_slow", **MODERN) for server in "ab"]
+        assert await parts.client_listens.to_tasks(client, KEY, ids) == ids
+        assert [wanted(program) for program in programs] == [[{"taskIds": ["task-1"]}]] * 2
+
+
 @pytest.mark.parametrize("answers", [acknowledging(lambda wanted: {}), lambda copy, params: error(-32021, "no")])
 async def test_nothing_is_promised_where_the_server_tells_nothing(tmp_path: Path, answers: Any) -> None:
     program, client = TaskServer(eras=("modern",)), TaskClient("A")

@@ -20,7 +20,7 @@ async def test_nobody_is_there_to_be_asked_or_told(method: str) -> None:
     assert json.loads(bytes(caller.capabilities)) == {}
     assert not caller.can_answer(method)
     reply = await caller.ask(method, Raw(b"{}"))
-    assert json.loads(bytes(reply.error)) == {"code": -32601, "message": f"nobody can answer {method} here"}
+    assert json.loads(bytes(reply.error)) == {"code": -32601, "message": f"no client can answer {method} here"}
     caller.tell("notifications/progress", Raw(b"{}"))
 
 

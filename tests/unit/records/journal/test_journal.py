@@ -110,11 +110,11 @@ async def test_what_does_not_fit_is_counted_and_told_of(path: Path, monkeypatch:
         async with held(here):
             here.happened(*(call(tool=str(number)) for number in range(5)))
         assert [(row.entry.kind, row.entry.tool, row.entry.reason) for row in await here.rows()] == [
-            ("failure", "", "2 entries are missing here: more came than could be written"),
+            ("failure", "", "2 entries are missing here: they arrived faster than they could be written"),
             *(("call", str(number), "") for number in (2, 1, 0)),
         ]
         assert (here.journal.lost, list(here.journal.problems)) == (2, [])
-        assert here.journal.said == "2 entries are lost: more came than could be written"
+        assert here.journal.said == "2 entries are lost: they arrived faster than they could be written"
         here.happened(call())
         assert (await here.rows())[0].entry.kind == "call"  # it is told once
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.servers.confinement.guarded_folders import GuardedFolders
+from tooltray.servers.confinement.guarded_folders import GuardedFolders, PrivatePlaces, is_in
 
 
 def guarded_in(tmp_path: Path) -> GuardedFolders:
@@ -55,6 +55,27 @@ def test_other_folders_are(tmp_path: Path, path: str) -> None:
 )
 def test_what_to_do_instead_is_something_that_can_be_done(tmp_path: Path, path: str, advice: str) -> None:
     assert advice in str(guarded_in(tmp_path).instead_of(path))
+
+
+def test_a_folder_with_keys_in_it_is_not_opened_as_a_whole(tmp_path: Path) -> None:
+    guarded = guarded_in(tmp_path)
+    home = Path(guarded.home)
+    for file in ("plain/a", "certs/server.key", ".cache/x"):
+        (home / file).parent.mkdir()
+        (home / file).touch()
+    places = PrivatePlaces(guarded)
+    for folder in ("plain", "gone"):
+        assert places.may_be_opened(f"{home}/{folder}")
+    for folder in (f"{home}/certs", f"{home}/.ssh", f"{home}/.config", f"{home}/.cache", str(home), str(home.parent)):
+        assert not places.may_be_opened(folder)
+    for folder in ("/etc", "/usr", "/usr/share", "/proc/7/x", "/sys/kernel", "/dev/pts"):
+        assert not places.may_be_opened(folder)
+
+
+@pytest.mark.parametrize(("path", "inside"), [("/a", True), ("/a/b/c", True), ("/ab", False), ("/b/a", False), ("/", False), ("a", False)])
+def test_a_path_is_in_a_folder_by_its_whole_names(path: str, inside: bool) -> None:
+    assert is_in(path, {"/a"}) is inside
+    assert is_in(path, {"/"}) is path.startswith("/")
 
 
 def test_a_home_that_is_a_link_is_the_same_home(tmp_path: Path) -> None:

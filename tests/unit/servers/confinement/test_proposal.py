@@ -215,18 +215,6 @@ def test_what_is_shown_is_what_is_more_than_every_program_does(seen: Seen) -> No
     )  # fmt: skip
 
 
-def test_a_folder_with_keys_in_it_is_not_opened_as_a_whole(seen: Seen) -> None:
-    places = seen.proposer.places
-    seen.file("plain/a")
-    seen.file("certs/server.key")
-    (seen.home / ".gnupg").mkdir()
-    where = str(seen.home)
-    assert places.may_be_opened(f"{where}/plain")
-    assert places.may_be_opened(f"{where}/gone")
-    for folder in ("/etc", "/proc/7/x", where, str(seen.home.parent), f"{where}/certs", f"{where}/.ssh", f"{where}/.cache", "/usr/share"):
-        assert not places.may_be_opened(folder)
-
-
 def test_a_peer_without_a_port_has_none() -> None:
     assert split("x") == ("", 0)
     assert split("[::1]:80") == ("::1", 80)

@@ -169,8 +169,12 @@ async def test_one_that_becomes_another_program_before_it_is_watched_is_not_watc
 async def test_of_a_server_that_is_removed_nothing_is_left(servers: Servers, tmp_path: Path) -> None:
     await servers.watches.start("s", 60.0, "program")
     servers.does(("read", "/a"))
+    watch = servers.watches.begin("s", "program")
+    assert watch
+    assert watch.timer
     await servers.watches.forget("s")
     await servers.watches.forget("s")
+    assert watch.timer.cancelling()
     assert (await servers.watches.get("s")).state == "off"
     assert list((tmp_path / "watches").iterdir()) == []
 

@@ -3,6 +3,7 @@
 import os
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from tooltray.servers.launch.command_lookup import (
     look_up_on_windows,
     not_found,
     program_name,
+    read_launcher_line,
     runs_by_name,
     why_not_run,
 )
@@ -286,3 +288,20 @@ def test_a_script_whose_interpreter_is_looked_up_runs_by_name(tmp_path: Path) ->
     assert runs_by_name(installed(tmp_path / "a", "#!/usr/bin/env node\n"))
     assert not runs_by_name(installed(tmp_path / "b", "#!/bin/sh\n"))
     assert not runs_by_name(str(tmp_path / "missing"))
+
+
+@pytest.mark.parametrize(
+    ("args", "read"),
+    [
+        (["-y", "pkg", "-y", "a"], ({}, "pkg", ("-y", "a"))),
+        (["--from=x", "--from", "y", "tool"], ({"package": ("x", "y")}, "tool", ())),
+        (["-y", "--", "-odd"], ({}, "-odd", ())),
+        (["--odd", "pkg"], None),
+        (["-y"], None),
+        (["--from"], None),
+        ([], None),
+    ],
+)
+def test_a_launchers_line_is_read_only_if_each_of_its_options_is_known(args: list[str], read: Any) -> None:
+    line = read_launcher_line(args, {"--from": "package"}, flags=frozenset({"-y"}))
+    assert (line and (line.options, line.word, line.rest)) == read

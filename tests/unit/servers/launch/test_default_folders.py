@@ -1,4 +1,4 @@
-"""Where programs are looked for behind a person's PATH, and which Node.js and Python a version manager gives."""
+"""child_environment.py: where programs are looked for behind the PATH, and which Node.js and Python a version manager gives."""
 
 import os
 from pathlib import Path

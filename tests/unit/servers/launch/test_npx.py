@@ -1,4 +1,4 @@
-"""When the program that npx would run is certain, and that npx stays in every other case."""
+"""direct_starts.py: when the program that npx would run is certain, and that npx stays in every other case."""
 
 import json
 import os

@@ -116,7 +116,7 @@ def test_what_is_forgotten_is_gone(path: Path) -> None:
 
 def test_what_cannot_be_forgotten_is_told(path: Path) -> None:
     path.mkdir()
-    with pytest.raises(TooltrayError, match="not forgotten"):
+    with pytest.raises(TooltrayError, match="saved environment remains"):
         RememberedVariables(path).forget()
 
 

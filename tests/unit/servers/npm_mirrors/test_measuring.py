@@ -221,4 +221,4 @@ def test_a_disk_that_refuses_costs_a_measurement_and_no_more(tmp_path: Path, cap
     assert "could not be saved" in caplog.text
     (tmp_path / "folder").mkdir()
     RegistryCache(tmp_path / "folder").forget()
-    assert "could not be forgotten" in caplog.text
+    assert "could not be deleted" in caplog.text

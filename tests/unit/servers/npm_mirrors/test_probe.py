@@ -1,4 +1,4 @@
-"""probe.py and servers/npm_mirrors/measuring.py, with registries on the loopback"""
+"""probe.py, measuring.py: with registries on the loopback."""
 
 import asyncio
 import json
@@ -75,10 +75,10 @@ async def test_the_time_runs_until_the_whole_answer_is_there_and_not_to_its_head
     [
         (answers_html(), "a web page"),
         (answers_html(500), "HTTP 500"),
-        (answers({}, status=401), "wants a sign-in (HTTP 401)"),
-        (answers({}, status=403), "wants a sign-in (HTTP 403)"),
-        (answers({"ok": True}), "no description of @modelcontextprotocol/sdk"),
-        (answers([1]), "no description"),
+        (answers({}, status=401), "requires a sign-in (HTTP 401)"),
+        (answers({}, status=403), "requires a sign-in (HTTP 403)"),
+        (answers({"ok": True}), "does not describe @modelcontextprotocol/sdk"),
+        (answers([1]), "does not describe"),
         (answers(document("another", "1.0.0")), "another package"),
         (answers({**document(SDK, "1.0.0"), "versions": {}}), "no version of"),
         (answers_bytes(b'{"name": "\xff", "versions": {}}'), "its answer is not JSON"),

@@ -1,4 +1,4 @@
-"""The variables by which npm, uv and pip use a registry."""
+"""npm_registries.py: the variables by which npm, uv and pip use a registry."""
 
 from pathlib import Path
 

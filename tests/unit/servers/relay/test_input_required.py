@@ -1,4 +1,4 @@
-"""The questions of modern servers in the way of a request."""
+"""relay.py: the questions of modern servers in the way of a request."""
 
 import asyncio
 import itertools
@@ -126,7 +126,7 @@ async def test_a_state_is_sent_back_once(relay: Relay) -> None:
 async def test_a_server_that_asks_for_ever_is_given_up(relay: Relay) -> None:
     relay.server.calls["ask"] = lambda copy, params: required({"a": ELICIT})
     reply = await call(relay, person({}))
-    assert reply["error"]["message"] == f"server 's' asked {MAX_ROUNDS} times in a row without coming to a result"
+    assert reply["error"]["message"] == f"server 's' asked {MAX_ROUNDS} times in a row without returning a result"
     assert relay.server.count("tools/call") == MAX_ROUNDS
 
 
@@ -215,7 +215,7 @@ async def test_a_server_that_only_wants_to_be_called_again_is_called_after_growi
 
     async with connected(ScriptedServer(tool("ask"), eras=("modern",))) as relay:
         relay.server.calls["ask"] = answer
-        assert "without coming to a result" in (await call(relay, person({})))["error"]["message"]
+        assert "without returning a result" in (await call(relay, person({})))["error"]["message"]
         assert (await relay.server.call("ask", count=3)).params["requestState"] == "2"
     pauses = [round(later - earlier, 2) for earlier, later in itertools.pairwise(called_at)]
     assert pauses[:4] == [0.05, 0.1, 0.2, 0.4]

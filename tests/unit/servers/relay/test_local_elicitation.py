@@ -1,4 +1,4 @@
-"""The person at this machine answers a modern server in the place of a client that cannot; where nobody is there the refusal stays."""
+"""relay.py: the user of this machine answers a modern server where the client cannot; without a user the refusal stays."""
 
 from pathlib import Path
 from typing import Any

@@ -45,7 +45,7 @@ async def test_a_server_that_again_and_again_takes_no_request_is_an_error(tmp_pa
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await parts.servers.start("s")
         program.calls["t"] = lose_session
-        assert "did not take the request" in (await relayed(parts, "tools/call", name="t"))["error"]["message"]
+        assert "did not accept the request" in (await relayed(parts, "tools/call", name="t"))["error"]["message"]
         assert program.count("tools/call") == 3
 
 

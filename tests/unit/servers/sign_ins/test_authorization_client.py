@@ -499,9 +499,9 @@ async def test_a_secret_goes_to_no_other_authorization_server_only_because_the_s
         after_restart = await another_desk(at.server, settings=settings, registration=tokens.registration)
         asked_before = len(other.at("/token"))
         for client in (at, after_restart):
-            with pytest.raises(WrongIssuer, match="was given to") as raised:
+            with pytest.raises(WrongIssuer, match="was registered with") as raised:
                 await (client.sign_in() if grant == "authorization_code" else client.client.client_credentials())
-            assert "oauth with issuer" in str(raised.value.problem.hint)
+            assert "oauth.issuer" in str(raised.value.problem.hint)
         assert len(other.at("/token")) == asked_before == 0
         told = await another_desk(at.server, settings=settings | {"issuer": other.origin}, registration=tokens.registration)
         assert (await (told.sign_in() if grant == "authorization_code" else told.client.client_credentials())).issuer == other.origin

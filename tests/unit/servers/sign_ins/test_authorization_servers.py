@@ -172,7 +172,7 @@ def test_a_person_signs_in_only_where_it_cannot_be_stolen() -> None:
     assert why_no_browser(GOOD, is_client_known=False) == ""
     for methods in (None, (), ("plain",)):
         assert "PKCE" in why_no_browser(msgspec.structs.replace(GOOD, challenge_methods=methods), is_client_known=False)
-    assert "no page" in why_no_browser(msgspec.structs.replace(GOOD, authorization_endpoint=None), is_client_known=False)
+    assert "no authorization endpoint" in why_no_browser(msgspec.structs.replace(GOOD, authorization_endpoint=None), is_client_known=False)
 
 
 def test_who_registered_a_client_by_hand_may_go_where_nothing_is_said_about_that_but_not_where_it_is_denied() -> None:
@@ -263,9 +263,9 @@ async def test_a_server_on_this_machine_may_have_its_authorization_server_here_t
 
 
 async def test_metadata_about_another_server_are_refused() -> None:
-    with pytest.raises(NoAuthorizationServer, match=r"meant for https://other\.example/mcp") as raised:
+    with pytest.raises(NoAuthorizationServer, match=r"metadata is for https://other\.example/mcp") as raised:
         await find(WebAnswers({BELOW: protected(ISSUER, resource="https://other.example/mcp")}))
-    assert raised.value.problem.title == "'far' does not say how to sign in"
+    assert raised.value.problem.title == "'far' does not declare how to sign in"
 
 
 async def test_metadata_that_do_not_say_what_they_are_about_are_about_the_server() -> None:
@@ -305,14 +305,14 @@ async def test_the_one_in_the_settings_may_be_on_this_machine() -> None:
 
 @pytest.mark.parametrize("issuer", ["https://evil.example", f"{ISSUER}/", "https://auth.example"])
 async def test_an_authorization_server_that_says_it_is_another_is_not_trusted(issuer: Any) -> None:
-    with pytest.raises(WrongIssuer, match=f"{ISSUER} was asked") as raised:
+    with pytest.raises(WrongIssuer, match=f"the metadata of {ISSUER} names") as raised:
         await find(WebAnswers({BELOW: protected(ISSUER), INSERTED: {**about(ISSUER), "issuer": issuer}}))
     assert "Otherwise do not sign in there" in raised.value.problem.hint
 
 
 @pytest.mark.parametrize("issuer", ["", 5, None])
 async def test_one_that_does_not_say_who_it_is_is_none(issuer: Any) -> None:
-    with pytest.raises(NoAuthorizationServer, match="is no authorization server"):
+    with pytest.raises(NoAuthorizationServer, match="is not an authorization server"):
         await find(WebAnswers({BELOW: protected(ISSUER), INSERTED: {**about(ISSUER), "issuer": issuer}}))
 
 
@@ -339,7 +339,7 @@ async def test_no_secret_goes_to_an_address_without_https(field: str) -> None:
 
 
 async def test_one_that_gives_no_tokens_is_said_so() -> None:
-    with pytest.raises(NoAuthorizationServer, match="names no address that gives tokens"):
+    with pytest.raises(NoAuthorizationServer, match="has no token endpoint"):
         await find(WebAnswers({BELOW: protected(ISSUER), INSERTED: about(ISSUER, token_endpoint=None)}))
 
 

@@ -1,4 +1,4 @@
-"""The listener for the browser, and its page."""
+"""sign_in_flow.py: the listener for the browser, and its page."""
 
 import asyncio
 import contextlib
@@ -234,7 +234,7 @@ async def test_closing_it_ends_the_waiting_and_what_is_connected() -> None:
         await writer.drain()
         await browse(at(address, state="another"))  # by then the listener has both connections
         await listener.close()
-        with pytest.raises(SignInUnanswered, match="given up"):
+        with pytest.raises(SignInUnanswered, match="was cancelled"):
             await waiting
         with contextlib.suppress(ConnectionResetError):
             assert await reader.read() == b""

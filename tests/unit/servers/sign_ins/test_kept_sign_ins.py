@@ -40,8 +40,8 @@ async def test_without_a_place_for_tokens_they_stay_in_memory_and_that_is_said_o
         assert await whoami(parts)
         await parts.heard.until(lambda: bool(parts.presenter.snapshot().notices))
         (notice,) = parts.presenter.snapshot().notices
-        assert "will not outlive" in notice.title
-        assert len([each for each in problems(parts) if "outlive" in each.problem.title]) == 1
+        assert "will be lost" in notice.title
+        assert len([each for each in problems(parts) if "will be lost" in each.problem.title]) == 1
         assert snapshot(parts).is_signed_in
         closed.error = None
         server.end_access_tokens()
@@ -126,7 +126,7 @@ async def test_tokens_that_cannot_be_deleted_are_said_to_be_there_and_go_when_th
         with pytest.raises(TooltrayError, match="sign"):
             await whoami(parts)
         await parts.heard.until(lambda: bool(parts.sign_ins.problems))
-        assert [problem.title for problem in parts.sign_ins.problems] == ["the ended sign-in to 'far' is still among the secrets"]
+        assert [problem.title for problem in parts.sign_ins.problems] == ["the ended sign-in to 'far' is still stored"]
         assert not snapshot(parts).is_signed_in
         error = None
         await parts.sign_ins.close()

@@ -1,4 +1,4 @@
-"""This client as authorization servers know it."""
+"""tokens.py: this client as authorization servers know it."""
 
 import base64
 from typing import Any
@@ -74,7 +74,7 @@ async def test_a_secret_lives_for_ever_unless_it_is_said_when_it_ends(ends: Any)
     ],
 )
 async def test_a_registration_that_cannot_be_used_is_refused_before_the_person_is_asked(told: Any) -> None:
-    with pytest.raises(AuthorizationRefused, match="in a way that it cannot use"):
+    with pytest.raises(AuthorizationRefused, match="this client cannot use"):
         await registered(told)
 
 
@@ -99,7 +99,7 @@ async def test_no_answer_is_no_refusal(answer: Any) -> None:
 
 
 async def test_a_place_that_was_only_assumed_and_is_not_there_means_that_there_is_no_sign_in() -> None:
-    with pytest.raises(NoAuthorizationServer, match="names no authorization server") as raised:
+    with pytest.raises(NoAuthorizationServer, match="neither names an authorization server") as raised:
         await registered(404, assumed_metadata(ISSUER))
     assert "--bearer-secret" in raised.value.problem.hint
 
@@ -156,7 +156,7 @@ def test_a_client_of_the_settings_authenticates_as_the_server_can(methods: Any, 
 
 
 def test_a_client_of_the_settings_that_cannot_authenticate_is_told_so() -> None:
-    for methods, words in ((("private_key_jwt",), "private_key_jwt"), ((), "no way that it names")):
+    for methods, words in ((("private_key_jwt",), "private_key_jwt"), ((), "no method in its metadata")):
         with pytest.raises(AuthorizationRefused, match=words):
             configured("far", msgspec.structs.replace(THERE, auth_methods=methods), "me", "s")
 

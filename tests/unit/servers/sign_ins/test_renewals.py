@@ -102,7 +102,7 @@ async def test_a_server_that_wants_more_rights_gets_them_beside_those_it_had(tmp
         with pytest.raises(TooltrayError):
             await whoami(parts)
         await state(parts, NEEDS_SIGN_IN)
-        assert "it wants more rights: notes:write" in str(snapshot(parts).problem)
+        assert "it requires more scopes: notes:write" in str(snapshot(parts).problem)
         assert snapshot(parts).is_signed_in
         page = await parts.presenter.begin_sign_in("far")
         assert query_of(page.url)["scope"].split() == ["notes:read", "notes:write"]

@@ -219,10 +219,10 @@ async def test_who_signs_in_while_old_tokens_are_renewed_keeps_the_new_ones(keep
 async def test_more_rights_are_a_persons_to_give_and_the_wish_is_remembered(keeper: TaskKeeper) -> None:
     played = Played(keeper)
     challenge = 'Bearer error="insufficient_scope", scope="a b"'
-    with pytest.raises(NotAuthorized, match="it wants more rights: a b"):
+    with pytest.raises(NotAuthorized, match="it requires more scopes: a b"):
         await played.access.renew(refused(status=403, challenge=challenge))
     assert played.access.challenge == challenge
-    with pytest.raises(NotAuthorized, match=r"it wants more rights\."):
+    with pytest.raises(NotAuthorized, match=r"it requires more scopes\."):
         await played.access.renew(refused(status=403, challenge='Bearer error="insufficient_scope"'))
     played.access.adopt(GOOD)
     assert played.access.challenge is None

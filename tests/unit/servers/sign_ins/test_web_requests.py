@@ -48,8 +48,8 @@ def test_secrets_are_taken_out_of_what_others_say_before_it_is_cut() -> None:
 
 
 def test_an_error_of_oauth_is_said_in_one_sentence() -> None:
-    assert error_text({"error": "e"}) == "the authorization server said 'e'"
-    assert error_text({"error": "e", "error_description": "why"}) == "the authorization server said 'e': why"
+    assert error_text({"error": "e"}) == "the authorization server reported 'e'"
+    assert error_text({"error": "e", "error_description": "why"}) == "the authorization server reported 'e': why"
     assert error_text({"error": {}, "error_description": "why"}) == error_text({}) == ""
 
 
@@ -65,7 +65,7 @@ def test_an_error_of_oauth_is_said_in_one_sentence() -> None:
     ],
 )
 def test_a_refusal_of_the_parameter_resource_is_told_from_others(code: str, words: str, expected: bool) -> None:
-    assert AuthorizationRefused("far", f"the authorization server said '{code}': {words}", code=code).is_about_resource == expected
+    assert AuthorizationRefused("far", f"the authorization server reported '{code}': {words}", code=code).is_about_resource == expected
 
 
 def test_only_a_json_object_is_a_document() -> None:

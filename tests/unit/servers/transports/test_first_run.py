@@ -1,4 +1,4 @@
-"""Programs that run to their end before a server, with their words in the server's log."""
+"""stdio_transport.py: programs that run to their end before a server, with their words in the server's log."""
 
 import asyncio
 import sys

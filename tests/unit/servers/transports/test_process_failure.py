@@ -81,7 +81,7 @@ def why(stderr: str, *, code: int | None = 1, env: dict[str, str] | None = None,
         ("Error: listen EADDRINUSE: address already in use :::3000", "a port that it needs is taken by another program", False),
         ("usage: s [-h]\ns: error: unrecognized arguments: --x", "it does not know the arguments --x", True),
         ("usage: s [-h]\ns: error: the following arguments are required: --key", "it needs the arguments --key", True),
-        ("tooltray: cannot be confined: /p: Permission denied", "it cannot be sandboxed: /p: Permission denied", True),
+        ("tooltray: cannot be sandboxed: /p: Permission denied", "it cannot be sandboxed: /p: Permission denied", True),
         ("Error: no such database", "'s' did not start: Error: no such database", False),
     ],
 )

@@ -161,3 +161,4 @@ async def test_when_the_process_has_ended_its_last_words_are_read_at_once() -> N
     pipe.lines.feed(b"why it ended")
     pipe.lines.finish()
     assert pipe.kept[-1] == b"why it ended"
+    assert pipe.told == ["pause", "resume"]

@@ -67,7 +67,7 @@ class Server:
         return self.dispatcher.closed_because
 
     async def close(self) -> None:
-        await self.dispatcher.close("the hub has stopped it")
+        await self.dispatcher.close("Tooltray stopped it")
         await self.transport.close()
 
 

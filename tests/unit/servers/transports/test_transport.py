@@ -78,7 +78,7 @@ async def test_closing_it_fails_the_calls_in_flight_and_tells_that_it_is_gone() 
     await server.asked.wait()
     await transport.close()
     await transport.close()
-    assert json.loads(bytes((await dispatcher.calls.outcome(call)).error)) == {"code": -32000, "message": "the hub has stopped it"}
+    assert json.loads(bytes((await dispatcher.calls.outcome(call)).error)) == {"code": -32000, "message": "Tooltray stopped it"}
     await dispatcher.closed.wait()
     await server.cancelled.wait()
 

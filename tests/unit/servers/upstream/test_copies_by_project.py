@@ -1,4 +1,4 @@
-"""copies_by_project.py: one server of the settings, with a copy for each project. Driven through ServerManager, which makes it."""
+"""copies_by_project.py, managed_server.py: one server with a copy for each project. Driven through ServerManager, which makes it."""
 
 import asyncio
 from pathlib import Path
@@ -372,7 +372,7 @@ async def test_a_folder_that_has_become_a_link_since_it_was_looked_at_is_not_fol
         assert hub.program.copies.all == []
         assert hub.parts.heard.of(ProblemReported)
         Path(folder).unlink()
-        with pytest.raises(TooltrayError, match="there is no such folder"):
+        with pytest.raises(TooltrayError, match="no such folder exists"):
             await hub.opened(client)
         Path(f"{folder} moved").rename(folder)
         await hub.opened(client)  # the next use tries again

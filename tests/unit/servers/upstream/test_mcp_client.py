@@ -19,6 +19,7 @@ from tests.portable import absolute
 from tooltray.foundation.errors import TooltrayError
 from tooltray.protocol.envelope import Envelope, dump, success
 from tooltray.protocol.eras import Era
+from tooltray.servers.upstream.mcp_client import TaskQuestion
 
 
 @pytest.fixture
@@ -426,6 +427,46 @@ async def test_the_time_that_the_person_at_the_machine_takes_is_not_the_servers_
     await asking
     assert relay.wheel.expire(30.0) == 1
     assert "within 30 s" in (await calling)["error"]["message"]
+
+
+# questions about tasks
+
+
+async def test_a_question_of_a_task_goes_first_to_the_connection_with_a_call_in_flight(connect: Any) -> None:
+    idle, busy = (Client(capabilities={"elicitation": {}}, answer={"action": "accept"}) for _ in range(2))
+    question = TaskQuestion([(idle, dump({"id": "a"})), (busy, dump({"id": "b"}))])
+    relay = await connect(ScriptedServer(tool("t")), of_task=lambda client, params: question)
+    assert await relay.server.copy.ask("elicitation/create") == {"action": "accept"}
+    request = Envelope(id=Raw(b"7"), method="tools/call", params=dump({"name": "hang"}))
+    relay.keeper.spawn(relay.relay(request, busy), name="call")
+    await relay.server.call("hang")
+    assert await relay.server.copy.ask("elicitation/create") == {"action": "accept"}
+    assert (idle.asked.all, idle.abouts) == ([("elicitation/create", {"id": "a"})], [None])
+    assert (busy.asked.all, busy.abouts) == ([("elicitation/create", {"id": "b"})], [7])
+
+
+async def test_a_task_whose_client_cannot_be_asked_asks_the_person_and_only_its_clients_calls_wait(connect: Any) -> None:
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def ask_person(server: str, params: Raw) -> Envelope:
+        asked.set()
+        await answered.wait()
+        return success({"action": "decline"})
+
+    owner, other = Client(), Client(capabilities={"elicitation": {}, "sampling": {}})
+    question = TaskQuestion([(owner, dump({}))])
+    relay = await connect(ScriptedServer(tool("t")), ask_person=ask_person, of_task=lambda client, params: question)
+    own, others = (relay.calling("hang", client, timeout_s=30.0) for client in (owner, other))
+    await relay.server.call("hang", count=2)
+    assert (await relay.server.copy.ask("sampling/createMessage"))["message"].startswith("the client of this task cannot answer")
+    asking = relay.keeper.spawn(relay.server.copy.ask("elicitation/create"), name="ask")
+    await asked.wait()
+    assert relay.wheel.expire(30.0) == 2
+    assert "within 30 s" in (await others)["error"]["message"]
+    assert not own.done()
+    answered.set()
+    assert await asking == {"action": "decline"}
+    assert other.asked.all == []
 
 
 # extensions

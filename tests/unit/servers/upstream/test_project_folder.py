@@ -79,14 +79,14 @@ def test_paths_that_are_no_absolute_existing_folder_are_refused_with_the_reason(
     (person / "loop").symlink_to(person / "loop")
     assert refusal("", person) == "it is empty"
     assert refusal("a/b", person).startswith("it does not begin at the root")
-    assert refusal(person / "nothing", person) == "there is no such folder"
-    assert refusal(person / "file", person) == "it is a file and no folder"
+    assert refusal(person / "nothing", person) == "no such folder exists"
+    assert refusal(person / "file", person) == "it is a file, not a folder"
     assert refusal(person / "file/below", person)
     assert "symbolic links" in refusal(person / "loop", person)
     assert refusal("/" + "x" * 300, person)
     assert refusal("/" + "x" * 10_000, person) == f"it has 10001 characters, and a path has at most {MAX_PATH_LENGTH}"
-    assert refusal("~/project", person).startswith("'~' is not filled in")
-    assert refusal("~other", person).startswith("'~' is not filled in")
+    assert refusal("~/project", person).startswith("'~' is not expanded")
+    assert refusal("~other", person).startswith("'~' is not expanded")
     assert refusal(person.as_uri(), person).startswith("it is a URL")
     assert refusal("\\\\server\\share", person) == refusal("//server/share", person) == "it is a folder of another computer"
 
@@ -99,7 +99,7 @@ def test_a_folder_that_may_not_be_read_is_refused(person: Path, monkeypatch: pyt
 
 @pytest.mark.parametrize("sign", ["\0", "\n", "\x1b", "\x7f", "\u2028", "\u202e", "\ud800"])
 def test_characters_that_cannot_be_seen_are_refused_and_not_shown(person: Path, sign: str) -> None:
-    with pytest.raises(TooltrayError, match="cannot be seen") as raised:
+    with pytest.raises(TooltrayError, match="invisible characters") as raised:
         real(f"{person}/a{sign}b", person)
     assert sign not in raised.value.problem.title
 
@@ -108,7 +108,7 @@ def test_the_root_and_home_folders_never_are_a_project_also_not_through_links(pe
     for name, target in (("root", Path("/")), ("home", person), ("above", person.parent)):
         (link := person / name).symlink_to(target)
         assert refusal(link, person) == refusal(target, person)
-    assert refusal("/", person) == "it is the root of everything"
+    assert refusal("/", person) == "it is the root of the file system"
     (person / "x").mkdir()
     assert refusal(person, person) == refusal(f"{person}/./x/..", person) == "it is the home folder itself"
     assert refusal(person.parent, person) == "the home folder is in it"
@@ -126,7 +126,7 @@ def test_folders_that_hold_the_homes_of_people_never_are_a_project_whoever_they_
         return raised.value.problem.message
 
     for path in (link, homes, homes.parent):
-        assert refused(path) == "people's home folders are in it"
+        assert refused(path) == "the home folders of users are in it"
     for path in (project, Path.cwd()):
         assert real_folder(str(path), home=str(person / "elsewhere"), user=ME, owner=lambda folder: 0, homes=named) == os.path.realpath(
             path

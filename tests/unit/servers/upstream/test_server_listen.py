@@ -111,6 +111,16 @@ def test_only_what_its_capabilities_offer_is_asked_for(capabilities: Any, expect
 
 
 @in_fake_time
+async def test_of_the_tasks_that_it_listens_for_those_that_the_server_reports_are_told() -> None:
+    server = listenable(capabilities={})
+    server.handlers[LISTENED] = acknowledging(lambda wanted: wanted | {"taskIds": ["a", "x"]})
+    async with World(server) as world:
+        assert await world.listen.listen_to_tasks(frozenset("ab")) == {"a"}
+        server.handlers[LISTENED] = lambda copy, params: error(-1, "no")
+        assert await world.listen.listen_to_tasks(frozenset("b")) == frozenset()
+
+
+@in_fake_time
 async def test_a_legacy_server_is_not_listened_to() -> None:
     async with World(ScriptedServer()) as world:
         await settled()
@@ -187,7 +197,7 @@ async def test_a_uri_that_the_server_does_not_honor_is_an_error_and_asked_for_no
         lambda wanted: {"resourceSubscriptions": [u for u in wanted["resourceSubscriptions"] if u != "x:/no"]}
     )
     async with World(server) as world:
-        assert (await world.add("x:/no"))["message"] == "server 's' does not tell updates of x:/no"
+        assert (await world.add("x:/no"))["message"] == "server 's' does not send updates of x:/no"
         assert await world.add("x:/yes") == {}
         assert wanted(server)[-1] == {"resourceSubscriptions": ["x:/yes"]}
 

@@ -75,7 +75,7 @@ def test_a_file_that_cannot_be_opened_is_left_and_told(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_says_what_still_counts(tmp_path: Path) -> None:
     store = StoppedServers(tmp_path / "gone" / "stopped.json")
     store.add("s", at=1.0)
-    with pytest.raises(TooltrayError, match=r"cannot be saved.*stopped\.json: No such file or directory.* It counts until Tooltray ends"):
+    with pytest.raises(TooltrayError, match=r"cannot be saved.*stopped\.json: No such file or directory.* It applies until Tooltray ends"):
         store.save()
     assert store.since("s") == 1.0
 

@@ -159,7 +159,7 @@ def test_what_a_dead_writer_has_left_is_in_nobody_s_way(path: Path) -> None:
 def damage(path: Path, how: str) -> None:
     content = path.read_bytes()
     match how:
-        case "cut off":
+        case "is truncated":
             path.write_bytes(content[: len(content) // 2])
         case "empty":
             path.write_bytes(b"")
@@ -180,7 +180,7 @@ def damage(path: Path, how: str) -> None:
             path.mkdir()
 
 
-@pytest.mark.parametrize("how", ["cut off", "empty", "text", "overwritten", "another version", "no table", "a folder"])
+@pytest.mark.parametrize("how", ["is truncated", "empty", "text", "overwritten", "another version", "no table", "a folder"])
 def test_a_damaged_file_is_known_as_such(path: Path, how: str) -> None:
     index = written(path, packed(*[server(f"a/server-{number}", description="x " * 100) for number in range(200)]))
     damage(path, how)

@@ -299,7 +299,7 @@ async def test_what_was_started_without_a_project_is_looked_at_as_it_was_started
 async def test_a_url_with_a_projects_place_in_it_is_not_tried_without_one(sick: Any, url: str) -> None:
     async with sick(None, url=url, deferredStartup=True) as parts:
         found = await examine(parts)
-        assert (found.is_ok, found.reached) == (True, "not tried: it is another URL for each project, and none is known")
+        assert (found.is_ok, found.reached) == (True, "not tried: its URL depends on the project, and no project is known")
 
 
 async def test_a_server_that_lists_too_much_is_not_well(sick: Any) -> None:

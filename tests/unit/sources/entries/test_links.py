@@ -187,9 +187,9 @@ def test_a_name_is_plain_and_short(name: str) -> None:
         ("tooltray://install?config=" + "a" * LONGEST_LINK, "characters"),
         ("https://insiders.vscode.dev/redirect?url=" + quote("https://evil.example"), "is not a VS Code link"),
         ("goose://extension?arg=x", "its parameter cmd is missing"),
-        ("vscode:mcp/install?" + encoded("text"), "no server's entry"),
-        ("vscode:mcp/install?" + encoded({}), "no server in this block"),
-        ("tooltray://install?config=" + encoded({"name": "x"}), "no server in this block"),
+        ("vscode:mcp/install?" + encoded("text"), "not a server's entry"),
+        ("vscode:mcp/install?" + encoded({}), "No server found in this block"),
+        ("tooltray://install?config=" + encoded({"name": "x"}), "No server found in this block"),
         ("vscode:mcp/install", "neither JSON nor base64|encoded too many times"),
     ],
 )

@@ -364,10 +364,10 @@ async def test_what_an_import_would_allow_is_told_in_words(tmp_path: Path) -> No
             await parts.presenter.import_setup({**setup, "npmRegistries": [{"name": "n", "url": "https://r.example"}]}, replace=True)
     assert [wish.about["changes"].split(", ") for wish in seen.wishes] == [
         [
-            "s: p (approved without asking: read); Allowing tool calls; Letting a server do more",
+            "s: p (runs without asking: read); Allowing tool calls; Letting a server do more",
             "npmRegistries: add",
-            "publish.clients.c: approved without asking: read",
-            "publish.clients.a.b: approved without asking: t: without arguments",
+            "publish.clients.c: runs without asking: read",
+            "publish.clients.a.b: runs without asking: t: without arguments",
         ]
     ]
 

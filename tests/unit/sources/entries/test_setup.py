@@ -52,7 +52,7 @@ async def test_what_was_exported_is_taken_over_elsewhere_as_it_was(parts: HubPar
     exported = await parts.presenter.export_setup()
     async with hub_parts(tmp_path / "other", servers={}, programs={"program": ScriptedServer(tool("get_it"))}) as other:
         changes = await other.presenter.import_setup(exported)
-        assert SetupChange("add", "server", "own", "program (approved without asking: all)") in changes
+        assert SetupChange("add", "server", "own", "program (runs without asking: all)") in changes
         assert SetupChange("add", "default", "own", "starts with Tooltray") in changes
         assert SetupChange("add", "setting", "npmRegistries") in changes
         assert changes[-1] == SetupChange("add", "secret", "own/API_KEY", "its value is not in the backup")
@@ -67,7 +67,7 @@ async def test_what_is_there_stays_unless_it_is_to_be_replaced(parts: HubParts) 
     own = parts.settings_on_disk["mcpServers"]["own"]
     setup = {"mcpServers": {"own": PROGRAM, "memory": {"command": "program", "disable": True}}, "npmRegistries": []}
     assert await parts.presenter.import_setup(setup) == [
-        SetupChange("keep", "server", "own", "a server of this name already exists"),
+        SetupChange("keep", "server", "own", "a server with this name already exists"),
         SetupChange("keep", "server", "memory", "already the same"),
         SetupChange("keep", "setting", "npmRegistries"),
     ]
@@ -87,7 +87,7 @@ async def test_a_server_that_runs_already_under_another_name_is_recognised(parts
     others = {"d": {**again, "args": ["d"]}, "e": {**again, "env": {}}, "f": {"command": "program"}}
     setup = {"mcpServers": {"again": again, **others}, "defaultServers": ["again"]}
     done = await parts.presenter.import_setup(setup)
-    assert done[0] == SetupChange("keep", "server", "again", "the same already exists, as 'files'")
+    assert done[0] == SetupChange("keep", "server", "again", "already exists as 'files'")
     assert {change.name for change in done if change.kind == "add"} == set(others)  # what is switched off here (`memory`) offers nothing
     assert "again" not in parts.settings_on_disk["mcpServers"]
     assert await parts.presenter.preview_import(setup, replace=True) == [
@@ -102,7 +102,7 @@ async def test_with_another_key_it_is_another_server(parts: HubParts) -> None:
 
     await parts.presenter.import_setup({"mcpServers": {"work": keyed("sk-12345678")}})
     done = await parts.presenter.import_setup({"mcpServers": {"again": keyed("sk-12345678"), "home": keyed("sk-87654321")}})
-    assert done[0] == SetupChange("keep", "server", "again", "the same already exists, as 'work'")
+    assert done[0] == SetupChange("keep", "server", "again", "already exists as 'work'")
     assert (done[1].kind, done[1].name) == ("add", "home")
     assert await parts.presenter.get_secret_names() == ["home/API_KEY", "work/API_KEY"]
     named = {"mcpServers": {"third": keyed("${secret:third/API_KEY}"), "fourth": keyed("${secret:work/API_KEY}")}}
@@ -171,9 +171,9 @@ async def test_a_reset_shows_what_it_will_do_does_it_and_keeps_a_person_s_own_se
     preview = await parts.presenter.preview_reset()
     assert preview == [
         SetupChange("replace", "server", "memory", "changes disable"),
-        SetupChange("add", "server", "time", "program utc (approved without asking: read)"),
+        SetupChange("add", "server", "time", "program utc (runs without asking: read)"),
         SetupChange("add", "default", "time", "starts with Tooltray"),
-        SetupChange("keep", "server", "own", "your own"),
+        SetupChange("keep", "server", "own", "your own server"),
     ]
     assert await parts.presenter.reset_to_default_servers() == preview
     assert parts.settings_on_disk["mcpServers"] == {"own": own, **SHIPPED["mcpServers"]}  # type: ignore[dict-item]
@@ -191,7 +191,7 @@ async def test_a_reset_puts_back_what_starts_with_the_hub(parts: HubParts) -> No
     await parts.presenter.add_mcp_default_server("memory")
     changes = [change for change in await parts.presenter.reset_to_default_servers() if change.kind != "keep"]
     assert changes == [
-        SetupChange("remove", "default", "memory", "starts when it is first used"),
+        SetupChange("remove", "default", "memory", "starts when used"),
         SetupChange("add", "default", "time", "starts with Tooltray"),
     ]
     assert parts.settings_on_disk["defaultServers"] == ["own", "time"]
@@ -286,7 +286,7 @@ async def test_what_nobody_has_chosen_is_not_carried(other: HubParts) -> None:
 async def test_elsewhere_it_counts_as_it_did_here(carried: HubParts, other: HubParts) -> None:
     exported = await carried.presenter.export_setup()
     preview = await other.presenter.preview_import(exported)
-    assert SetupChange("add", "setting", "publish.clients.acme.code", "approved without asking: read") in preview
+    assert SetupChange("add", "setting", "publish.clients.acme.code", "runs without asking: read") in preview
     assert {change.name for change in preview} == {
         *(f"publish.{name}" for name in ("naming", "lazyLoad", "mode", "feedback", "clients.acme.code", "clients.other")),
         *("profiles.work", "profiles.home", "readyAnswers"),
@@ -301,8 +301,8 @@ async def test_rules_on_arguments_of_a_client_are_said_in_words(other: HubParts)
     setup = {"mcpServers": {"s": {"command": "x", "autoApprove": [], **rules}}, "publish": {"clients": {"acme": rules}}}
     said = "t, where a is 1; no other arguments"
     preview = await other.presenter.preview_import(setup)
-    assert SetupChange("add", "setting", "publish.clients.acme", f"approved without asking: {said}") in preview
-    assert SetupChange("add", "server", "s", f"x (approved without asking: {said})") in preview
+    assert SetupChange("add", "setting", "publish.clients.acme", f"runs without asking: {said}") in preview
+    assert SetupChange("add", "server", "s", f"x (runs without asking: {said})") in preview
 
 
 async def test_profiles_and_clients_from_elsewhere_come_beside_those_that_are_here(carried: HubParts) -> None:
@@ -316,7 +316,7 @@ async def test_profiles_and_clients_from_elsewhere_come_beside_those_that_are_he
     assert carried.settings_on_disk["publish"]["clients"] == {**CLIENTS, "new": {"mode": "lazy"}}
     assert await carried.presenter.import_setup(setup, replace=True) == [
         SetupChange("replace", "setting", "profiles.work"),
-        SetupChange("replace", "setting", "publish.clients.other", "approved without asking: nothing"),
+        SetupChange("replace", "setting", "publish.clients.other", "runs without asking: nothing"),
     ]
     assert carried.settings_on_disk["publish"]["clients"]["other"] == {"autoApprove": []}
     assert carried.settings_on_disk["publish"]["http"] == {"enabled": False, "port": 7000}

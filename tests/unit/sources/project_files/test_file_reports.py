@@ -44,7 +44,7 @@ SHOP = ServerFileSnapshot(
 def test_what_waits_is_told_with_its_file_and_the_way_to_say_yes() -> None:
     [line] = waiting_lines([OWN, SHOP])
     look = "tooltray trust " + quoted("/p/my shop")
-    assert line == f"/p/my shop/.mcp.json brings files, w\\u202eeb. Look at what they start, and allow them: {look}"
+    assert line == f"/p/my shop/.mcp.json brings files, w\\u202eeb. Review what they start, and allow them: {look}"
 
 
 def test_what_everybody_has_is_told_by_its_names_here() -> None:

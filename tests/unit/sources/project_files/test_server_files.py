@@ -193,7 +193,7 @@ async def test_what_waits_is_told_to_who_started_the_hub_and_logged_once(tmp_pat
         folder = hub.project(one=ONE)
         await hub.session(folder)
         [line] = hub.files.startup_lines
-        assert line.endswith(f"brings one. Look at what they start, and allow them: tooltray trust {folder}")
+        assert line.endswith(f"brings one. Review what they start, and allow them: tooltray trust {folder}")
         await hub.saved(folder, {"one": ONE, "two": {**TWO, "disabled": True}})
         assert [record.getMessage() for record in caplog.records if "allow them" in record.getMessage()] == [line]
         await hub.trusted(folder)

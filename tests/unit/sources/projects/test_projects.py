@@ -357,7 +357,7 @@ async def test_a_card_shows_each_copy_with_its_project_filled_in_and_no_secret(t
 async def test_who_has_no_project_reads_why_and_what_to_do(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         assert "this AI client has not reported which folder it works on" in str(hub.parts.projects.missing("s", await hub.session()))
-        assert "the root of everything" in str(hub.parts.projects.missing("s", await hub.session(absolute())))
+        assert "the root of the file system" in str(hub.parts.projects.missing("s", await hub.session(absolute())))
         await hub.parts.conf.edit(lambda document: document.update(publish={"feedback": False}))
         assert "collect_feedback" not in (said := str(hub.parts.projects.missing("s", await hub.session())))
         assert said.endswith("Ask the user to choose a folder on its card in Tooltray")

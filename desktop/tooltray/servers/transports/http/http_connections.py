@@ -356,7 +356,7 @@ async def reach(url: str, *, environ: Mapping[str, str], trust: ssl.SSLContext, 
         target = URL(url)
         proxy = proxy_for(target, environ)
     except (ValueError, TooltrayError) as error:
-        return Reach("", f"the way to it cannot be found: {error}", False)
+        return Reach("", f"its proxy cannot be determined: {error}", False)
     shown = f"{proxy.scheme}://{proxy.host}:{proxy.port}" if proxy else ""
     first = proxy or target
     place = f"{'the proxy ' if proxy else ''}{first.host}:{first.port}"
@@ -380,7 +380,7 @@ def _in_words(error: OSError, place: str) -> str:
         case ssl.SSLCertVerificationError():
             return f"the certificate of {place} is not trusted: {error.verify_message.rstrip('.')}"
         case ssl.SSLError():
-            return f"{place} speaks no TLS that can be used ({error.reason or 'no reason given'})"
+            return f"{place} has no usable TLS ({error.reason or 'no reason given'})"
         case ConnectionRefusedError():
             return f"nothing answers at {place} (connection refused)"
     return f"{place} cannot be reached: {error.strerror or type(error).__name__}"

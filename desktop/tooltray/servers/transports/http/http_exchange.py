@@ -105,7 +105,7 @@ class UpstreamHttpSession:
 
     def lose(self, reason: str) -> None:
         """Ends the session, since the server is unreachable. Requests under way continue as in `expire`."""
-        why = Phrase("server '{name}' is out of reach: {reason}", name=self.server, reason=reason)
+        why = Phrase("server '{name}' cannot be reached: {reason}", name=self.server, reason=reason)
         self.dispatcher.connection_lost(why, requests_stay=True)
 
     async def is_refused(self, headers: Mapping[str, str]) -> bool:
@@ -157,7 +157,7 @@ class HttpExchange:
             self._on_failed(failed)
         except Exception:  # a bug of ours must not leave the caller waiting forever
             logger.exception("a request to '%s' failed", self._session.server)
-            self._why = Phrase("could not be asked: an internal error; the log has the details")
+            self._why = Phrase("was not reached: an internal error; the log has the details")
         if self._is_unanswered:
             self._settle(worded(CONNECTION_CLOSED, Phrase("server '{name}' {how}", name=self._session.server, how=self._why)))
 
@@ -186,7 +186,7 @@ class HttpExchange:
         if failed.is_unauthorized:  # `closed_because` also names the remedy, if the sign-in has ended the connection
             self._settle(failure(CONNECTION_CLOSED, self._session.dispatcher.closed_because or failed.reason))
         is_afar, reason = failed.is_unreachable, failed.reason
-        self._why = Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("gave no answer: {reason}", reason=reason)
+        self._why = Phrase("cannot be reached: {reason}", reason=reason) if is_afar else Phrase("gave no answer: {reason}", reason=reason)
         if failed.is_undelivered and self._message.method not in GREETINGS:
             self._settle(NOT_DELIVERED)
         if failed.is_unreachable:

@@ -190,7 +190,7 @@ class HttpChannel:
             if failed.is_unreachable:
                 self.session.lose(failed.reason)
             else:
-                logger.info("server '%s' did not take %s: %s", self.session.server, message.method or "a reply", failed.reason)
+                logger.info("server '%s' did not accept %s: %s", self.session.server, message.method or "a reply", failed.reason)
 
     async def _post_with(self, headers: dict[str, str], message: Outgoing) -> None:
         had_session = bool(self.session.id)
@@ -203,7 +203,7 @@ class HttpChannel:
                 self.session.expire()
             else:
                 what = message.method or "a reply"
-                logger.info("server '%s' did not take %s: HTTP %d", self.session.server, what, response.status)
+                logger.info("server '%s' did not accept %s: HTTP %d", self.session.server, what, response.status)
 
     def _on_taken(self, message: Outgoing) -> None:
         if message.method == INITIALIZED and not self._has_standing_stream:

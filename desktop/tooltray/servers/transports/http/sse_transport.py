@@ -119,7 +119,7 @@ class SseChannel:
     async def _post(self, message: Outgoing) -> None:
         """Sends a message that gets no reply."""
         if await self._send(message, Delivery()):
-            logger.info("server '%s' did not take %s", self._name, message.method or "a reply")
+            logger.info("server '%s' did not accept %s", self._name, message.method or "a reply")
 
     async def _request(self, message: Outgoing, delivery: Delivery) -> None:
         try:
@@ -141,7 +141,7 @@ class SseChannel:
             return self._failed(failed)
         except Exception:  # a bug of ours must not leave the caller waiting forever
             logger.exception("a request to '%s' failed", self._name)
-            return failure(INTERNAL_ERROR, f"server '{self._name}' could not be asked: an internal error; the log has the details")
+            return failure(INTERNAL_ERROR, f"server '{self._name}' was not reached: an internal error; the log has the details")
 
     def _refusal(self, message: Outgoing, response: ClientResponse, body: bytes) -> Envelope:
         if message.method != "initialize" and is_lost_session(response.status, body, message.id):
@@ -153,12 +153,12 @@ class SseChannel:
 
     def _failed(self, failed: ExchangeFailed) -> Envelope:
         if failed.is_unreachable:
-            self._lose(Phrase("is out of reach: {reason}", reason=failed.reason), has_stream=self._has_stream)
-            return not_delivered(f"server '{self._name}' is out of reach: {failed.reason}")
+            self._lose(Phrase("cannot be reached: {reason}", reason=failed.reason), has_stream=self._has_stream)
+            return not_delivered(f"server '{self._name}' cannot be reached: {failed.reason}")
         if failed.is_unauthorized:  # `closed_because` also names the remedy, if the sign-in has ended the connection
             return failure(CONNECTION_CLOSED, self._dispatcher.closed_because or failed.reason)
         if failed.is_undelivered:
-            return not_delivered(f"server '{self._name}' did not take the request: {failed.reason}")
+            return not_delivered(f"server '{self._name}' did not accept the request: {failed.reason}")
         return failure(CONNECTION_CLOSED, f"server '{self._name}' gave no answer: {failed.reason}")
 
     # the server's messages
@@ -168,7 +168,7 @@ class SseChannel:
             self._lose(await self._read_stream())
         except ExchangeFailed as failed:
             is_afar, reason = failed.is_unreachable, failed.reason
-            self._lose(Phrase("is out of reach: {reason}", reason=reason) if is_afar else Phrase("is gone: {reason}", reason=reason))
+            self._lose(Phrase("cannot be reached: {reason}", reason=reason) if is_afar else Phrase("is gone: {reason}", reason=reason))
 
     async def _read_stream(self) -> str:
         """Reads the stream and returns why it has ended."""

@@ -36,10 +36,10 @@ def made(found: object, args: Sequence[str]) -> "Server[Any]":
     """
     if isinstance(found, MCPServer | Server):
         if args:
-            raise NoServer("its entry point is a server and no callable, so it takes no arguments")
+            raise NoServer("its entry point is a server, not a callable, so it takes no arguments")
         return _lowlevel(found)
     if not callable(found):
-        raise NoServer(f"its entry point gives a {_kind(found)}, and no server of the mcp SDK 2.3")
+        raise NoServer(f"its entry point gives a {_kind(found)}, not a server of the mcp SDK 2.3")
     if not _takes_arguments(found) and args:
         raise NoServer("its entry point takes no arguments")
     given = found(list(args)) if _takes_arguments(found) else found()
@@ -47,7 +47,7 @@ def made(found: object, args: Sequence[str]) -> "Server[Any]":
         given.close()
         raise NoServer("its entry point is an asynchronous function; it has to return the server itself")
     if not isinstance(given, MCPServer | Server):
-        raise NoServer(f"its entry point returns a {_kind(given)}, and no server of the mcp SDK 2.3")
+        raise NoServer(f"its entry point returns a {_kind(given)}, not a server of the mcp SDK 2.3")
     return _lowlevel(given)
 
 
@@ -126,5 +126,5 @@ def _line(message: JSONRPCMessage) -> bytes:
     except ValueError as error:
         logger.error("a message that JSON cannot carry was not sent: %s", error)  # to the server's own log
         if isinstance(message, JSONRPCResponse | JSONRPCError):
-            return b"".join(reply_parts(dump(message.id), failure(INTERNAL_ERROR, f"the server's reply is no JSON: {error}")))
+            return b"".join(reply_parts(dump(message.id), failure(INTERNAL_ERROR, f"the server's reply is not JSON: {error}")))
         return b""

@@ -260,8 +260,8 @@ class SdkTransport:
         self._connection.give_up()
         self._sink.finish()
         self._ended.set()
-        self._log.append("--- it does not end: its thread is left behind, and holds until Tooltray ends what it holds now ---")
-        logger.warning("the server '%s' inside Tooltray does not end; its thread is left behind", self._name)
+        self._log.append("--- it does not end: its thread keeps its resources until Tooltray ends ---")
+        logger.warning("the server '%s' inside Tooltray does not end; its thread is abandoned", self._name)
 
 
 class _Channel:

@@ -132,7 +132,7 @@ class FromServer:
             if self._bytes >= FULL_BYTES and not self._is_over:
                 await self._room.wait()
         if self._is_over:
-            raise Gone("the hub has closed the connection")
+            raise Gone("Tooltray closed the connection")
         with self._lock:
             self._lines.append(line)
             self._bytes += len(line)

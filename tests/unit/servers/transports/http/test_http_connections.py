@@ -1,4 +1,4 @@
-"""http_connections.py: HTTP to one server: URLs, headers, trust, proxies, and errors in words."""
+"""http_connections.py, certificate_trust.py: HTTP to one server: URLs, headers, trust, proxies, and errors in words."""
 
 import asyncio
 import contextlib
@@ -176,7 +176,7 @@ async def test_no_user_password_or_query_of_a_url_is_shown() -> None:
     async with connected(url) as client:
         message = message_of(await client.call("initialize"))
         assert server.url in message
-        assert not [secret for secret in ("ann", "word", "hidden") if secret in message.replace("reached", "")]
+        assert not [secret for secret in ("ann", "word", "hidden") if secret in message.replace("cannot", "")]
 
 
 # trust
@@ -367,7 +367,7 @@ class Broken(LetIn):
 @pytest.mark.expected_warnings("a request to 'far' failed")
 async def test_a_bug_in_what_lets_in_is_logged_and_nobody_waits_for_ever() -> None:
     async with serving() as server, connected(server.url, authorization=Broken()) as client:
-        assert "could not be asked: an internal error" in message_of(await client.call("tools/list"))
+        assert "was not reached: an internal error" in message_of(await client.call("tools/list"))
 
 
 LIMIT_S = 30.0  # never waited for
@@ -419,7 +419,7 @@ async def test_a_certificate_of_a_stranger_is_not_trusted(tmp_path: Path) -> Non
 async def test_what_speaks_no_tls_is_told_apart() -> None:
     async with listening(says=b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
         found = await way(f"https://127.0.0.1:{port}/")
-    assert (found.is_open, found.words.startswith(f"127.0.0.1:{port} speaks no TLS that can be used")) == (False, True)
+    assert (found.is_open, found.words.startswith(f"127.0.0.1:{port} has no usable TLS")) == (False, True)
 
 
 async def test_what_hangs_up_is_told() -> None:
@@ -446,7 +446,7 @@ async def test_the_way_leads_through_the_proxy_whose_login_is_not_shown() -> Non
 @pytest.mark.parametrize(("url", "environ"), [("http://far.invalid/", {"http_proxy": "socks5://127.0.0.1:1"}), ("http://[", {})])
 async def test_a_way_that_cannot_be_found_is_said_so(url: str, environ: dict[str, str]) -> None:
     found = await way(url, environ=environ)
-    assert (found.is_open, found.words.startswith("the way to it cannot be found")) == (False, True)
+    assert (found.is_open, found.words.startswith("its proxy cannot be determined")) == (False, True)
 
 
 async def test_what_does_not_answer_is_given_up() -> None:

@@ -9,10 +9,11 @@ from msgspec import Raw
 from yarl import URL
 
 from tooltray.foundation.phrases import Phrase
-from tooltray.protocol.envelope import Worded
+from tooltray.protocol.envelope import NOTHING, Worded
 from tooltray.records.log.masking import Mask
 from tooltray.servers.transports.http.http_failures import (
     SHOWN_BODY_CHARACTERS,
+    ExchangeFailed,
     error_in,
     explain_error,
     failure_of,
@@ -89,7 +90,7 @@ def test_a_sign_in_says_what_the_server_asks_for_even_beside_a_json_rpc_error() 
     "body", [b"", b"[]", b"{", b'{"error":"x"}', b'{"error":{"code":"x"}}', b'{"result":{}}', b'{"error":{"code":1}}' + b" " * 70000]
 )
 def test_what_is_no_json_rpc_error_is_none(body: bytes) -> None:
-    assert not error_in(body)
+    assert error_in(body) == NOTHING
 
 
 @pytest.mark.parametrize(
@@ -234,3 +235,9 @@ def test_other_statuses_are_left_to_what_the_server_says() -> None:
 def test_a_time_to_come_again_is_given_in_seconds_or_as_a_date(after: str, date: str, expected_s: float | None) -> None:
     assert retry_after_s(429, {"Retry-After": after, "Date": date}) == expected_s
     assert retry_after_s(503, {"Retry-After": after, "Date": date}) is None
+
+
+def test_a_failed_exchange_may_be_sent_again_only_if_the_server_cannot_have_it() -> None:
+    cut_off, unreachable = ExchangeFailed("cut off"), ExchangeFailed("no route", is_unreachable=True)
+    assert (cut_off.is_undelivered, cut_off.is_unreachable, cut_off.is_unauthorized) == (False, False, False)
+    assert (unreachable.is_undelivered, unreachable.is_unauthorized) == (True, False)

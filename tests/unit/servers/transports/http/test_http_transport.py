@@ -271,7 +271,7 @@ async def test_a_server_that_is_not_there_ends_the_connection_in_one_clear_sente
         url = server.url
     async with connected(url + "?key=hidden") as client:
         message = message_of(await client.call("initialize"))
-        assert message.startswith("server 'far' is out of reach: ")
+        assert message.startswith("server 'far' cannot be reached: ")
         assert "was refused" in message
         assert url in message
         assert "hidden" not in message
@@ -432,7 +432,7 @@ async def test_a_server_that_goes_away_is_noticed_on_the_standing_stream() -> No
         await is_open.wait()
     async with asyncio.timeout(PATIENCE_S):
         await client.dispatcher.closed.wait()
-    assert "is out of reach" in client.dispatcher.closed_because
+    assert "cannot be reached" in client.dispatcher.closed_because
     assert not client.transport.has_expired
     await scope.__aexit__(None, None, None)
 

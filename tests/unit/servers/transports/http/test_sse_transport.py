@@ -1,4 +1,4 @@
-"""A server over HTTP+SSE, the transport of 2024-11-05."""
+"""sse_transport.py, http_transport.py: a server over HTTP+SSE, the transport of 2024-11-05."""
 
 import asyncio
 from typing import Any
@@ -16,7 +16,7 @@ from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.sse_transport import SseTransport
 from tooltray.servers.transports.transport import NotAuthorized
 
-HAD_IT = "; it had the request by then, and may have done what was asked"
+HAD_IT = "; it had already received the request, and may have carried it out"
 
 
 class SseServer(HttpServer):
@@ -116,7 +116,7 @@ async def test_a_server_that_is_not_there_ends_the_connection() -> None:
     async with serving() as server:
         url = server.url
     async with connected(url, is_sse=True) as client:
-        assert "is out of reach: " in message_of(await client.call("initialize"))
+        assert "cannot be reached: " in message_of(await client.call("initialize"))
 
 
 async def test_a_request_that_is_refused_gets_an_error_and_the_others_go_on() -> None:
@@ -215,7 +215,7 @@ async def test_a_request_that_could_not_be_written_was_not_delivered(monkeypatch
         monkeypatch.setattr(bodies.RequestBody, "write", write_nothing)
         reply = await client.call("tools/call")
         assert isinstance(reply, NotDelivered)
-        assert "did not take the request" in message_of(reply)
+        assert "did not accept the request" in message_of(reply)
         assert not client.dispatcher.closed.is_set()
         server.is_over.set()
 
@@ -253,7 +253,7 @@ async def test_a_server_that_takes_no_connections_any_more_ends_the_connection()
     async with serving(SseServer()) as server, connected(server.url, is_sse=True) as client:
         await server.hit(method="GET")
         await server.stop_listening()
-        assert "is out of reach" in message_of(await client.call("initialize"))
+        assert "cannot be reached" in message_of(await client.call("initialize"))
         assert client.dispatcher.closed.is_set()
 
 
@@ -349,5 +349,5 @@ async def test_a_request_that_only_a_person_can_let_in_says_just_that() -> None:
 async def test_a_bug_in_what_lets_in_is_logged_and_nobody_waits_for_ever() -> None:
     server = SseServer()
     async with serving(server), connected(server.url, is_sse=True, authorization=BrokenLater()) as client:
-        assert "could not be asked: an internal error" in message_of(await client.call("tools/list"))
+        assert "was not reached: an internal error" in message_of(await client.call("tools/list"))
         server.is_over.set()

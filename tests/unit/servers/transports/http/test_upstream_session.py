@@ -28,7 +28,7 @@ from tooltray.servers.transports.http.http_connections import HttpConnection
 from tooltray.servers.transports.http.http_transport import HttpTransport
 from tooltray.servers.transports.transport import RefusedRequests
 
-HAD_IT = "; it had the request by then, and may have done what was asked"
+HAD_IT = "; it had already received the request, and may have carried it out"
 
 
 # the session's end
@@ -148,7 +148,7 @@ async def test_a_notification_to_a_server_that_has_gone_ends_the_connection() ->
     client.dispatcher.send_notification("notifications/count")
     async with asyncio.timeout(PATIENCE_S):
         await client.dispatcher.closed.wait()
-    assert "is out of reach" in client.dispatcher.closed_because
+    assert "cannot be reached" in client.dispatcher.closed_because
     await scope.__aexit__(None, None, None)
 
 

@@ -1,4 +1,4 @@
-"""The queues between two loops: in order, bounded, and nothing lost at the end."""
+"""streams.py: the queues between two loops: in order, bounded, and nothing lost at the end."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a server inside prints and logs goes to its console; the hub's own output and log stay the hub's."""
+"""streams.py: what a server inside prints and logs goes to its console; the hub's own output and log stay the hub's."""
 
 import asyncio
 import contextvars

@@ -1,4 +1,4 @@
-"""The workers for blocking calls: results and errors come back, no more than so many at once, and nobody waits for one that never ends."""
+"""server_thread.py: blocking calls: results and errors come back, only so many run at once, and none that never ends is waited for."""
 
 import subprocess
 import sys

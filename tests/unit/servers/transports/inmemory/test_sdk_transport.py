@@ -1,4 +1,4 @@
-"""sdk_transport.py"""
+"""sdk_transport.py, sdk_server.py, server_thread.py"""
 
 import asyncio
 import json
@@ -84,7 +84,7 @@ class Inside:
         return str(self.dispatcher.closed_because)
 
     async def close(self) -> None:
-        await self.dispatcher.close("the hub has stopped it")
+        await self.dispatcher.close("Tooltray stopped it")
         await self.transport.close()
 
 
@@ -197,8 +197,8 @@ async def test_secrets_in_its_words_are_masked(start: Start) -> None:
         ("def make(args): raise OSError('no disk')", "make", "OSError: no disk"),
         ("def make(): pass", "make", "returns a builtins.NoneType"),
         ("make = dict.fromkeys", "make", "returns a builtins.dict"),
-        ("make = 7", "make", "gives a builtins.int, and no server of the mcp SDK 2.3"),
-        ("def make(args): return 'x'", "make", "returns a builtins.str, and no server of the mcp SDK 2.3"),
+        ("make = 7", "make", "gives a builtins.int, not a server of the mcp SDK 2.3"),
+        ("def make(args): return 'x'", "make", "returns a builtins.str, not a server of the mcp SDK 2.3"),
         ("async def make(args): pass", "make", "is an asynchronous function"),
         ("", "make", "has no attribute 'make'"),
     ],
@@ -273,7 +273,7 @@ def make(args):
     assert [each.method for each in server.heard.all] == ["notifications/tools/list_changed"] * 100
 
 
-@pytest.mark.expected_warnings("does not end; its thread is left behind")
+@pytest.mark.expected_warnings("does not end; its thread is abandoned")
 async def test_one_that_blocks_for_ever_holds_nothing_up(start: Start, tmp_path: Path) -> None:
     server = await start(**QUICK)
     pending = server.dispatcher.start_call("tools/call", dump({"name": "block", "arguments": {}}))
@@ -282,7 +282,7 @@ async def test_one_that_blocks_for_ever_holds_nothing_up(start: Start, tmp_path:
     async with asyncio.timeout(PATIENCE_S):
         await server.close()
     assert bytes((await server.dispatcher.calls.outcome(pending)).error)
-    assert "its thread is left behind" in server.log[-1]
+    assert "its thread keeps its resources" in server.log[-1]
     again = await start.again("thing-0")  # type: ignore[attr-defined]
     assert await again.call("say", text="new") == "new"
     module.GATE.set()
@@ -344,15 +344,18 @@ async def test_a_request_that_the_sdk_cannot_read_is_answered(start: Start) -> N
 async def test_a_reply_that_json_cannot_carry_becomes_an_error(start: Start) -> None:
     code = """
 from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
 def make(args):
     server = MCPServer("x")
     @server.tool(structured_output=False)
-    async def odd() -> str:
+    async def odd(ctx: Context) -> str:
+        await ctx.session.send_progress_notification("token", 1.0, message=chr(0xD800))
         return chr(0xD800)
     return server
 """
     server = await start(code)
-    assert "no JSON" in await server.fails("odd")
+    assert "not JSON" in await server.fails("odd")
+    assert server.heard.all == []
 
 
 # from the settings
