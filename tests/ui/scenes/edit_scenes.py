@@ -12,6 +12,7 @@ from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
+from tooltray.ui.i18n import tr
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.theme import Theme
 
@@ -127,7 +128,7 @@ async def edit_save_sheet(theme: Theme) -> Shot:
         json.dumps({**GITHUB, "label": "private", "env": {**GITHUB["env"], "GITHUB_API_KEY": "ghp_another0123456789abcdef"}}, indent=2)
     )
     view._read_text()
-    control(view, "What changes").click()
+    control(view, tr("What changes")).click()
     await until(lambda: result.window.sheet)
     return Shot(result)
 
