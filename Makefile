@@ -2,7 +2,7 @@
 # which take 2 GB. check: style, types, imports.
 # bench: figures. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
 # package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
-.PHONY: run test coverage test-windows test-clients check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
+.PHONY: run test coverage test-windows test-clients check bench soak conformance conformance-of-rest conformance-of-mcp docs package package-windows package-windows-test package-test lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -48,7 +48,13 @@ CONFORMANCE = tests/npm/node_modules/.installed .cache/fastmcp/.installed .cache
 conformance: .venv/.dev
 	@$(MAKE) --silent --jobs=2 $(CONFORMANCE)  # they mostly wait for the network
 	@scripts/system_packages.sh browser
-	.venv/bin/python -m pytest tests/conformance
+	@$(MAKE) --jobs=2 --output-sync=target conformance-of-rest conformance-of-mcp
+
+conformance-of-rest:  # each takes one core for about as long as the other
+	.venv/bin/python -m pytest tests/conformance/test_rest_schema.py
+
+conformance-of-mcp:
+	.venv/bin/python -m pytest tests/conformance --ignore tests/conformance/test_rest_schema.py
 	.venv/bin/python tests/conformance/run.py
 
 docs: .venv/.run .cache/docs/.installed

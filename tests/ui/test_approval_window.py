@@ -14,8 +14,8 @@ from tests.fakes.server_snapshots import server
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
-from tooltray.ui.approval.approval_prompt import ApprovalPrompt
 from tooltray.ui.approval.approval_window import ApprovalWindow
+from tooltray.ui.approval.prompts import ApprovalPrompt
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import LONGEST, DiffView
 from tooltray.ui.widgets.sheet import GUARD_MS

@@ -28,8 +28,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.clients import SessionSnapshot
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.approval.approval_prompt import ApprovalPrompt
-from tooltray.ui.approval.confirmation_prompt import ConfirmationPrompt
+from tooltray.ui.approval.prompts import ApprovalPrompt, ConfirmationPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink

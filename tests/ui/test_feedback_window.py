@@ -25,10 +25,9 @@ from tests.ui.test_attachments import bomb, encoded
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.approval.approval_body import WIDTH as APPROVAL_WIDTH
-from tooltray.ui.feedback import feedback_drafts
 from tooltray.ui.feedback.attachments import AttachmentChip
 from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow
-from tooltray.ui.feedback.feedback_windows import GAP, FeedbackWindows, place_for
+from tooltray.ui.feedback.feedback_windows import GAP, MOST_DRAFTS, FeedbackWindows, place_for
 from tooltray.ui.i18n import JsonTranslator
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.markdown_view import MarkdownView
@@ -219,7 +218,7 @@ async def test_ready_answers_that_cannot_be_kept_leave_the_sheet_open_with_the_r
         control(panel, "Save").click()
         await until(lambda: "The settings cannot be written" in words(panel))
         assert control(panel, "Save").isEnabled()
-        window.sheets.dismiss()
+        window.sheet.dismiss()
         assert window.sheet is None
 
 
@@ -329,7 +328,7 @@ async def test_closing_tells_the_model_and_keeps_what_was_written_for_its_next_r
 
 async def test_drafts_of_old_projects_are_forgotten_in_the_end(theme: Theme) -> None:
     async with Feedback(theme) as feedback:
-        for number in range(feedback_drafts.MOST + 1):
+        for number in range(MOST_DRAFTS + 1):
             window = await feedback.ask(replace(SHOP, id=f"{number}", project_path=f"/srv/{number}"))
             write(window, "x")
             window.close()
@@ -494,21 +493,33 @@ async def test_an_empty_history_and_one_that_cannot_be_read_say_so(theme: Theme)
         control(window, "History").click()
         assert window.sheet is not None
         panel = window.sheet.panel
-        await until(lambda: "The history cannot be read" in words(panel))
-        window.sheet.dismiss()
-        window.sheets.show_history([])
-        window.sheets.show_failure(feedback.engine.failures["get_feedback_history"].problem)
+        await until(lambda: "The history cannot be read" in words(panel) and "No reports yet." in words(panel))
 
 
-async def test_a_window_closed_before_its_history_or_its_ready_answers_came_is_no_bug(theme: Theme) -> None:
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_window_closed_before_its_history_came_is_no_bug(theme: Theme, fails: bool) -> None:
     async with asked(theme) as (feedback, window):
-        feedback.windows._on_history(window)
-        feedback.windows._on_ready_answers_saved(window, ["x"])
-        feedback.engine.failures["get_feedback_history"] = TooltrayError("The history cannot be read")
-        feedback.windows._on_history(window)
+        if fails:
+            feedback.engine.failures["get_feedback_history"] = TooltrayError("The history cannot be read")
+        control(window, "History").click()
         window.close()
         await feedback.gone(window)
         await until(lambda: not len(feedback.desk.tasks))
+
+
+async def test_ready_answers_are_kept_though_the_window_was_closed_before_they_were(theme: Theme) -> None:
+    async with asked(theme) as (feedback, window):
+        await until(lambda: [each for each in window.findChildren(QAbstractButton) if each.text() == "Continue"])
+        await come(window)
+        control(window, "Edit ready answers").click()
+        assert window.sheet is not None
+        panel = window.sheet.panel
+        await until(lambda: window.focusWidget() is panel.findChildren(QLineEdit)[0])
+        control(panel, "Save").click()
+        window.close()
+        await feedback.gone(window)
+        await until(lambda: not len(feedback.desk.tasks))
+        assert feedback.asked("set_ready_answers") == [("set_ready_answers", READY)]
 
 
 def choose_link(window: FeedbackWindow, address: str) -> None:
@@ -561,8 +572,8 @@ async def test_links_bring_at_most_three_notices_and_say_when_others_can_read_al
 
 
 async def test_a_browser_that_cannot_be_opened_is_said(theme: Theme) -> None:
-    async with asked(theme) as (feedback, window):
-        feedback.windows._on_open(window, "tooltray-knows-no-such-scheme:x")
+    async with asked(theme) as (_, window):
+        window._on_open("tooltray-knows-no-such-scheme:x")
         assert "No browser could be opened" in words(window)
 
 

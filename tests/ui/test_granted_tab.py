@@ -19,10 +19,10 @@ from tooltray.foundation.events import GrantsChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.approval.allow_tools import AllowToolsPanel
-from tooltray.ui.approval.grant_commands import GrantSubjects, GrantWish
-from tooltray.ui.approval.grant_sheets import ToolChangePanel
+from tooltray.foundation.snapshots.tools import CoveredTool
+from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet, NewGrant
 from tooltray.ui.approval.permissions_page import GRANTED, PermissionsPage
+from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.table import Table
@@ -50,13 +50,13 @@ async def opened(desk: Desk, count: int) -> PermissionsPage:
     return page
 
 
-async def allowing(desk: Desk) -> AllowToolsPanel:
+async def allowing(desk: Desk) -> AllowToolsSheet:
     desk.window.open_page("permissions")
     button(desk.permissions, "Allow tools").click()
     await until(lambda: desk.window.sheet is not None)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
-    assert isinstance(panel, AllowToolsPanel)
+    assert isinstance(panel, AllowToolsSheet)
     return panel
 
 
@@ -134,11 +134,11 @@ async def test_what_could_not_be_taken_back_stays_and_the_page_says_why(theme: T
     async with Desk(engine([WRITE]), theme) as desk:
         page = await opened(desk, 1)
         desk.engine.failures["remove_grant"] = TooltrayError("the disk is full", "grants.json")
-        page.granted.take_back_requested.emit("1")
+        page.granted.revoke("1")
         await until(lambda: "The disk is full" in words(page))
         assert len(table(page, "Allowed").rows) == 1
         desk.engine.failures.clear()
-        page.granted.take_back_requested.emit("1")
+        page.granted.revoke("1")
         await until(lambda: "The disk is full" not in words(page))
 
 
@@ -168,10 +168,10 @@ async def test_a_changed_tool_shows_how_it_differs_and_is_accepted(theme: Theme)
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
         page = await opened(desk, 1)
         await until(lambda: table(page, "Changed tools and skills").rows)
-        page.granted.change_requested.emit(CHANGE)
+        page.granted.open_change(CHANGE)
         assert desk.window.sheet is not None
         panel = desk.window.sheet.panel
-        assert isinstance(panel, ToolChangePanel)
+        assert isinstance(panel, ToolChangeSheet)
         await until(lambda: "get_issue of github has changed" in words(panel))
         assert "It gives orders to a model" in words(panel)
         await until(lambda: QApplication.focusWidget() is button(panel, "Not now"))
@@ -193,7 +193,7 @@ async def test_a_row_of_a_changed_tool_opens_it_and_not_now_accepts_nothing(them
         held.setCurrentIndex(held.model().index(0, 0))
         QTest.keyClick(held, Qt.Key.Key_Return)
         assert desk.window.sheet is not None
-        page.granted.change_requested.emit(CHANGE)  # an open sheet stays
+        page.granted.open_change(CHANGE)  # an open sheet stays
         button(desk.window.sheet.panel, "Not now").click()
         assert desk.window.sheet is None
         assert all(call[0] != "accept_tool_change" for call in desk.engine.calls)
@@ -230,7 +230,7 @@ async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
         choose(panel, "Tool", "write_file")
         choose(panel, "Ends", "When you revoke it")
         await until(lambda: "Allows 1 tool, as it is defined now:" in words(panel) and button(panel, "Allow").isEnabled())
-        assert panel.wish == GrantWish("files", "tool", "write_file", "", None, "")
+        assert panel.grant == NewGrant("files", "tool", "write_file", "", None, "")
         button(panel, "Allow").click()
         await desk.asked("add_grant", "files", "tool", "write_file", "", None, "", "r")
 
@@ -263,11 +263,18 @@ async def test_what_could_not_be_allowed_says_why_and_can_be_tried_again(theme: 
 
 
 async def test_a_look_at_something_else_comes_too_late_to_be_confirmed(theme: Theme) -> None:
-    panel = AllowToolsPanel(theme, GrantSubjects(("a", "b"), ()))
-    panel.show_preview(GrantWish("b", "reads"), TOOLS)
-    panel.show_tools("b", TOOLS)
-    assert not button(panel, "Allow").isEnabled()
-    assert panel.wish.server == "a"
+    async with Desk(engine([]), theme) as desk:
+        panel = await allowing(desk)
+        await until(button(panel, "Allow").isEnabled)
+        late: asyncio.Future[list[CoveredTool]] = asyncio.get_running_loop().create_future()
+        desk.engine.preview_grant = lambda **_: late  # type: ignore[method-assign, assignment, return-value]
+        choose(panel, "Server", "files")
+        await desk.asked("preview_grant", "files", "reads", "", "")
+        desk.engine.failures["preview_grant"] = TooltrayError("there is no such server")
+        choose(panel, "Server", "github")
+        late.set_result(TOOLS)
+        await until(lambda: "There is no such server" in words(panel))
+        assert not button(panel, "Allow").isEnabled()
 
 
 async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
@@ -275,7 +282,7 @@ async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
         panel = await allowing(desk)
         assert choice(panel, "Server").accessibleName() == "Server: No servers yet"
         assert not choice(panel, "Server").isEnabled()
-        desk.permissions.grants.begin()
+        desk.permissions.allow()
         await desk.asked("get_client_modes")
         await asyncio.sleep(0)
         assert desk.window.sheet is not None
@@ -353,8 +360,8 @@ async def test_allowing_begins_with_a_server_that_has_tools(theme: Theme) -> Non
     ]
     async with Desk(FakePresenter(servers), theme) as desk:
         await opened(desk, 0)
-        begun: list[GrantSubjects] = []
-        desk.permissions.grants.began.connect(begun.append)
-        desk.permissions.grants.begin()
-        await until(lambda: begun)
-        assert begun[0].servers == ("c", "a", "b")
+        control = choice(await allowing(desk), "Server")
+        control.click()
+        menu = control.findChildren(QMenu)[-1]
+        assert [action.text() for action in menu.actions()] == ["c", "a", "b"]
+        menu.close()

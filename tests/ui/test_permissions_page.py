@@ -31,7 +31,7 @@ from tooltray.foundation.snapshots.approvals import (
     TrustRequest,
 )
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.approval.call_sheet import CallPanel
+from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
 from tooltray.ui.approval.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
@@ -194,8 +194,11 @@ async def test_answers_that_cannot_be_read_are_said_to_be_not_known(theme: Theme
     fake.failures["get_activity"] = TooltrayError("The journal cannot be read")
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
-        page.open_tool(page.rules.tools.rows[0])
+        page.rules.open_tool(page.rules.tools.rows[0])
         await until(lambda: "Not known: The journal cannot be read" in words(desk.window.sheet.panel))
+        desk.window.sheet.dismiss()
+        page.granted.open_grant(GRANT)  # a row of a tool's grant leads to the same sheet
+        await until(lambda: desk.window.sheet is not None and "<b>push</b> of git" in words(desk.window.sheet))
 
 
 async def test_a_call_that_waits_is_pinned_on_top_counted_and_answered_in_place(theme: Theme) -> None:
@@ -238,6 +241,35 @@ async def test_not_now_refuses_and_a_late_answer_says_why_in_the_sheet(theme: Th
         await until(lambda: desk.window.sheet is None)
 
 
+async def test_a_call_that_ended_before_its_answer_closes_its_sheet_and_the_page_says_why(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        desk.engine.ask_approval(replace(CALL, ends_at=time.time() + 60))
+        await until(lambda: page.waiting.count == 1)
+        control(page, "Answer…").click()
+        panel = desk.window.sheet.panel
+        await until(control(panel, "Allow").isEnabled)
+        desk.engine.approvals, desk.engine.failures["answer_approval"] = [], TooltrayError("This call no longer waits")
+        control(panel, "Allow").click()
+        await until(lambda: desk.window.sheet is None and "This call no longer waits" in drawn(page))
+
+
+async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(theme: Theme) -> None:
+    fake = engine()
+    fake.failures["set_tool_approval"] = TooltrayError("The disk is full")
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        page.rules.open_tool(page.rules.tools.rows[0])
+        panel = desk.window.sheet.panel
+        control(panel, "Asks first").click()
+        await until(lambda: "The disk is full" in words(panel))
+        assert control(panel, "As its server").isChecked()
+        fake.failures.clear()
+        control(panel, "Asks first").click()
+        assert "The disk is full" not in words(panel)
+        await until(lambda: cells(page.rules.tools)[2] == "Asks first")
+
+
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
@@ -271,7 +303,9 @@ async def test_folders_and_trusted_servers_are_taken_back_and_given_again(theme:
         assert isinstance(dialog, QFileDialog)
         dialog.fileSelected.emit("/q")
         dialog.reject()
-        await until(lambda: fake.allowed_folders == ["/p", "/q"])
+        await until(lambda: fake.allowed_folders == ["/p", "/q"] and not len(desk.tasks))
+        assert await undone(desk) == "/q is allowed"
+        assert page.trusted.folders.rows == fake.allowed_folders == ["/p"]
 
 
 async def test_an_ai_client_gets_rules_of_its_own_and_loses_them_again(theme: Theme) -> None:
@@ -363,13 +397,13 @@ async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken
         assert "read_it, where path is x" not in words(page)
         page.show_tab(GRANTED)
         await until(lambda: page.granted.grants)
-        page.granted.opened.emit(RULE)
+        page.granted.open_grant(RULE)
         await until(lambda: desk.window.sheet is not None and "Not covered" in words(desk.window.sheet))
         sheet = desk.window.sheet
         assert sheet is not None
         for said in ("write_it, where a is 1", "Folder /x not found.", "Matches 1 of 2 recent calls.", '{"a":1}', '{"a":2}'):
             assert said in words(sheet)
-        page.granted.opened.emit(RULE)  # an open sheet stays
+        page.granted.open_grant(RULE)  # an open sheet stays
         assert desk.window.sheet is sheet
         button(sheet, "Revoke it").click()
         await until(lambda: ("remove_grant", "r") in fake.calls)
@@ -382,9 +416,9 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
         await until(lambda: page.waiting.calls)
-        page.open_call(page.waiting.calls[0])
+        page.waiting.open_call(page.waiting.calls[0])
         panel = desk.window.sheet.panel if desk.window.sheet else None
-        assert isinstance(panel, CallPanel)
+        assert isinstance(panel, CallSheet)
         await until(lambda: button(panel, "Allow").isEnabled())
         choice = panel.findChild(Choice)
         assert choice is not None

@@ -12,8 +12,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
-from tooltray.ui.approval.allow_tools import AllowToolsPanel
-from tooltray.ui.approval.grant_commands import GrantSubjects
+from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
@@ -63,7 +62,7 @@ async def test_the_sheet_that_adds_a_server_opens_with_room_for_its_field(theme:
 
 async def test_a_sheet_in_the_making_has_its_height_before_it_is_seen(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        panel = AllowToolsPanel(theme, GrantSubjects((), ()))
+        panel = AllowToolsSheet(desk.window.context, (), (), desk.permissions.granted.read)
         sheet = desk.window.context.sheets.open(panel)
         before = QRect(panel.geometry())
         assert whole_content(sheet)

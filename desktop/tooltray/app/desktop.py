@@ -164,8 +164,7 @@ class Parts(msgspec.Struct, frozen=True):
 
 async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
     """Imports and builds the windows, which the tray does not need; between the steps the desktop's panel gets the tray's icon and menu."""
-    from tooltray.ui.approval.approval_prompt import ApprovalPrompt
-    from tooltray.ui.approval.confirmation_prompt import ConfirmationPrompt
+    from tooltray.ui.approval.prompts import ApprovalPrompt, ConfirmationPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 
     await asyncio.sleep(0)

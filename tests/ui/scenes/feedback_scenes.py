@@ -1,18 +1,20 @@
 """Scenes of the window in which a person answers a report."""
 
 import time
+from collections.abc import Sequence
+from types import SimpleNamespace
 
 from msgspec.structs import replace
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter
+from tests.fakes.desk import until
 from tests.ui.scenes.shot import Shot, shot_of
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackEntry, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.attachments import Attachment
-from tooltray.ui.feedback.feedback_drafts import Draft
-from tooltray.ui.feedback.feedback_window import FeedbackWindow
+from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.markdown_view import MarkdownView
 
@@ -74,8 +76,14 @@ FILES = (
 )
 
 
-def window(theme: Theme, request: FeedbackSnapshot = REQUEST, ready: tuple[str, ...] = READY) -> FeedbackWindow:
-    result = FeedbackWindow(theme, request, spawn=TaskKeeper().spawn)
+def window(
+    theme: Theme, request: FeedbackSnapshot = REQUEST, ready: tuple[str, ...] = READY, history: Sequence[FeedbackEntry] = ()
+) -> FeedbackWindow:
+    async def read(*_: object) -> Sequence[FeedbackEntry]:
+        return history
+
+    hub = SimpleNamespace(feedback=SimpleNamespace(get_feedback_history=read))
+    result = FeedbackWindow(theme, request, hub=hub, tasks=TaskKeeper(), read_ready=read)
     result.set_ready_answers(ready)
     result.show()
     return result
@@ -117,7 +125,7 @@ async def feedback_small(theme: Theme) -> Shot:
 
 async def feedback_refused(theme: Theme) -> Shot:
     result = answered(theme, *FILES)
-    result.show_failure(DISK_FULL)
+    result.show_problem(DISK_FULL)
     return shot_of(result)
 
 
@@ -136,16 +144,16 @@ async def feedback_link(theme: Theme) -> Shot:
 
 
 async def feedback_history(theme: Theme) -> Shot:
-    result = window(theme)
-    result._on_history()
     now = time.time()
     entry = FeedbackEntry(
         "1", "/srv/code/shop", "shop", "Claude Code", SUMMARY, now - 600, "answered", ANSWER, ("invoice.png", "dump.sql"), now
     )
-    others = (
+    others = [
         replace(entry, outcome=outcome, text="", attachments=(), asked_at=now - 90_000) for outcome in ("dismissed", "expired", "withdrawn")
-    )
-    result.sheets.show_history((entry, *others))
+    ]
+    result = window(theme, history=[entry, *others])
+    result._on_history()
+    await until(lambda: not len(result._tasks))
     return shot_of(result)
 
 

@@ -64,7 +64,7 @@ async def rule_sheet(theme: Theme) -> Shot:
     assert shot.desk is not None
     shot.desk.engine.rule_preview = PREVIEW
     window = shot.desk.window
-    shot.desk.permissions.granted.opened.emit(GRANTED[5])
+    shot.desk.permissions.granted.open_grant(GRANTED[5])
     await until(lambda: window.sheet is not None and "Reading" not in window.sheet.panel._past.text())
     return shot
 
@@ -72,7 +72,7 @@ async def rule_sheet(theme: Theme) -> Shot:
 async def tool_change(theme: Theme) -> Shot:
     shot = await grants(theme)
     assert shot.desk is not None
-    shot.desk.permissions.granted.change_requested.emit(CHANGES_SEEN[0])
+    shot.desk.permissions.granted.open_change(CHANGES_SEEN[0])
     return shot
 
 
@@ -80,7 +80,7 @@ async def allow_tools(theme: Theme, size: tuple[int, int] | None = None, kind: i
     shot = await grants(theme, size=size)
     assert shot.desk is not None
     window = shot.desk.window
-    shot.desk.permissions.grants.begin()
+    shot.desk.permissions.allow()
     await until(lambda: window.sheet is not None)
     panel = window.sheet.panel
     panel._server.choose("filesystem")

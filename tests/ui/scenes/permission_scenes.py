@@ -148,7 +148,7 @@ async def permissions_trusted(theme: Theme) -> Shot:
 async def permissions_decisions(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     shot.desk.engine.decisions = list(DECIDED)  # type: ignore[union-attr]
-    page.commands.look()
+    page.look_again()
     await until(lambda: bool(page.decisions.table.rows))
     page.show_tab(DECISIONS)
     return shot
@@ -157,7 +157,7 @@ async def permissions_decisions(theme: Theme) -> Shot:
 async def permission_of_tool(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     grants = {each.id: each for each in [*GRANTED, grant(1, client="Cursor", expires_at=time.time() + 7200)]}
-    page.open_tool(tool_rows([replace(PERMISSIONS[0], tools=(FILES[4],))], grants)[0])
+    page.rules.open_tool(tool_rows([replace(PERMISSIONS[0], tools=(FILES[4],))], grants)[0])
     said = [("once", "Claude Code", "src/main.py"), ("refused", "Cursor", "/etc/passwd"), ("late", "Zed", "notes.txt")]
     rows = [
         ActivityRow(ActivityEntry(at, "approval", time.time() - at * 5000, word, client=client, touched=touched), 1, at, 0.0)
@@ -171,7 +171,7 @@ async def permission_of_tool(theme: Theme) -> Shot:
 async def permission_call(theme: Theme) -> Shot:
     shot, page = await opened(theme, waits=True)
     await until(lambda: page.waiting.count == 3)
-    page.open_call(page.waiting.calls[0])
+    page.waiting.open_call(page.waiting.calls[0])
     return shot
 
 

@@ -1,6 +1,5 @@
 """One field of a server's form: the question, the control for the answer, and what is wrong with it."""
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
@@ -16,11 +15,7 @@ LONGEST_ANSWER = 32_767  # characters; what a line of Qt's holds
 
 
 class AnswerField(QWidget):
-    """A field of a server's form. `changed`: the user edited the answer. Nothing is remembered: only the server's own default is
-    filled in.
-    """
-
-    changed = Signal()
+    """A field of a server's form. Nothing is remembered: only the server's own default is filled in."""
 
     def __init__(self, theme: Theme, field: ElicitationField) -> None:
         super().__init__()
@@ -125,7 +120,6 @@ class AnswerField(QWidget):
         self._draw_word()
         if self._is_fault_shown:
             self._draw_fault()
-        self.changed.emit()
 
     def _draw_word(self) -> None:
         if self._switch is not None:

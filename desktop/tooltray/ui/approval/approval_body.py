@@ -1,11 +1,12 @@
 """What a waiting tool call is: who wants what, with which arguments, what it would change, and why it needs approval."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import starmap
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
@@ -145,6 +146,31 @@ FACT_WIDTH = 76
 LONGEST_DESCRIPTION = 400  # characters; what matters is above, and servers write pages
 
 
+def lines_box(theme: Theme, lines: Iterable[QLayout]) -> Surface:
+    """Returns a box with lines, and a hairline between two of them."""
+    box = Surface(theme, "surface", "border", "m")
+    layout = column(box, margins=(14, 2, 14, 2))
+    for index, line in enumerate(lines):
+        if index:
+            layout.addWidget(divider())
+        layout.addLayout(line)
+    return box
+
+
+def facts_box(theme: Theme, facts: Iterable[tuple[str, str]]) -> Surface:
+    """Returns a box with facts: their names and values."""
+
+    def line(name: str, value: str) -> QHBoxLayout:
+        result = row(margins=(0, 7, 0, 7))
+        label = Label(theme, name, "caption", "muted")
+        label.setFixedWidth(FACT_WIDTH)
+        result.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        result.addWidget(CodeLabel(theme, value), 1)
+        return result
+
+    return lines_box(theme, starmap(line, facts))
+
+
 class ApprovalBody(QWidget):
     """A view of one frozen request; another request gets another body.
 
@@ -166,7 +192,8 @@ class ApprovalBody(QWidget):
             layout.addWidget(Label(theme, tr("The tool has changed since you allowed it:"), "strong", wrap=True))
             name = tr("What is different in the tool's definition")
             layout.addWidget(DiffView(theme, request.definition_diff, name, width=INNER_WIDTH))
-        layout.addWidget(self._facts())
+        facts = ((tr("Tool"), request.tool), (tr("Server"), request.server), (tr("Project"), request.project))
+        layout.addWidget(facts_box(theme, (fact for fact in facts if fact[1])))
         for part in self._content():
             layout.addWidget(part)
         if not request.flow:  # said above
@@ -189,22 +216,6 @@ class ApprovalBody(QWidget):
         self._place = Label(theme, place, "caption", "muted", tabular=True)
         line.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
         return line
-
-    def _facts(self) -> QWidget:
-        request = self._request
-        box = Surface(self._theme, "surface", "border", "m")
-        layout = column(box, margins=(14, 2, 14, 2))
-        facts = ((tr("Tool"), request.tool), (tr("Server"), request.server), (tr("Project"), request.project))
-        for index, (name, value) in enumerate(each for each in facts if each[1]):
-            if index:
-                layout.addWidget(divider())
-            line = row(margins=(0, 7, 0, 7))
-            label = Label(self._theme, name, "caption", "muted")
-            label.setFixedWidth(FACT_WIDTH)
-            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(CodeLabel(self._theme, value), 1)
-            layout.addLayout(line)
-        return box
 
     def _content(self) -> Iterator[QWidget]:
         theme, request = self._theme, self._request

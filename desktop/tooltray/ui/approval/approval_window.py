@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
 from tooltray.ui.approval.approval_body import LASTING, MARGIN, ApprovalBody, because, lasting_choice, question, wish
 from tooltray.ui.approval.asking_window import AskingWindow
@@ -19,30 +20,17 @@ from tooltray.ui.widgets.surface import row
 MAKE_RULE = "make a rule"  # in the menu of lasting answers
 
 
-class ApprovalWindow(AskingWindow):
-    """A window with a call that waits for approval. `answered` carries the request's id and one of its choices, the choice of a rule, or
-    "refuse"; `preview_requested` carries a server and an OfferedRule, to find the calls that the rule would have covered.
+class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
+    """A window with a call that waits for approval. It is answered with one of its choices, the choice of a rule, or "refuse"."""
 
-    Args:
-        guard_ms: how long it takes no answer after each change.
-    """
-
-    answered = Signal(str, str)
-    preview_requested = Signal(str, object)
+    preview_requested = Signal(str, object)  # a server and an OfferedRule, to find the calls that the rule would have covered
 
     def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
-        self._request: ApprovalSnapshot | None = None
+        super().__init__(theme, guard_ms=guard_ms)
         self._rule: RuleChoice | None = None  # a rule is being made of the call
         self._count = 1  # of calls that wait
-        super().__init__(theme, guard_ms=guard_ms)
-
-    @property
-    def request(self) -> ApprovalSnapshot | None:
-        """The call that is shown; None after it has ended."""
-        return self._request
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
-        """Shows a call, one of `count` that wait; does nothing if it is shown already."""
         self._count = count
         if request == self._request and self._rule is not None:
             return
@@ -59,6 +47,10 @@ class ApprovalWindow(AskingWindow):
         self._once.setText(tr("Allow once"))
         self._refuse.setText(tr("Not now"))
         self._show_body(ApprovalBody(self._theme, request, place))
+
+    def show_ended(self, problem: Problem) -> None:
+        self._rule = None
+        super().show_ended(problem)
 
     def show_preview(self, rule: OfferedRule, preview: RulePreview) -> None:
         """Shows what a rule would have covered."""
@@ -92,12 +84,6 @@ class ApprovalWindow(AskingWindow):
 
     def _no_button(self) -> QPushButton:
         return self._refuse
-
-    def _ends_at(self) -> float | None:
-        return self._request.ends_at if self._request is not None else None
-
-    def _forget_question(self) -> None:
-        self._request, self._rule = None, None
 
     def _lasting(self) -> list[str]:
         choices = self._request.choices if self._request is not None else ()
@@ -167,11 +153,3 @@ class ApprovalWindow(AskingWindow):
         self._rule = None
         if (request := self._request) is not None:
             self.ask(request, self._count)
-
-    def _send(self, answer: str) -> None:
-        if not self.takes_answers:
-            return
-        if self._request is None:
-            self.put_away.emit()
-        else:
-            self.answered.emit(self._request.id, answer)

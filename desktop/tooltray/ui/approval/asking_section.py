@@ -1,31 +1,33 @@
-"""When calls ask, for all AI clients: the flow guard, and for how long an approval covers the same call. Draws the settings."""
+"""When calls ask, for all AI clients: the flow guard, and for how long an approval covers the same call."""
 
 from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
+from tooltray.ui.approval.permissions_part import PermissionsPart
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import column
 
+if TYPE_CHECKING:
+    from tooltray.ui.approval.permissions_page import PermissionsPage
+
 CHOICE_WIDTH = 220
 SECONDS = (0, 10, 30, 60)
 
 
-class AskingSection(QWidget):
-    """The section about when calls ask. `change_requested` carries a change of `approvals` in the settings, and the change that
-    undoes it.
-    """
+class AskingSection(QWidget, PermissionsPart):
+    """The section about when calls ask."""
 
-    change_requested = Signal(object, object)
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, page: "PermissionsPage") -> None:
         super().__init__()
+        self.page, self.context = page, page.context
+        theme = page.context.theme
         self._guard = Switch(theme, tr("Flow guard"))
         self._guard.clicked.connect(self._on_guard)
         self._seconds = Choice(theme, [], name=tr("The same call again"))
@@ -46,6 +48,11 @@ class AskingSection(QWidget):
         )
         self.show_asking({})
 
+    async def read(self) -> None:
+        """Reads the settings, and shows them."""
+        shown = (await self.hub.settings.get_settings()).settings.get("approvals")
+        self.show_asking(shown if isinstance(shown, Mapping) else {})
+
     def show_asking(self, shown: Mapping[str, object]) -> None:
         """Shows `approvals` of the settings."""
         self._shown = shown
@@ -60,13 +67,18 @@ class AskingSection(QWidget):
         return seconds if isinstance(seconds, int) and seconds >= 0 else 0
 
     def _on_guard(self, is_on: bool) -> None:
-        self.change_requested.emit({"flowGuard": is_on}, {"flowGuard": not is_on})
+        self._change({"flowGuard": is_on}, {"flowGuard": not is_on})
 
     def _on_seconds(self, chosen: str) -> None:
         before = self._now
         self._seconds.choose(str(before))  # until it is so
         if int(chosen) != before:
-            self.change_requested.emit({"sameForSeconds": int(chosen)}, {"sameForSeconds": before})
+            self._change({"sameForSeconds": int(chosen)}, {"sameForSeconds": before})
+
+    def _change(self, changes: Mapping[str, object], back: Mapping[str, object]) -> None:
+        """Changes `approvals` of the settings; `back` undoes it."""
+        change, toast = self.hub.settings.change_settings, tr("When calls ask is changed")
+        self.run(change({"approvals": changes}), then=self.read, toast=toast, undo=partial(change, {"approvals": back}))
 
 
 def _words(seconds: int) -> str:

@@ -6,12 +6,14 @@ is ignored. Once the user activates it, the refusing button has the focus; Enter
 
 import time
 from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.ui import icons
 from tooltray.ui.approval.approval_body import WIDTH, minutes
 from tooltray.ui.i18n import tr
@@ -28,21 +30,23 @@ GAP = 24  # px from the screen's edges
 TICK_MS = 500
 WHOLE_S = 120.0  # how long a question waits at most, for the bar; the engine decides
 FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowType.WindowDoesNotAcceptFocus
+R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
 
-class AskingWindow(QWidget):
-    """The base of the windows that request approval. `put_away`: the user has read that a request has ended. A subclass makes the buttons
-    and the body, and defines the answers.
+class AskingWindow(QWidget, Generic[R]):
+    """The base of the windows that request approval. A subclass makes the buttons and the body, and defines the answers.
 
     Args:
         guard_ms: how long it takes no answer after each change.
     """
 
-    put_away = Signal()
+    answered = Signal(str, object)  # the id of the request, and the answer
+    put_away = Signal()  # the user has read that a request has ended
 
     def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
         super().__init__(None, FLAGS)
         self._theme = theme
+        self._request: R | None = None
         self._body: QWidget | None = None
         self._is_busy = False
         self._fault: Problem | None = None
@@ -65,6 +69,11 @@ class AskingWindow(QWidget):
         layout.addLayout(self._time())
         for keys, slot in (("Ctrl+Return", self._on_yes_key), ("Ctrl+Enter", self._on_yes_key), ("Esc", self._on_no_key)):
             QShortcut(QKeySequence(keys), self, slot)
+
+    @property
+    def request(self) -> R | None:
+        """The request that is shown; None after it has ended."""
+        return self._request
 
     @property
     def takes_answers(self) -> bool:
@@ -92,8 +101,7 @@ class AskingWindow(QWidget):
 
     def show_ended(self, problem: Problem) -> None:
         """Shows why an answer came too late, where nothing else waits."""
-        self._forget_question()
-        self._body = None
+        self._request = self._body = None
         self._scroll.hide()
         self._clear_fault()
         self.show_problem(problem)
@@ -109,7 +117,11 @@ class AskingWindow(QWidget):
         self.raise_()
         self.activateWindow()
 
-    # what a subclass says
+    # what a subclass defines
+
+    def ask(self, request: R, count: int) -> None:
+        """Shows a request, one of `count` that wait; does nothing if it is shown already."""
+        raise NotImplementedError
 
     def _buttons(self) -> QHBoxLayout:
         raise NotImplementedError
@@ -119,13 +131,6 @@ class AskingWindow(QWidget):
         raise NotImplementedError
 
     def _no_button(self) -> QPushButton:
-        raise NotImplementedError
-
-    def _ends_at(self) -> float | None:
-        """Returns when the request is refused automatically, in unix seconds; None without a request."""
-        raise NotImplementedError
-
-    def _forget_question(self) -> None:
         raise NotImplementedError
 
     def _answer(self, is_yes: bool) -> None:
@@ -171,8 +176,8 @@ class AskingWindow(QWidget):
     # time
 
     def _tick(self) -> None:
-        if (ends_at := self._ends_at()) is not None:
-            left = ends_at - time.time()
+        if self._request is not None:
+            left = self._request.ends_at - time.time()
             self._bar.set_share(left / WHOLE_S)
             self._left.setText(tr("Declines in {time}", time=minutes(left)))
 
@@ -200,6 +205,15 @@ class AskingWindow(QWidget):
                 handle.setFlag(no_focus, False)  # through the widget, the window would be hidden and shown again
 
     # answers
+
+    def _send(self, answer: object) -> None:
+        """Answers the request, or closes what has ended."""
+        if not self.takes_answers:
+            return
+        if self._request is None:
+            self.put_away.emit()
+        else:
+            self.answered.emit(self._request.id, answer)
 
     def _on_yes_key(self) -> None:
         if not self._arrival.isActive():

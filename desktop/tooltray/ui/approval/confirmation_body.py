@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import UNTIL_REVOKED, ConfirmationSnapshot
-from tooltray.ui.approval.approval_body import FACT_WIDTH, MARGIN
+from tooltray.ui.approval.approval_body import MARGIN, facts_box
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.figures import duration
 from tooltray.ui.i18n import say, tr
@@ -16,8 +16,8 @@ from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.icon import Icon, IconTile
-from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
 
 DURATIONS = frozenset({"expires_in_s", "duration_s"})
 """Facts in seconds."""
@@ -112,7 +112,7 @@ class ConfirmationBody(QWidget):
             text = tr("If you typed it there in a terminal, it is yours. Otherwise, decline it.")
             layout.addWidget(Banner(theme, "warning", tr("It comes from {client}, an AI client", client=request.ai_client), text))
         if request.facts:
-            layout.addWidget(self._facts())
+            layout.addWidget(facts_box(theme, [(fact_name(name), fact_value(name, value)) for name, value in request.facts]))
         for line in self._lines():
             layout.addLayout(line)
         layout.addStretch(1)
@@ -130,20 +130,6 @@ class ConfirmationBody(QWidget):
         self._place = Label(self._theme, place, "caption", "muted", tabular=True)
         line.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
         return line
-
-    def _facts(self) -> QWidget:
-        box = Surface(self._theme, "surface", "border", "m")
-        layout = column(box, margins=(14, 2, 14, 2))
-        for index, (name, value) in enumerate(self._request.facts):
-            if index:
-                layout.addWidget(divider())
-            line = row(margins=(0, 7, 0, 7))
-            label = Label(self._theme, fact_name(name), "caption", "muted")
-            label.setFixedWidth(FACT_WIDTH)
-            line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(CodeLabel(self._theme, fact_value(name, value)), 1)
-            layout.addLayout(line)
-        return box
 
     def _lines(self) -> Iterator[QHBoxLayout]:
         yield self._line("terminal", origin(self._request))

@@ -3,39 +3,20 @@
 from collections.abc import Iterable
 
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
 from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot
 from tooltray.ui.approval.asking_window import AskingWindow
 from tooltray.ui.approval.confirmation_body import ConfirmationBody, heading, origin, wish
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import row
 
 
-class ConfirmationWindow(AskingWindow):
-    """A window with a command's request. `answered` carries the request's id, and whether it is approved.
-
-    Args:
-        guard_ms: how long it takes no answer after each change.
-    """
-
-    answered = Signal(str, bool)
-
-    def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
-        self._request: ConfirmationSnapshot | None = None
-        super().__init__(theme, guard_ms=guard_ms)
-
-    @property
-    def request(self) -> ConfirmationSnapshot | None:
-        """The request that is shown; None after it has ended."""
-        return self._request
+class ConfirmationWindow(AskingWindow[ConfirmationSnapshot]):
+    """A window with a command's request. It is answered with whether it is approved."""
 
     def ask(self, request: ConfirmationSnapshot, count: int) -> None:
-        """Shows a request, one of `count` that wait; does nothing if it is shown already."""
         place = tr("1 of {count}", count=count) if count > 1 else ""
         before = self._request
         if before is not None and isinstance(self._body, ConfirmationBody) and replace(before, count=request.count) == request:
@@ -66,12 +47,6 @@ class ConfirmationWindow(AskingWindow):
     def _no_button(self) -> QPushButton:
         return self._no
 
-    def _ends_at(self) -> float | None:
-        return self._request.ends_at if self._request is not None else None
-
-    def _forget_question(self) -> None:
-        self._request = None
-
     def _on_yes(self) -> None:
         self._answer(True)
 
@@ -79,9 +54,4 @@ class ConfirmationWindow(AskingWindow):
         self._answer(False)
 
     def _answer(self, is_yes: bool) -> None:
-        if not self.takes_answers:
-            return
-        if self._request is None:
-            self.put_away.emit()
-        else:
-            self.answered.emit(self._request.id, is_yes)
+        self._send(is_yes)

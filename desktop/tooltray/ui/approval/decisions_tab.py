@@ -3,22 +3,26 @@ snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
 from tooltray.ui.approval.confirmation_body import fact_name, fact_value
+from tooltray.ui.approval.permissions_part import PermissionsPart
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.problem_words import title
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, clear, column
 from tooltray.ui.widgets.table import Table
+
+if TYPE_CHECKING:
+    from tooltray.ui.approval.permissions_page import PermissionsPage
 
 SHOWN = 200  # of the newest; `tooltray audit` lists more, and an export all
 
@@ -59,16 +63,17 @@ def details(entry: AuditEntry) -> str:
     return "\n".join([*lines, *([tr("From: {origin}", origin=entry.origin)] if entry.origin else [])])
 
 
-class DecisionsTab(PageScroll):
+class DecisionsTab(PageScroll, PermissionsPart):
     """A tab with the history of decisions.
 
     Attributes:
         table: the decisions, the newest first.
     """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, page: "PermissionsPage") -> None:
         super().__init__(tr("Decisions"))
-        self._theme = theme
+        self.page, self.context = page, page.context
+        theme = self._theme = page.context.theme
         content = QWidget()
         body = column(content, margins=(24, 20, 24, 32), spacing=14)
         text = tr("Everything you allowed or declined, and where. Also: tooltray audit, and exports of the activity.")
@@ -85,6 +90,17 @@ class DecisionsTab(PageScroll):
         body.addWidget(box)
         body.addStretch(1)
         self.setWidget(content)
+
+    @property
+    def total(self) -> int:
+        """The number of decisions that are shown."""
+        return len(self.table.rows)
+
+    async def read(self) -> None:
+        """Reads the newest decisions, and whether the record is complete."""
+        self.show_entries(await self.hub.audit.get_audit(limit=SHOWN))
+        self.page.draw()
+        self.show_check(await self.hub.audit.verify_audit())
 
     def show_entries(self, entries: Sequence[AuditEntry]) -> None:
         self.table.set_rows(entries)

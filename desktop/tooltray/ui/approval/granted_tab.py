@@ -1,39 +1,40 @@
-"""What the user has allowed for longer than one call, and tools that have changed since. Draws frozen snapshots."""
+"""What the user has allowed for longer than one call, and tools that have changed since."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.ui.approval.approval_body import details, ends, granted, granted_to, own_permissions
+from tooltray.ui.approval.permissions_part import PermissionsPart
+from tooltray.ui.approval.rule_sheet import RuleSheet
+from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import card_section
-from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Table
 
-CONTENT_WIDTH = 920
+if TYPE_CHECKING:
+    from tooltray.ui.approval.permissions_page import PermissionsPage
+
 TICK_MS = 1000
 
 
-class GrantedTab(QStackedWidget):
-    """A tab with the grants. `take_back_requested` carries a grant's id, `change_requested` a ToolChange that the user wants to see."""
+class GrantedTab(QStackedWidget, PermissionsPart):
+    """A tab with the grants."""
 
-    take_back_requested = Signal(str)
-    change_requested = Signal(object)
-    opened = Signal(object)  # GrantSnapshot
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, page: "PermissionsPage") -> None:
         super().__init__()
-        self._theme = theme
+        self.page, self.context = page, page.context
+        theme = self._theme = page.context.theme
         self._grants: Sequence[GrantSnapshot] = ()
         self._changes: Sequence[ToolChange] = ()
         text = tr("Calls that are not allowed ask you first. Longer permissions are listed here; you can revoke them.")
@@ -52,6 +53,20 @@ class GrantedTab(QStackedWidget):
     def changes(self) -> Sequence[ToolChange]:
         """The changed tools that are shown."""
         return self._changes
+
+    @property
+    def total(self) -> int:
+        """The number of grants."""
+        return len(self._grants)
+
+    async def read(self) -> None:
+        """Reads the grants and the changed tools, and shows them here and among the tools."""
+        grants = await self.hub.approvals.get_grants()
+        self.show_grants(grants)
+        self.page.rules.show_grants(grants)
+        self.page.draw()
+        self.show_changes(await self.hub.approvals.get_tool_changes())
+        self.page.draw()
 
     def show_grants(self, grants: Sequence[GrantSnapshot]) -> None:
         self._grants = grants
@@ -96,28 +111,21 @@ class GrantedTab(QStackedWidget):
         self.setCurrentIndex(1 if self._grants or self._changes else 0)
 
     def _lists(self) -> QWidget:
-        area = self._area = PageScroll(tr("Allowed"))
-        content = QWidget()
-        line = row(content, margins=(24, 20, 24, 32), spacing=0)
-        inner = QWidget()
-        inner.setMaximumWidth(CONTENT_WIDTH)
-        body = column(inner, spacing=20)
-        line.addWidget(inner, 1)
-        line.addStretch(0)
+        area = self._area = ReadingScroll(tr("Allowed"), spacing=20)
+        body = area.body
         title = tr("Changed tools and skills")
         self._held = Table(self._theme, self._held_columns(), title, lambda each: (each.server, each.tool), in_card=True)
-        self._held.row_chosen.connect(self.change_requested)
+        self._held.row_chosen.connect(self.open_change)
         self._held.selectionModel().currentChanged.connect(partial(self._follow, self._held))
         text = tr("Until you review the changes, tools ask again and skills are blocked.")
         self._changed = card_section(self._theme, body, title, text, self._held)
         self._table = Table(self._theme, self._columns(), tr("Allowed"), lambda each: each.id, in_card=True, has_header=True)
         self._table.switched.connect(self._on_switched)
-        self._table.row_chosen.connect(self.opened)
+        self._table.row_chosen.connect(self.open_grant)
         self._table.selectionModel().currentChanged.connect(partial(self._follow, self._table))
         text = tr("Ends if the tool changes. Switch off to revoke.")
         self._granted = card_section(self._theme, body, tr("Allowed"), text, self._table)
         body.addStretch(1)
-        area.setWidget(content)
         return area
 
     def _held_columns(self) -> list[Column]:
@@ -152,4 +160,21 @@ class GrantedTab(QStackedWidget):
             self._area.ensureVisible(0, row_middle.y(), 0, table.verticalHeader().defaultSectionSize())
 
     def _on_switched(self, grant: GrantSnapshot, _on: bool) -> None:
-        self.take_back_requested.emit(grant.id)
+        self.revoke(grant.id)
+
+    def revoke(self, grant: str) -> None:
+        approvals = self.hub.approvals
+        self.run(approvals.remove_grant(grant), then=self.read, toast=tr("Revoked"), undo=partial(approvals.restore_grant, grant))
+
+    def open_grant(self, grant: GrantSnapshot) -> None:
+        """Opens the sheet of a rule, or of the tool of a grant; an open sheet of any kind stays."""
+        if grant.kind == "rule":
+            sheet = RuleSheet(self.context, grant, self.revoke)
+            if self.context.sheets.show(sheet) is not None:
+                sheet.run(sheet.read())
+        elif grant.kind == "tool" and (of := self.page.rules.tool(grant.server, grant.tool)) is not None:
+            self.page.rules.open_tool(of)
+
+    def open_change(self, change: ToolChange) -> None:
+        """Opens the sheet of a tool that has changed; an open sheet of any kind stays."""
+        self.context.sheets.show(ToolChangeSheet(self.context, change, self.read))

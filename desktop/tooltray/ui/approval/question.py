@@ -1,17 +1,19 @@
-"""A server's question to the user: a form to fill in, or a page to open. The server's name is at the top; everything else is the server's
-text. The sheet opens without a control in focus, so that what the user is typing elsewhere answers nothing."""
+"""A server's question to the user: a form to fill in, or a page to open; and the sheets over the window that show questions. The server's
+name is at the top; everything else is the server's text. The sheet opens without a control in focus, so that what the user is typing
+elsewhere answers nothing."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.approval.answer_field import AnswerField
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
@@ -178,3 +180,78 @@ class QuestionPanel(Surface):
         if not self._is_settled:
             self._is_settled = True
             self.answered.emit(self.question.id, action, content)
+
+
+class Questions(QObject):
+    """The sheets with questions over the window, one at a time and the oldest first. A question waits while another sheet is open; one
+    about a call that shows its questions itself is not shown here.
+    """
+
+    def __init__(self, context: PageContext, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._waiting: list[ElicitationSnapshot] = []
+        hub = context.hub
+        hub.elicitation_asked.connect(self._on_asked)
+        hub.elicitation_ended.connect(self._drop)
+        hub.snapshot_changed.connect(self._on_snapshot_changed)
+        context.attempts.changed.connect(self._show)
+        context.sheets.freed.connect(self._show)
+        context.sheets.replacing.connect(self._on_replacing)
+
+    @property
+    def _panel(self) -> QuestionPanel | None:
+        panel = self._context.sheets.panel
+        return panel if isinstance(panel, QuestionPanel) else None
+
+    def _show(self) -> None:
+        """Shows the oldest question, unless something else lies over the window, and closes one that has ended."""
+        here = [question for question in self._waiting if not self._context.attempts.is_shown(question.attempt)]
+        panel, sheet = self._panel, self._context.sheets.sheet
+        if panel is not None and sheet is not None and (not here or panel.question.id != here[0].id):
+            panel.settle()
+            sheet.dismiss()
+        elif panel is not None:
+            panel.set_waiting(len(here) - 1)
+        elif here and sheet is None:
+            self._open(here[0], len(here) - 1)
+
+    def _open(self, question: ElicitationSnapshot, count_behind: int) -> None:
+        panel = QuestionPanel(self._context.theme, question)
+        panel.set_waiting(count_behind)
+        panel.answered.connect(self._on_answered)
+        panel.open_requested.connect(self._on_page_wanted)
+        panel.copy_requested.connect(self._on_copy)
+        sheet = self._context.sheets.open(panel, closes_outside=False)  # a stray click is no answer
+        sheet.closed.connect(panel.on_closed)
+
+    def _drop(self, id: str) -> None:
+        """Removes a question that was answered or has ended; ignores an unknown one."""
+        left = [question for question in self._waiting if question.id != id]
+        if len(left) < len(self._waiting):
+            self._waiting = left
+            self._show()
+
+    def _on_asked(self, question: ElicitationSnapshot) -> None:
+        self._waiting.append(question)
+        self._show()
+
+    def _on_snapshot_changed(self) -> None:
+        if self._context.hub.snapshot is None and self._waiting:  # the engine is gone, and the servers with it
+            self._waiting = []
+            self._show()
+
+    def _on_replacing(self) -> None:
+        if (panel := self._panel) is not None:
+            panel.settle()  # it is shown again afterwards
+
+    def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
+        self._context.run(self._context.hub.questions.answer_elicitation(id, action, content))
+        self._drop(id)
+
+    def _on_page_wanted(self, url: str) -> None:
+        if (panel := self._panel) is not None:
+            panel.accept_url() if QDesktopServices.openUrl(QUrl(url)) else panel.show_no_browser()
+
+    def _on_copy(self, url: str) -> None:
+        self._context.copy(url, tr("The address is copied"))

@@ -50,11 +50,6 @@ class RuleChoice(QWidget):
         answers = self._options.chosen
         return next(each for each in self._request.rules if each.answer in answers)
 
-    @property
-    def first(self) -> QWidget:
-        """The widget for the keyboard."""
-        return self._options.first
-
     def ask_for_preview(self) -> None:
         """Requests the calls that the chosen rule would have covered."""
         self.preview_requested.emit(self._request.server, self.chosen)
@@ -64,8 +59,8 @@ class RuleChoice(QWidget):
         if rule == self.chosen:
             self._past.setText(of_late(preview))
             clear(self._cautions)
-            if said := cautions(preview):
-                self._cautions.addWidget(Banner(self._theme, "warning", tr("Careful"), said))
+            if text := cautions(preview):
+                self._cautions.addWidget(Banner(self._theme, "warning", tr("Careful"), text))
 
     def _on_changed(self) -> None:
         self._draw()

@@ -1,36 +1,37 @@
-"""The sheet of one rule on arguments that the user has made: what it covers, and which recent calls it covers or does not. Draws frozen
-snapshots; every text of a server or a model is plain text."""
+"""The sheet of one rule on arguments that the user has made: what it covers, and which recent calls it covers or does not. Every text of a
+server or a model is plain text."""
 
+from collections.abc import Callable
 from datetime import datetime
 
-from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview
-from tooltray.ui.approval.approval_body import details, granted_to
+from tooltray.ui.approval.approval_body import details, granted_to, lines_box
 from tooltray.ui.approval.rule_sentences import calls, cautions, covered, of_late
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, row
 
 WIDTH = 600
 TIME_WIDTH = 92  # px
 
 
-class RulePanel(SheetFrame):
-    """A sheet with a rule on arguments. `take_back_requested` carries the grant's id; the owner calls `show_preview` with the calls that
-    the rule covers.
+class RuleSheet(SheetView):
+    """A sheet with a rule on arguments.
+
+    Args:
+        revoke: revokes a grant, given by its id.
     """
 
-    take_back_requested = Signal(str)
-
-    def __init__(self, theme: Theme, grant: GrantSnapshot) -> None:
-        super().__init__(theme, tr("A rule on calls of {server}", server=grant.server), WIDTH)
-        self._theme, self.grant = theme, grant
+    def __init__(self, context: PageContext, grant: GrantSnapshot, revoke: Callable[[str], None]) -> None:
+        super().__init__(context, tr("A rule on calls of {server}", server=grant.server), WIDTH)
+        theme, self._grant, self._revoke = context.theme, grant, revoke
         self.body.addWidget(Label(theme, covered(grant.words), "body", wrap=True))
         until = details(grant, datetime.now())
         self.body.addWidget(Label(theme, tr("For: {client}", client=granted_to(grant)) + "\n" + until, "caption", "muted", wrap=True))
@@ -42,37 +43,30 @@ class RulePanel(SheetFrame):
         remove.clicked.connect(self._on_remove)
         self.buttons.addWidget(remove)
         self.buttons.addStretch(1)
-        close = Button(theme, tr("Close"))
-        close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(close)
+        self.add_button(tr("Close"), self.close_requested.emit)
 
-    def show_preview(self, id: str, preview: RulePreview) -> None:
-        """Shows which recent calls the rule would have covered; `id`: of the grant of this request."""
-        if id != self.grant.id:
-            return
+    async def read(self) -> None:
+        """Reads which recent calls the rule would have covered, and shows them."""
+        self._show_preview(await self.hub.approvals.preview_rule(self._grant.server, dict(self._grant.rule)))
+
+    def _show_preview(self, preview: RulePreview) -> None:
         clear(self._lists)
         self._past.setText(of_late(preview))
-        if said := cautions(preview):
-            self._lists.addWidget(Banner(self._theme, "warning", tr("Careful"), said))
+        if text := cautions(preview):
+            self._lists.addWidget(Banner(self._theme, "warning", tr("Careful"), text))
         for title, is_covered in ((tr("Covered"), True), (tr("Not covered"), False)):
             if some := calls(preview, is_covered=is_covered):
                 self._lists.addWidget(Label(self._theme, title, "label"))
-                self._lists.addWidget(self._box(some))
+                self._lists.addWidget(lines_box(self._theme, map(self._line, some)))
 
-    def _box(self, some: list[JudgedCall]) -> Surface:
-        box = Surface(self._theme, "surface", "border", "m")
-        layout = column(box, margins=(14, 2, 14, 2))
-        for index, call in enumerate(some):
-            if index:
-                layout.addWidget(divider())
-            line = row(margins=(0, 7, 0, 7), spacing=10)
-            when = Label(self._theme, moment(call.at, datetime.now()), "caption", "muted", tabular=True)
-            when.setFixedWidth(TIME_WIDTH)
-            line.addWidget(when)
-            line.addWidget(CodeLabel(self._theme, call.line), 1)
-            layout.addLayout(line)
-        return box
+    def _line(self, call: JudgedCall) -> QHBoxLayout:
+        line = row(margins=(0, 7, 0, 7), spacing=10)
+        when = Label(self._theme, moment(call.at, datetime.now()), "caption", "muted", tabular=True)
+        when.setFixedWidth(TIME_WIDTH)
+        line.addWidget(when)
+        line.addWidget(CodeLabel(self._theme, call.line), 1)
+        return line
 
     def _on_remove(self) -> None:
-        self.take_back_requested.emit(self.grant.id)
+        self._revoke(self._grant.id)
         self.close_requested.emit()

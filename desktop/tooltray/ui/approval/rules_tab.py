@@ -1,11 +1,12 @@
-"""The rules of servers, and beside them the tools of the chosen server, or all tools. Draws frozen snapshots: a hundred servers and five
-thousand tools are rows of two models."""
+"""The rules of servers, and beside them the tools of the chosen server, or all tools. A hundred servers and five thousand tools are rows of
+two models."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, Signal
+from PySide6.QtCore import QModelIndex, QPoint
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
@@ -24,15 +25,19 @@ from tooltray.ui.approval.permission_words import (
     tool_rows,
     why,
 )
+from tooltray.ui.approval.permissions_part import PermissionsPart
 from tooltray.ui.approval.rule_sentences import covered
+from tooltray.ui.approval.tool_sheet import ToolSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import column, divider, row
 from tooltray.ui.widgets.table import Table
+
+if TYPE_CHECKING:
+    from tooltray.ui.approval.permissions_page import PermissionsPage
 
 SERVERS_WIDTH, NARROW_SERVERS_WIDTH = 280, 196  # px of the list of servers, and where there is little room
 ROOM_FOR_REASONS, ROOM_FOR_ALL = 900, 1240  # px of the tab; below that reasons are in tooltips alone, sooner beside servers' names
@@ -42,18 +47,13 @@ SERVER, NOW, WHY, CHANGE = 1, 2, 3, 4  # columns
 WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 92, NOW: 148}  # px, and where there is little room
 
 
-class RulesTab(QWidget):
-    """A tab with the rules of servers and tools. `rules_requested` carries a server, the new rules and the current ones; `tool_requested` a
-    server, its own name for a tool, the new choice and the previous one; `tool_opened` a ToolRow.
-    """
+class RulesTab(QWidget, PermissionsPart):
+    """A tab with the rules of servers and tools."""
 
-    rules_requested = Signal(str, object, object)
-    tool_requested = Signal(str, str, str, str)
-    tool_opened = Signal(object)
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, page: "PermissionsPage") -> None:
         super().__init__()
-        self._theme = theme
+        self.page, self.context = page, page.context
+        theme = self._theme = page.context.theme
         self._servers: Sequence[ServerPermissions] = ()
         self._is_known = False  # what runs without asking
         self._is_selecting = False  # the program moves the selection, not the user
@@ -61,6 +61,7 @@ class RulesTab(QWidget):
         self._found: Sequence[ToolRow] = ()  # those among them that are searched for
         self._grants: Mapping[str, GrantSnapshot] = {}
         self._chosen, self._text = ALL_SERVERS, ""
+        self._wanted = ALL_SERVERS  # a server that is to be chosen once it is known which there are
         line = row(self, spacing=0)
         self.servers = Table(theme, self._server_columns(), tr("Servers"), lambda each: each.server, has_header=False)
         self.servers.selectionModel().currentChanged.connect(self._on_server_moved)
@@ -78,7 +79,7 @@ class RulesTab(QWidget):
         right.addWidget(self._call_rules)
         right.addWidget(divider())
         self.tools = Table(theme, self._tool_columns(), tr("Tools"), lambda each: each.key)
-        self.tools.row_chosen.connect(self.tool_opened)
+        self.tools.row_chosen.connect(self.open_tool)
         self.tools.pressed.connect(self._open_choices)
         right.addWidget(self.tools, 1)
         self._none = Label(theme, "", "body", "muted", wrap=True)
@@ -93,18 +94,29 @@ class RulesTab(QWidget):
         """The chosen server; empty: all."""
         return self._chosen
 
+    @property
+    def total(self) -> int:
+        """The number of tools that run without asking."""
+        return sum(row.tool.is_free for row in self._rows)
+
+    async def read(self) -> None:
+        """Reads what runs without asking, and shows it."""
+        self.show_permissions(await self.hub.approvals.get_permissions())
+
     def show_permissions(self, servers: Sequence[ServerPermissions]) -> None:
         self._servers, self._is_known = servers, True
-        if self._chosen and all(each.server != self._chosen for each in servers):
-            self._chosen = ALL_SERVERS  # it is gone, and nothing is shown in its place as if it were it
         self._rows = tool_rows(servers, self._grants)
-        self._draw()
+        self.choose(self._wanted or self._chosen)  # all, if it is gone: nothing is shown in its place as if it were it
+        self._wanted = ALL_SERVERS
+        self._follow_tool()
+        self.page.draw()
 
     def show_grants(self, grants: Sequence[GrantSnapshot]) -> None:
         self._grants = {each.id: each for each in grants}
         self._rows = tool_rows(self._servers, self._grants)
         self._found = found(self._rows, self._text)
         self._draw_tools()
+        self._follow_tool()
 
     def search(self, text: str) -> None:
         """Shows the tools, and the servers, in whose names all words are found."""
@@ -112,13 +124,26 @@ class RulesTab(QWidget):
         self._draw()
 
     def choose(self, server: str) -> None:
-        """Shows one server's tools; an unknown server shows all."""
+        """Shows one server's tools; an unknown server shows all until the next read."""
         self._chosen = server if any(each.server == server for each in self._servers) else ALL_SERVERS
+        self._wanted = server if self._chosen != server else ALL_SERVERS
         self._draw()
 
     def tool(self, server: str, tool: str) -> ToolRow | None:
         """Returns a tool's current row; None if the tool no longer exists."""
         return next((each for each in self._rows if each.key == (server, tool)), None)
+
+    def open_tool(self, of: ToolRow) -> None:
+        """Opens the sheet of one tool; an open sheet of any kind stays."""
+        sheet = ToolSheet(self.context, of, choose=self._set_tool, revoke=self.page.granted.revoke)
+        if self.context.sheets.show(sheet) is not None:
+            sheet.run(sheet.read())
+
+    def _follow_tool(self) -> None:
+        """Updates the open sheet of a tool."""
+        sheet = self.context.sheets.panel
+        if isinstance(sheet, ToolSheet) and (now := self.tool(*sheet.of.key)) is not None:
+            sheet.show_tool(now)
 
     # the parts
 
@@ -219,12 +244,14 @@ class RulesTab(QWidget):
 
     def _on_server_moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if not self._is_selecting and current.isValid() and (server := self.servers.rows[current.row()].server) != self._chosen:
-            self._chosen = server
+            self._chosen, self._wanted = server, ALL_SERVERS
             self._draw()
 
     def _on_mode_chosen(self, mode: str) -> None:
         if (server := self._server()) is not None and mode != OWN:
-            self.rules_requested.emit(server.server, rules_for(server, mode), list(server.rules))
+            change = partial(self.hub.approvals.set_server_auto_approve, server.server)
+            toast = tr("What runs without asking of {server} is changed", server=server.server)
+            self.run(change(rules_for(server, mode)), then=self.read, toast=toast, undo=partial(change, list(server.rules)))
             self._rules.choose(mode_of(server))  # until it is so
 
     def _open_choices(self, of: ToolRow) -> None:
@@ -245,7 +272,15 @@ class RulesTab(QWidget):
 
     def _on_chosen(self, of: ToolRow, action: QAction) -> None:
         if (chosen := str(action.data())) != of.tool.choice:
-            self.tool_requested.emit(of.server, of.tool.tool, chosen, of.tool.choice)
+            self._set_tool(of, chosen)
+
+    def _set_tool(self, of: ToolRow, choice: str) -> None:
+        """Sets the choice for one tool: "always", "ask" or "default"."""
+        tool = of.tool.tool
+        words = {"always": tr("{tool} runs without asking", tool=tool), "ask": tr("{tool} asks first", tool=tool)}
+        toast = words.get(choice) or tr("{tool} is as its server", tool=tool)
+        change = partial(self.hub.approvals.set_tool_approval, of.server, tool)
+        self.run(change(choice), then=self.read, toast=toast, undo=partial(change, of.tool.choice))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -1,42 +1,44 @@
-"""The sheet of one tool: whether it runs without asking and why, a choice, its grants, and the last answers to its calls. Draws frozen
-snapshots."""
+"""The sheet of one tool: whether it runs without asking and why, a choice, its grants, and the last answers to its calls."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+import msgspec
+from PySide6.QtWidgets import QHBoxLayout
 
-from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.activity import ActivityRow
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
-from tooltray.ui.approval.approval_body import granted, granted_to, granted_until
+from tooltray.ui.approval.approval_body import granted, granted_to, granted_until, lines_box
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, choices, comes_to, why
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, row
 
 WIDTH = 600
 TIME_WIDTH = 92  # px
+MOST_ANSWERS = 8  # of the last ones to be seen at once; all are on the Activity page
 
 
-class ToolPanel(SheetFrame):
-    """A sheet about one tool. `chosen` carries the user's choice; `activity_requested`: show all its calls."""
+class ToolSheet(SheetView):
+    """A sheet about one tool. The owner shows a failed choice by `show_problem`, and newer snapshots by `show_tool`.
 
-    chosen = Signal(str)
-    take_back_requested = Signal(str)  # a grant's id
-    activity_requested = Signal()
+    Args:
+        choose: changes the choice for a tool, given as its row.
+        revoke: revokes a grant, given by its id.
+    """
 
-    def __init__(self, theme: Theme, of: ToolRow) -> None:
-        super().__init__(theme, tr("{tool} of {server}", tool=of.tool.tool, server=of.server), WIDTH)
-        self.of = of
+    def __init__(self, context: PageContext, of: ToolRow, *, choose: Callable[[ToolRow, str], None], revoke: Callable[[str], None]) -> None:
+        super().__init__(context, tr("{tool} of {server}", tool=of.tool.tool, server=of.server), WIDTH)
+        theme, self.of, self._choose, self._revoke = context.theme, of, choose, revoke
         head = row(spacing=10)
         self._state = Chip(theme)
         head.addWidget(self._state)
@@ -51,17 +53,13 @@ class ToolPanel(SheetFrame):
         self.body.addLayout(self._grants)
         self.body.addWidget(Label(theme, tr("Last answers"), "strong"))
         self._answers = column()
-        box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 2, 14, 2)).addLayout(self._answers)
-        self.body.addWidget(box)
-        self._answers.addWidget(self._line("", tr("Reading…")))
+        self.body.addLayout(self._answers)
+        self._show_lines([self._line("", tr("Reading…"))])
         activity = Button(theme, tr("Show its calls"), "link", small=True)
-        activity.clicked.connect(self.activity_requested)
+        activity.clicked.connect(self._on_activity)
         self.buttons.addWidget(activity)
         self.buttons.addStretch(1)
-        close = Button(theme, tr("Close"))
-        close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(close)
+        self.add_button(tr("Close"), self.close_requested.emit)
         self.show_tool(of)
 
     def show_tool(self, of: ToolRow) -> None:
@@ -73,52 +71,59 @@ class ToolPanel(SheetFrame):
         self._options.set_chosen([of.tool.choice])
         clear(self._grants)
         if of.grants:
-            self._grants.addWidget(self._grant_box(of.grants))
+            self._grants.addWidget(lines_box(self._theme, map(self._grant, of.grants)))
+
+    async def read(self) -> None:
+        """Reads the last answers to calls of the tool; shows that they are not known where that fails, and not an empty list."""
+        wanted = ActivityFilter(kinds=("approval",), servers=(self.of.server,), tools=(self.of.tool.tool,))
+        try:
+            self.show_answers(await self.hub.activity.get_activity(wanted, limit=MOST_ANSWERS))
+        except TooltrayError as error:
+            self._show_lines([self._line("", tr("Not known: {reason}", reason=error.problem.title))])
 
     def show_answers(self, answers: Sequence[ActivityRow]) -> None:
         """Shows the last answers to calls of the tool."""
+        lines = [
+            self._line(moment(entry.at, datetime.now()), " · ".join(filter(None, (answer_word(entry), entry.client, entry.touched))))
+            for entry in (each.entry for each in answers)
+        ]
+        self._show_lines(lines or [self._line("", tr("No recorded approvals or refusals."))])
+
+    def _show_lines(self, lines: Iterable[QHBoxLayout]) -> None:
         clear(self._answers)
-        for index, each in enumerate(answers):
-            if index:
-                self._answers.addWidget(divider())
-            entry = each.entry
-            text = " · ".join(filter(None, (answer_word(entry), entry.client, entry.touched)))
-            self._answers.addWidget(self._line(moment(entry.at, datetime.now()), text))
-        if not answers:
-            self._answers.addWidget(self._line("", tr("No recorded approvals or refusals.")))
+        self._answers.addWidget(lines_box(self._theme, lines))
 
-    def show_no_answers(self, problem: Problem) -> None:
-        """Shows that the answers could not be read, so that the list does not look empty."""
-        clear(self._answers)
-        self._answers.addWidget(self._line("", tr("Not known: {reason}", reason=problem.title)))
+    def _grant(self, grant: GrantSnapshot) -> QHBoxLayout:
+        line = row(margins=(0, 6, 0, 6))
+        until = tr("Until: {when}", when=granted_until(grant, datetime.now()))
+        words = f"{granted(grant)} · {granted_to(grant)} · {until}"
+        line.addWidget(ElidedLabel(self._theme, words), 1)
+        back = Button(self._theme, tr("Revoke"), small=True)
+        back.setAccessibleName(f"{tr('Revoke')}, {words}")
+        back.clicked.connect(partial(self._on_revoke, grant.id))
+        line.addWidget(back)
+        return line
 
-    def _grant_box(self, grants: Sequence[GrantSnapshot]) -> QWidget:
-        box = Surface(self._theme, "surface", "border", "m")
-        lines = column(box, margins=(14, 2, 14, 2))
-        for index, grant in enumerate(grants):
-            if index:
-                lines.addWidget(divider())
-            line = row(margins=(0, 6, 0, 6))
-            until = tr("Until: {when}", when=granted_until(grant, datetime.now()))
-            words = f"{granted(grant)} · {granted_to(grant)} · {until}"
-            line.addWidget(ElidedLabel(self._theme, words), 1)
-            back = Button(self._theme, tr("Revoke"), small=True)
-            back.setAccessibleName(f"{tr('Revoke')}, {words}")
-            back.clicked.connect(partial(self.take_back_requested.emit, grant.id))
-            line.addWidget(back)
-            lines.addLayout(line)
-        return box
-
-    def _line(self, when: str, text: str) -> QWidget:
-        widget = QWidget()
-        line = row(widget, margins=(0, 6, 0, 6))
+    def _line(self, when: str, text: str) -> QHBoxLayout:
+        line = row(margins=(0, 6, 0, 6))
         if when:
             label = Label(self._theme, when, "caption", "muted", tabular=True)
             label.setFixedWidth(TIME_WIDTH)
             line.addWidget(label)
         line.addWidget(ElidedLabel(self._theme, text, "caption", "secondary" if when else "muted"), 1)
-        return widget
+        return line
 
     def _on_changed(self) -> None:
         if (chosen := self._options.chosen[0]) != self.of.tool.choice:
-            self.chosen.emit(chosen)
+            self.show_problem(None)
+            self._choose(self.of, chosen)
+
+    def _on_revoke(self, grant: str) -> None:
+        self.show_problem(None)
+        self._revoke(grant)
+
+    def _on_activity(self) -> None:
+        """Shows all calls of the tool on the Activity page."""
+        wanted = ActivityFilter(servers=(self.of.server,), tools=(self.of.tool.tool,))
+        self.close_requested.emit()
+        self.context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(wanted)))

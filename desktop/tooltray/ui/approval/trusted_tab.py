@@ -3,47 +3,38 @@ snapshots."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.approvals import TrustedEntry
+from tooltray.ui.approval.permissions_part import PermissionsPart
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, column
 from tooltray.ui.widgets.table import Table
 
-CONTENT_WIDTH = 920
+if TYPE_CHECKING:
+    from tooltray.ui.approval.permissions_page import PermissionsPage
 
 
-class TrustedTab(PageScroll):
-    """A tab with trusted projects and folders. `disallow_requested` carries a folder, `distrust_requested` a project's folder and an
-    entry's name in its file.
-    """
+class TrustedTab(ReadingScroll, PermissionsPart):
+    """A tab with trusted projects and folders."""
 
-    allow_requested = Signal()
-    disallow_requested = Signal(str)
-    distrust_requested = Signal(str, str)
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(tr("Trusted"))
-        self._theme = theme
-        content = QWidget()
-        line = row(content, margins=(24, 20, 24, 32), spacing=0)
-        inner = QWidget()
-        inner.setMaximumWidth(CONTENT_WIDTH)
-        body = column(inner, spacing=30)
-        line.addWidget(inner, 1)
-        line.addStretch(0)
+    def __init__(self, page: "PermissionsPage") -> None:
+        super().__init__(tr("Trusted"), spacing=30)
+        self.page, self.context = page, page.context
+        theme, body = page.context.theme, self.body
         add = Button(theme, tr("Allow a folder…"), icon="plus", small=True)
-        add.clicked.connect(self.allow_requested)
+        add.clicked.connect(self._on_allow)
         self.folders = Table(theme, self._folder_columns(), tr("Allowed folders"), lambda each: each, in_card=True)
         self.folders.pressed.connect(self._on_disallow)
         text = tr("Servers that work on a project may be started for these folders, and for all below them.")
@@ -57,13 +48,24 @@ class TrustedTab(PageScroll):
         )
         body.addWidget(_section(theme, tr("Trusted servers of projects"), text, self.entries, self._no_entries))
         body.addStretch(1)
-        self.setWidget(content)
 
-    def show_folders(self, folders: Sequence[str]) -> None:
-        _fill(self.folders, self._no_folders, folders)
+    @property
+    def total(self) -> int:
+        """The number of trusted folders and servers."""
+        return len(self.folders.rows) + len(self.entries.rows)
 
-    def show_entries(self, entries: Sequence[TrustedEntry]) -> None:
-        _fill(self.entries, self._no_entries, entries)
+    async def read(self) -> None:
+        """Reads what is trusted, and shows it."""
+        await self._read_folders()
+        await self._read_entries()
+
+    async def _read_folders(self) -> None:
+        _fill(self.folders, self._no_folders, await self.hub.projects.get_allowed_folders())
+        self.page.draw()
+
+    async def _read_entries(self) -> None:
+        _fill(self.entries, self._no_entries, await self.hub.files.get_trusted_entries())
+        self.page.draw()
 
     def _folder_columns(self) -> list[Column]:
         return [
@@ -80,11 +82,28 @@ class TrustedTab(PageScroll):
             Column("", lambda _: tr("Revoke"), Kind.BUTTON, 110),
         ]
 
+    def _on_allow(self) -> None:
+        self.context.choose_folder(tr("Allow a folder"), lambda path: self.run(self._allow(path)))
+
+    async def _allow(self, path: str) -> None:
+        """Allows servers to work in a folder, and in those below it."""
+        projects = self.hub.projects
+        allowed = await projects.allow_folder(path)
+        toast = tr("{folder} is allowed", folder=allowed)
+        self.run(self._read_folders(), toast=toast, undo=partial(self._disallow, allowed))
+
+    async def _disallow(self, folder: str) -> None:
+        await self.hub.projects.disallow_folder(folder)
+        await self._read_folders()
+
     def _on_disallow(self, folder: str) -> None:
-        self.disallow_requested.emit(folder)
+        projects, toast = self.hub.projects, tr("{folder} is not allowed any more", folder=folder)
+        self.run(projects.disallow_folder(folder), then=self._read_folders, toast=toast, undo=partial(projects.allow_folder, folder))
 
     def _on_distrust(self, entry: TrustedEntry) -> None:
-        self.distrust_requested.emit(entry.project, entry.entry)
+        files, of = self.hub.files, (entry.project, entry.entry)
+        toast = tr("{name} is not trusted any more", name=entry.entry)
+        self.run(files.distrust_entries(*of), then=self._read_entries, toast=toast, undo=partial(files.restore_trust, *of))
 
 
 def _fill(table: Table, nothing: QWidget, rows: Sequence[object]) -> None:

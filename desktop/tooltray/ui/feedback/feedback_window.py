@@ -1,34 +1,48 @@
 """The feedback window: what a model did, one box to answer, ready answers, pictures and files. One window per report.
 
-It is shown without being activated, so that it never takes the keyboard from another program. It knows no engine: it emits what the user
-wants, and its methods show the outcome."""
+It is shown without being activated, so that it never takes the keyboard from another program. Its owner sends the answer, since that
+continues when the window is closed."""
 
 import time
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QHideEvent, QKeySequence, QShortcut, QShowEvent
+import msgspec
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDropEvent,
+    QHideEvent,
+    QKeySequence,
+    QShortcut,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
-from tooltray.foundation.tasks import Spawn
+from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.feedback.answer_box import AnswerBox
-from tooltray.ui.feedback.attachments import has_sources, sources_of
-from tooltray.ui.feedback.feedback_drafts import Draft
-from tooltray.ui.feedback.feedback_sheets import FeedbackSheets, LinkQuestion
+from tooltray.ui.feedback.attachments import Attachment, has_sources, sources_of
 from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
-from tooltray.ui.feedback.ready_answers_panel import ReadyAnswers
+from tooltray.ui.feedback.history_sheet import MOST, HistorySheet
+from tooltray.ui.feedback.link_question import LinkQuestion
+from tooltray.ui.feedback.ready_answers import ReadyAnswers, ReadyAnswersSheet
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import Work, run_action
+from tooltray.ui.kit.page_context import Sheets
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
-from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 from tooltray.ui.widgets.toast import NoteStack
 
@@ -38,23 +52,30 @@ SECOND_MS = 1000
 SETTLING_MS = 700  # who was about to answer the report before must see that this is another one; as for calls that wait for a yes
 
 
+class Draft(msgspec.Struct, frozen=True):
+    """An answer that was not sent."""
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+
 class FeedbackWindow(QWidget):
-    """A window for one report. `answered` carries the report's id, a text and FeedbackAttachments; `closed` is emitted once, after the
-    window was closed.
+    """A window for one report.
+
+    Args:
+        read_ready: reads the ready answers for all windows.
     """
 
-    answered = Signal(str, str, object)
-    closed = Signal()
-    open_requested = Signal(str)  # the address of a link, which a person has seen
-    copy_requested = Signal(str)
+    answered = Signal(str, str, object)  # the report's id, a text, and Sequence[FeedbackAttachment]
+    closed = Signal()  # once
 
-    def __init__(self, theme: Theme, request: FeedbackSnapshot, *, spawn: Spawn) -> None:
+    def __init__(self, theme: Theme, request: FeedbackSnapshot, *, hub: QtMcpPresenter, tasks: TaskKeeper, read_ready: Work) -> None:
         super().__init__(None, Qt.WindowType.Window)
         self.setObjectName("Window")
-        self._theme, self._request = theme, request
+        self._theme, self._request, self._hub, self._tasks, self._read_ready = theme, request, hub, tasks, read_ready
         self._has_ended = False  # it waits no longer, and not because of this window
         self._is_sending = False
-        self.sheets = FeedbackSheets(theme, self)
+        self.sheets = Sheets(theme, self)
         for attribute in (Qt.WidgetAttribute.WA_ShowWithoutActivating, Qt.WidgetAttribute.WA_StyledBackground):
             self.setAttribute(attribute)
         self.setWindowIcon(icons.app_icon())
@@ -64,7 +85,7 @@ class FeedbackWindow(QWidget):
         self._notes = NoteStack(theme)
         self._summary = MarkdownView(theme, "")
         self._ready = ReadyAnswers(theme)
-        self._box = AnswerBox(theme, spawn)
+        self._box = AnswerBox(theme, tasks.spawn)
         self._clock = QTimer(self, interval=SECOND_MS)
         self._settling = QTimer(self, interval=SETTLING_MS, singleShot=True)
         self._lay_out()
@@ -116,7 +137,7 @@ class FeedbackWindow(QWidget):
     def set_ready_answers(self, answers: Sequence[str]) -> None:
         self._ready.set_answers(answers)
 
-    def show_failure(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem) -> None:
         """Shows that the answer could not be sent, or that something could not be attached."""
         self._is_sending = False
         self._notes.add_banner("error", title(problem), sentences(problem))
@@ -196,7 +217,6 @@ class FeedbackWindow(QWidget):
         self._history.clicked.connect(self._on_history)
         self._send.clicked.connect(self._on_send)
         self._send_keys = [QShortcut(QKeySequence(keys), self, self._on_send) for keys in ("Ctrl+Return", "Ctrl+Enter")]
-        self.sheets.opened.connect(self._on_sheet)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
 
     # what it says
@@ -255,21 +275,58 @@ class FeedbackWindow(QWidget):
 
     def _on_link(self, address: str) -> None:
         question = LinkQuestion(self._theme, address)
-        question.open_requested.connect(self.open_requested)
-        question.copy_requested.connect(self.copy_requested)
+        question.open_requested.connect(self._on_open)
         question.closed.connect(partial(self._notes.remove, question))
         self._notes.add(question)
 
+    def _on_open(self, address: str) -> None:
+        if not QDesktopServices.openUrl(QUrl(address)):
+            self.show_problem(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
+
     def _on_history(self) -> None:
-        self.sheets.open_history(self._request.project_name)
+        sheet = HistorySheet(self._theme, self._request.project_name)
+        if self._open(sheet):
+            self._run(partial(self._read_history, sheet), sheet)
+
+    async def _read_history(self, sheet: HistorySheet) -> None:
+        entries = await self._hub.feedback.get_feedback_history(self._request.project_path, MOST)
+        if isValid(sheet):
+            sheet.show_entries(entries)
 
     def _on_edit_ready(self) -> None:
-        self.sheets.open_ready_answers(self._ready.answers)
+        self._open(ReadyAnswersSheet(self._theme, self._ready.answers, self._on_save_ready))
 
-    def _on_sheet(self, is_open: bool) -> None:
-        """Disables the sending keys while a sheet is open, which has the same keys for its own button; Qt would deliver them to neither."""
+    def _on_save_ready(self, sheet: ReadyAnswersSheet, answers: list[str]) -> None:
+        self._run(partial(self._save_ready, sheet, answers), sheet)
+
+    async def _save_ready(self, sheet: ReadyAnswersSheet, answers: list[str]) -> None:
+        await self._hub.feedback.set_ready_answers(answers)
+        if isValid(sheet):
+            sheet.close_requested.emit()
+        await self._read_ready()
+
+    def _open(self, panel: SheetFrame) -> bool:
+        """Opens a sheet unless another one is open. Disables the sending keys meanwhile: a sheet has the same keys for its own button, and
+        Qt would deliver them to neither.
+        """
+        if (sheet := self.sheets.show(panel)) is None:
+            return False
+        self._enable_keys(False)
+        sheet.closed.connect(partial(self._enable_keys, True))
+        return True
+
+    def _enable_keys(self, is_enabled: bool) -> None:
         for shortcut in self._send_keys:
-            shortcut.setEnabled(not is_open)
+            shortcut.setEnabled(is_enabled)
+
+    def _run(self, work: Work, sheet: SheetFrame) -> None:
+        """Awaits the work of a sheet, which shows a failure unless it was closed meanwhile."""
+
+        def show(problem: Problem | None) -> None:
+            if isValid(sheet):
+                sheet.show_problem(problem)
+
+        run_action(self._tasks, work, show, name="feedback")
 
     def _close_if_ended(self) -> None:
         if self._has_ended:

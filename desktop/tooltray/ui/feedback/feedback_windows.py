@@ -1,32 +1,46 @@
-"""The feedback windows: opens one for each report that waits, and sends answers to the engine. Drafts stay in memory, by project, until the
-project's next report."""
+"""The feedback windows: opens one for each report that waits, and sends answers to the engine.
+
+Drafts stay in memory, by AI client and project, until the next report. They are never written to the disk: a report and its AI client do
+not outlive the hub either, and the window shows that drafts last only as long as Tooltray runs."""
 
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
-from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.feedback.feedback_drafts import Drafts, whose
-from tooltray.ui.feedback.feedback_sheets import MOST
-from tooltray.ui.feedback.feedback_window import FeedbackWindow
-from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import run_action
+from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
+from tooltray.ui.kit.action import Work, run_action
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 
 GAP = 24  # px between windows, and to the edges of the screen
 STEP = 32  # px from one window to the next where they do not fit side by side
+MOST_DRAFTS = 10  # projects; the oldest is forgotten
 
 
-def _ignore(_problem: Problem | None) -> None:
-    """Ignores a failure that no window is left to show."""
+class Drafts:
+    """Drafts of answers that were not sent."""
+
+    def __init__(self) -> None:
+        self._drafts: dict[tuple[str, str], Draft] = {}
+
+    def keep(self, request: FeedbackSnapshot, draft: Draft) -> None:
+        """Keeps a draft unless it is empty."""
+        if draft.text.strip() or draft.attachments:
+            self.take(request)
+            self._drafts[whose(request)] = draft
+            if len(self._drafts) > MOST_DRAFTS:
+                self._drafts.pop(next(iter(self._drafts)))
+
+    def take(self, request: FeedbackSnapshot) -> Draft | None:
+        """Returns and drops the draft of the previous report."""
+        return self._drafts.pop(whose(request), None)
 
 
 class FeedbackWindows(QObject):
@@ -95,14 +109,10 @@ class FeedbackWindows(QObject):
         return next((each for each in self._windows.values() if each.has_ended and whose(each.request) == wanted), None)
 
     def _open(self, request: FeedbackSnapshot) -> None:
-        window = FeedbackWindow(self._theme, request, spawn=self._tasks.spawn)
+        window = FeedbackWindow(self._theme, request, hub=self._hub, tasks=self._tasks, read_ready=self._read_ready_answers)
         window.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         window.answered.connect(partial(self._on_answered, window))
         window.closed.connect(partial(self._on_closed, window))
-        window.sheets.history_requested.connect(partial(self._on_history, window))
-        window.sheets.ready_answers_saved.connect(partial(self._on_ready_answers_saved, window))
-        window.open_requested.connect(partial(self._on_open, window))
-        window.copy_requested.connect(self._on_copy)
         window.set_ready_answers(self._answers)
         if (draft := self._drafts.take(request)) is not None:
             window.set_draft(draft)
@@ -110,7 +120,7 @@ class FeedbackWindows(QObject):
         self._windows[request.id] = window
         window.show()
         QApplication.alert(window)
-        self._do(self._get_ready_answers)
+        self._do(self._read_ready_answers)
 
     def _on_ended(self, id: str) -> None:
         if (window := self._windows.get(id)) is not None:
@@ -137,7 +147,7 @@ class FeedbackWindows(QObject):
         self._drafts.take(window.request)
         self._windows[window.request.id] = window
         window.show()
-        window.show_failure(problem)
+        window.show_problem(problem)
         with contextlib.suppress(TooltrayError):
             waiting = await self._hub.feedback.get_feedback_requests()
             if window in self.windows and all(each.id != window.request.id for each in waiting):
@@ -167,38 +177,19 @@ class FeedbackWindows(QObject):
         window.hide()
         window.deleteLater()
 
-    def _on_history(self, window: FeedbackWindow) -> None:
-        self._do(partial(self._show_history, window), partial(_tell, window, window.sheets.show_failure))
-
-    async def _show_history(self, window: FeedbackWindow) -> None:
-        entries = await self._hub.feedback.get_feedback_history(window.request.project_path, MOST)
-        if isValid(window):
-            window.sheets.show_history(entries)
-
-    def _on_ready_answers_saved(self, window: FeedbackWindow, answers: list[str]) -> None:
-        self._do(partial(self._set_ready_answers, window, answers), partial(_tell, window, window.sheets.show_failure))
-
-    async def _set_ready_answers(self, window: FeedbackWindow, answers: list[str]) -> None:
-        await self._hub.feedback.set_ready_answers(answers)
-        if isValid(window):
-            window.sheets.dismiss()
-        await self._get_ready_answers()
-
-    async def _get_ready_answers(self) -> None:
+    async def _read_ready_answers(self) -> None:
         self._answers = await self._hub.feedback.get_ready_answers()
         for window in self.windows:
             window.set_ready_answers(self._answers)
 
-    def _on_copy(self, text: str) -> None:
-        QGuiApplication.clipboard().setText(text)
+    def _do(self, work: Work) -> None:
+        """Calls the engine in the background; ignores a failure, which no window is left to show."""
+        run_action(self._tasks, work, lambda _: None, name="feedback")
 
-    def _on_open(self, window: FeedbackWindow, address: str) -> None:
-        if not QDesktopServices.openUrl(QUrl(address)):
-            window.show_failure(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
-    def _do(self, verb: Callable[[], Coroutine[object, object, None]], show: Callable[[Problem | None], object] = _ignore) -> None:
-        """Calls the engine in the background; `show` gets the error where the user waits for the outcome."""
-        run_action(self._tasks, verb, show, name="feedback", clears=False)
+def whose(request: FeedbackSnapshot) -> tuple[str, str]:
+    """Returns the key that a report shares with the next one: its client and project."""
+    return (request.client, request.project_path or request.project_name)
 
 
 def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
@@ -215,9 +206,3 @@ def place_for(index: int, size: QSize, screen: QRect) -> QPoint:
         x = min(screen.left() + GAP + layer * STEP, screen.right() - size.width())
     y = screen.bottom() - size.height() - GAP - layer * STEP
     return QPoint(max(x, screen.left()), max(y, screen.top()))
-
-
-def _tell(window: FeedbackWindow, tell: Callable[[Problem], None], problem: Problem | None) -> None:
-    """Shows a problem in a window that may be closed by now."""
-    if problem is not None and isValid(window):
-        tell(problem)

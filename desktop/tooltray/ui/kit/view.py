@@ -63,7 +63,10 @@ class View:
         task.add_done_callback(lambda _: work.close())  # a task that is cancelled before it began has never awaited it
 
     def reading(self, read: Work) -> Callable[[], None]:
-        """Returns a function that requests a read: one runs at a time, and once more if another was requested meanwhile."""
+        """Returns a function that requests a read: one runs at a time, and once more if another was requested meanwhile.
+
+        Keep it in an attribute: a signal that it is connected to does not keep it alive.
+        """
         return CoalescedRead(read, tasks=self.context.tasks, name=type(self).__name__, show=self.show_problem).ask
 
     async def _carry_out(

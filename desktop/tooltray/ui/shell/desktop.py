@@ -36,8 +36,7 @@ from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
-    from tooltray.ui.approval.approval_prompt import ApprovalPrompt
-    from tooltray.ui.approval.confirmation_prompt import ConfirmationPrompt
+    from tooltray.ui.approval.prompts import ApprovalPrompt, ConfirmationPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
     from tooltray.ui.shell.main_window import MainWindow
 

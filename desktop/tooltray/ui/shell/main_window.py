@@ -12,7 +12,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ProblemReported
 from tooltray.ui import icons
 from tooltray.ui.add.bundle_urls import bundle_of_urls
-from tooltray.ui.approval.question_line import Questions
+from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.page import HubPhase, Page

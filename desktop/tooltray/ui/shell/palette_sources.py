@@ -9,11 +9,12 @@ from functools import partial
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
+from tooltray.ui.kit.server_actions import ACTIONS, can
 from tooltray.ui.server_words import reached_shortly, sign
-from tooltray.ui.servers.many_servers import START, STOP, can
+from tooltray.ui.servers.many_servers import START, STOP
 from tooltray.ui.shell.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
 from tooltray.ui.state_language import needs_person, server_look
 
@@ -62,34 +63,12 @@ def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
 
 def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[PaletteEntry]:
     """Yields the actions for one server in its state."""
-    wishes, name = context.page.wishes, server.name
-
-    def entry(verb: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
-        rank = ACTION - 5 * (verb in AFTER_OTHERS)
-        return PaletteEntry(f"{verb}:{name}", short(title), run, icon, tr("Action"), "", f"{verb} {also} {name}", rank)
-
-    yield entry("log", tr("Log of {name}", name=name), partial(wishes.log_requested.emit, name), "log", "logs output stderr")
-    if server.is_builtin or server.origin == "proposal":
-        return
-    if can("start", server):
-        yield entry("start", tr("Start {name}", name=name), partial(wishes.start_requested.emit, name), "play", "run switch on")
-    if can("stop", server):
-        yield entry("stop", tr("Stop {name}", name=name), partial(wishes.stop_requested.emit, name), "stop", "end switch off")
-    if server.state is not ServerState.WAITING:
-        yield entry("restart", tr("Restart {name}", name=name), partial(wishes.restart_requested.emit, name), "refresh", "again reboot")
-    why = partial(wishes.diagnosis_requested.emit, name)
-    yield entry("why", tr("Why is {name} as it is?", name=name), why, "info", "doctor diagnose reason problem does not run")
-    yield entry("edit", tr("Edit {name}", name=name), context.link("servers", "edit", name), "edit", "change settings command environment")
-    yield entry("options", tr("When {name} starts", name=name), partial(wishes.options_requested.emit, name), "settings", "options lazy")
-    if server.is_signed_in:
-        yield entry("sign out", tr("Sign out of {name}", name=name), partial(wishes.sign_out_requested.emit, name), "key", "log out")
-    elif server.state is ServerState.NEEDS_SIGN_IN:
-        yield entry("sign in", tr("Sign in to {name}", name=name), partial(wishes.sign_in_requested.emit, name), "key", "log in oauth")
-    if server.origin != "served":
-        copy, link = partial(wishes.copy_requested.emit, name), partial(wishes.link_requested.emit, name)
-        yield entry("copy", tr("Copy the settings entry of {name}", name=name), copy, "copy", "json config clipboard")
-        yield entry("share", tr("Add {name} to an AI client", name=name), link, "link", "link install deeplink")
-        yield entry("remove", tr("Remove {name}", name=name), partial(wishes.removal_requested.emit, name), "trash", "delete uninstall")
+    for action in ACTIONS:
+        if action.of is not None and action.fits(server):
+            title = short(say(action.of(server.name)))
+            rank, words = ACTION - 5 * (action.name in AFTER_OTHERS), f"{action.name} {action.also} {server.name}"
+            run = partial(action.wish, context.page.wishes, server)
+            yield PaletteEntry(f"{action.name}:{server.name}", title, run, action.icon, tr("Action"), "", words, rank)
 
 
 def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:

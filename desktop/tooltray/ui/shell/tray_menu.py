@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QMenu
 from tooltray.foundation.snapshots.activity import ActivityEntry
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot
-from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page import HubPhase
+from tooltray.ui.kit.server_actions import ACTIONS, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import summary
 from tooltray.ui.shell.pause_menu import PauseMenu
@@ -33,19 +34,13 @@ class ServerEntry(QMenu):
 
     def __init__(self, theme: Theme, name: str, wishes: ServerWishes, parent: QMenu) -> None:
         super().__init__(parent)
-        self._theme, self._name, self._wishes = theme, name, wishes
+        self._theme, self._wishes = theme, wishes
+        self._server: ServerSnapshot | None = None
         self._look: Look | None = None
         theme.changed.connect(self._tint)
-        self._sign_in = self.addAction(tr("Sign in"))
-        self._start = self.addAction(tr("Start"))
-        self._stop = self.addAction(tr("Stop"))
-        self._restart = self.addAction(tr("Restart"))
-        self._log = self.addAction(tr("Show log"))
-        self._sign_in.triggered.connect(self._on_sign_in)
-        self._start.triggered.connect(self._on_start)
-        self._stop.triggered.connect(self._on_stop)
-        self._restart.triggered.connect(self._on_restart)
-        self._log.triggered.connect(self._on_log)
+        self._actions = {action: self.addAction(say(action.title)) for action in ACTIONS if action.in_tray}
+        for action, shown in self._actions.items():
+            shown.triggered.connect(partial(self._on_chosen, action))
 
     def set_server(self, server: ServerSnapshot, *, is_paused: bool = False) -> None:
         shown = paused_look(server) if is_paused else server_look(server)
@@ -54,30 +49,18 @@ class ServerEntry(QMenu):
         self._look = shown
         self.setTitle(f"{short(server.name)} · {shown.word}")
         self._tint()
-        self._sign_in.setVisible(server.state is ServerState.NEEDS_SIGN_IN)
-        is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING)
-        self._start.setEnabled(server.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.ERROR))
-        self._stop.setEnabled(not is_stopped)
-        self._restart.setEnabled(not is_stopped and server.state is not ServerState.ON_DEMAND)
+        self._server = server
+        for action, entry in self._actions.items():
+            entry.setEnabled(action.fits(server))
+            entry.setVisible(action.name != "sign in" or action.fits(server))
 
     def _tint(self) -> None:
         if self._look is not None:
             self.setIcon(icons.icon(self._look.icon, self._theme.color(self._look.tone), 14))
 
-    def _on_sign_in(self) -> None:
-        self._wishes.sign_in_requested.emit(self._name)
-
-    def _on_start(self) -> None:
-        self._wishes.start_requested.emit(self._name)
-
-    def _on_stop(self) -> None:
-        self._wishes.stop_requested.emit(self._name)
-
-    def _on_restart(self) -> None:
-        self._wishes.restart_requested.emit(self._name)
-
-    def _on_log(self) -> None:
-        self._wishes.log_requested.emit(self._name)
+    def _on_chosen(self, action: ServerAction) -> None:
+        if self._server is not None:
+            action.wish(self._wishes, self._server)
 
 
 class ApprovalEntry(QMenu):

@@ -97,7 +97,7 @@ def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
 
 def test_a_tool_that_has_changed_since_it_was_seen_is_asked_about_with_its_change() -> None:
     question = shown(before="{}")
-    assert question.why == "the tool is defined in another way than when it was allowed or shown"
+    assert question.why == "the tool has changed since it was allowed or shown"
     assert question.definition_diff
 
 

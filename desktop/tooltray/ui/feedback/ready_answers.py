@@ -1,10 +1,9 @@
-"""A sheet in which the user changes the ready answers, which the window offers as buttons."""
+"""The ready answers, which the window of a report offers as buttons, and the sheet that changes them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -23,13 +22,16 @@ MOST = 12  # more buttons than that are read more slowly than an answer is writt
 LONGEST = 200  # characters
 
 
-class ReadyAnswersPanel(SheetFrame):
-    """A sheet that edits the ready answers. `saved` carries the edited answers; the sheet stays open until the user closes it."""
+class ReadyAnswersSheet(SheetFrame):
+    """A sheet that edits the ready answers.
 
-    saved = Signal(object)  # list[str]
+    Args:
+        save: saves the edited answers; it closes the sheet, or calls `show_problem`.
+    """
 
-    def __init__(self, theme: Theme, answers: Sequence[str]) -> None:
+    def __init__(self, theme: Theme, answers: Sequence[str], save: Callable[["ReadyAnswersSheet", list[str]], None]) -> None:
         super().__init__(theme, tr("Ready answers"), WIDTH)
+        self._save_answers = save
         self._fields: list[QLineEdit] = []
         self.body.addWidget(Label(theme, tr("A click puts one into your answer. Nothing is sent by it."), "body", "secondary", wrap=True))
         self._lines = column(spacing=8)
@@ -39,29 +41,21 @@ class ReadyAnswersPanel(SheetFrame):
         self.body.addWidget(self._more)
         for answer in answers:
             self._add(answer)
-        self.buttons.addStretch(1)
-        cancel = Button(theme, tr("Cancel"))
-        cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(cancel)
-        self._save = Button(theme, tr("Save"), "primary")
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._save = self.add_button(tr("Save"), self._on_save, "primary")
         self._save.setToolTip("Ctrl+Enter")
-        self._save.clicked.connect(self._on_save)
-        self.buttons.addWidget(self._save)
         add_accept_keys(self, self._on_save)
+        self.set_first_focus(self._fields[0] if self._fields else self._more)
 
     @property
     def answers(self) -> list[str]:
         """The texts of the fields, without empty ones and repetitions."""
         return list(dict.fromkeys(text for field in self._fields if (text := field.text().strip())))
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        first: QWidget = self._fields[0] if self._fields else self._more
-        first.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def show_failure(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why the answers were not saved; what was typed stays."""
+        super().show_problem(problem)
         self._save.setEnabled(True)
-        self.show_problem(problem)
 
     def _add(self, answer: str) -> QLineEdit:
         field = QLineEdit(answer)
@@ -93,7 +87,7 @@ class ReadyAnswersPanel(SheetFrame):
     def _on_save(self) -> None:
         if self._save.isEnabled():
             self._save.setEnabled(False)
-            self.saved.emit(self.answers)
+            self._save_answers(self, self.answers)
 
 
 LONGEST_SHOWN = 40  # characters; the tooltip has all

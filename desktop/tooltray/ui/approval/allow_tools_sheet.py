@@ -3,22 +3,21 @@
 from collections.abc import Sequence
 
 import msgspec
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
+from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.ui.approval.approval_body import DAY_S, HOUR_S
-from tooltray.ui.approval.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.accept_keys import add_accept_keys
-from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, row
 from tooltray.ui.widgets.table import Table
 
@@ -28,39 +27,46 @@ FOREVER, LOCK = "forever", "lock"
 FIRST_CHOICE = str(DAY_S)  # what lasts longer is chosen on purpose
 
 
-class AllowToolsPanel(SheetFrame):
-    """A sheet that grants a permission. `preview_requested` asks what a GrantWish covers, `confirmed` carries out one; `tools_requested`
-    carries a server.
+class NewGrant(msgspec.Struct, frozen=True):
+    """A permission to grant: for one tool, or everything that reads, of a server."""
+
+    server: str
+    kind: str  # "tool" or "reads"
+    tool: str = ""  # of the kind "tool": the server's own name
+    client: str = ""  # as it names itself; empty: for all
+    expires_in_s: float | None = None  # None: until it is revoked
+    until: str = ""  # "lock": until the screen locks
+
+
+class AllowToolsSheet(SheetView):
+    """A sheet that grants a permission.
+
+    Args:
+        servers: those that can be chosen, by name.
+        clients: AI clients that can be chosen: their names in code and for users.
+        read: reads the grants that the page shows.
     """
 
-    tools_requested = Signal(str)
-    preview_requested = Signal(object)  # GrantWish
-    confirmed = Signal(object)  # GrantWish
-
-    def __init__(self, theme: Theme, subjects: GrantSubjects) -> None:
-        super().__init__(theme, tr("Allow tools"), WIDTH)
-        self._theme = theme
-        self._previewed: GrantWish | None = None
+    def __init__(self, context: PageContext, servers: Sequence[str], clients: Sequence[tuple[str, str]], read: Work) -> None:
+        super().__init__(context, tr("Allow tools"), WIDTH)
+        self._previewed: NewGrant | None = None
         self._seen = ""  # the revision of what that covers
-        self._add_choices(subjects)
+        self._read = read
+        self._add_choices(servers, clients)
         self._add_preview()
-        self.buttons.addStretch(1)
-        self._cancel = Button(theme, tr("Cancel"))
-        self._cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._cancel)
-        self._go = Button(theme, tr("Allow"), "primary")
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._go = self.add_button(tr("Allow"), self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
         self._go.setEnabled(False)
-        self._go.clicked.connect(self._on_go)
-        self.buttons.addWidget(self._go)
         add_accept_keys(self, self._on_go)
+        self.set_first_focus(self._server)
 
     @property
-    def wish(self) -> GrantWish:
+    def grant(self) -> NewGrant:
         """The grant in the fields."""
         kind = self._kind.chosen[0]
         until = self._until.chosen
-        return GrantWish(
+        return NewGrant(
             self._server.chosen,
             kind,
             self._tool.chosen if kind == "tool" else "",
@@ -71,22 +77,28 @@ class AllowToolsPanel(SheetFrame):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._server.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._previewed is None and self._server.chosen:
-            self.tools_requested.emit(self._server.chosen)
-            self._look()
+            self._read_server(self._server.chosen)
 
-    def show_tools(self, server: str, tools: Sequence[ToolSnapshot]) -> None:
+    def _read_server(self, server: str) -> None:
+        self.run(self._read_tools(server), show=self._show_failure)
+        self._draw()
+
+    async def _read_tools(self, server: str) -> None:
         """Offers the tools of a server."""
+        tools = await self.hub.tools.get_tools(server)
         if server == self._server.chosen:
             self._tool.set_options([(tool.original_name, tool.original_name) for tool in tools])
-            self._look()
+            self._draw()
 
-    def show_preview(self, wish: GrantWish, tools: Sequence[CoveredTool]) -> None:
-        """Shows what a grant covers, unless the fields have changed since."""
-        if wish != self.wish:
-            return
-        self._previewed, self._seen = wish, tools[0].revision if tools else ""
+    async def _read_preview(self, grant: NewGrant) -> None:
+        """Reads what a grant covers, and shows it unless the fields have changed meanwhile."""
+        tools = await self.hub.approvals.preview_grant(grant.server, grant.kind, grant.tool, grant.client)
+        if grant == self.grant:
+            self._show_preview(grant, tools)
+
+    def _show_preview(self, grant: NewGrant, tools: Sequence[CoveredTool]) -> None:
+        self._previewed, self._seen = grant, tools[0].revision if tools else ""
         self.show_problem(None)
         self._table.set_rows(tools)
         self._table.setFixedHeight(self._table.horizontalHeader().height() + min(len(tools), MOST_ROWS) * ROW_HEIGHT)
@@ -94,27 +106,32 @@ class AllowToolsPanel(SheetFrame):
         self._covers.setText(_covered(len(tools)))
         self._go.setEnabled(bool(tools))
 
-    def show_refusal(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows why it failed; the choices stay."""
-        self.show_problem(problem)
-        self._go.setEnabled(self._previewed == self.wish)
+        super().show_problem(problem)
+        if problem is not None:
+            self._go.setEnabled(self._previewed == self.grant)
 
-    def _add_choices(self, subjects: GrantSubjects) -> None:
+    def _show_failure(self, problem: Problem | None) -> None:
+        """Shows why something could not be read; an earlier read that comes later hides no failure."""
+        if problem is not None:
+            self.show_problem(problem)
+
+    def _add_choices(self, servers: Sequence[str], clients: Sequence[tuple[str, str]]) -> None:
         theme = self._theme
         kinds = [("reads", tr("Everything that reads")), ("tool", tr("One tool"))]
         ends = [
             (str(HOUR_S), tr("In an hour")),
             (FIRST_CHOICE, tr("In a day")),
-            *([(LOCK, tr("When the screen locks"))] if subjects.has_lock else []),
+            *([(LOCK, tr("When the screen locks"))] if self.hub.hears_lock else []),
             (str(7 * DAY_S), tr("In 7 days")),
             (str(30 * DAY_S), tr("In 30 days")),
             (FOREVER, tr("When you revoke it")),
         ]
-        clients = [("", tr("All clients")), *subjects.clients]
-        self._server = Choice(theme, [(name, name) for name in subjects.servers], name=tr("Server"), hint=tr("No servers yet"))
+        self._server = Choice(theme, [(name, name) for name in servers], name=tr("Server"), hint=tr("No servers yet"))
         self._kind = OptionList(theme, kinds, name=tr("What"), chosen=["reads"], may_be_empty=False)
         self._tool = Choice(theme, [], name=tr("Tool"), hint=tr("No tools listed"))
-        self._client = Choice(theme, clients, name=tr("For"))
+        self._client = Choice(theme, [("", tr("All clients")), *clients], name=tr("For"))
         self._until = Choice(theme, ends, name=tr("Ends"))
         self._until.choose(FIRST_CHOICE)
         self._add_line(tr("Server"), self._server)
@@ -126,7 +143,7 @@ class AllowToolsPanel(SheetFrame):
         self._server.chosen_changed.connect(self._on_server_chosen)
         self._kind.changed.connect(self._on_kind_chosen)
         for choice in (self._tool, self._client, self._until):
-            choice.chosen_changed.connect(self._look)
+            choice.chosen_changed.connect(self._draw)
 
     def _add_line(self, name: str, control: QWidget) -> QWidget:
         widget = QWidget()
@@ -155,29 +172,33 @@ class AllowToolsPanel(SheetFrame):
 
     def _on_server_chosen(self, server: str) -> None:
         self._tool.set_options([])
-        self.tools_requested.emit(server)
-        self._look()
+        self._read_server(server)
 
     def _on_kind_chosen(self) -> None:
-        self._tool_line.setVisible(self.wish.kind == "tool")
-        self._look()
+        self._tool_line.setVisible(self.grant.kind == "tool")
+        self._draw()
 
-    def _look(self) -> None:
+    def _draw(self) -> None:
         """Requests a preview of the grant, which cannot be confirmed before that is shown."""
-        wish = self.wish
+        grant = self.grant
         self._go.setEnabled(False)
         self.show_problem(None)
-        if wish.kind == "tool" and not wish.tool:
+        if grant.kind == "tool" and not grant.tool:
             self._box.hide()
             self._covers.setText("")
         else:
-            self.preview_requested.emit(wish)
+            self.run(self._read_preview(grant), show=self._show_failure)
 
     def _on_go(self) -> None:
         if self._go.isEnabled():
             self._go.setEnabled(False)
             self.show_problem(None)
-            self.confirmed.emit(msgspec.structs.replace(self.wish, seen=self._seen))
+            self.run(self._allow(self.grant, self._seen), then=self._read, toast=tr("Allowed"))
+
+    async def _allow(self, grant: NewGrant, seen: str) -> None:
+        add = self.hub.approvals.add_grant
+        await add(grant.server, grant.kind, grant.tool, grant.client, grant.expires_in_s, grant.until, seen)
+        self.close_requested.emit()
 
 
 def _covered(count: int) -> str:

@@ -3,8 +3,8 @@ snapshots."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
@@ -18,79 +18,81 @@ from tooltray.ui.approval.permission_words import (
     has_own_rules,
     mode_name,
 )
+from tooltray.ui.approval.permissions_part import PermissionsPart
 from tooltray.ui.approval.rule_sentences import covered
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.setting_rows import heading, setting_row
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.page_frame import ReadingScroll
+from tooltray.ui.widgets.setting_rows import group, heading, setting_row
+from tooltray.ui.widgets.surface import clear, column
 
-CONTENT_WIDTH, CHOICE_WIDTH, GUARD_WIDTH, GAP = 920, 220, 188, 10
+if TYPE_CHECKING:
+    from tooltray.ui.approval.permissions_page import PermissionsPage
+
+CHOICE_WIDTH, GUARD_WIDTH, GAP = 220, 188, 10
 _GUARDS: Mapping[str, bool | None] = {"": None, "on": True, "off": False}
 
 
-class ClientsSection(PageScroll):
-    """A list of AI clients with their rules. `rules_requested` carries a client, its title, the new rules (None: the servers' rules) and
-    the current ones; `guard_requested` the first two, whether the flow guard is on for it (None: the default), and the current value.
+class ClientsTab(ReadingScroll, PermissionsPart):
+    """A tab with the AI clients and their rules.
 
     Attributes:
         asking: the section with the defaults for all clients.
+        total: the number of AI clients with rules of their own.
     """
 
-    rules_requested = Signal(str, str, object, object)
-    guard_requested = Signal(str, str, object, object)
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, page: "PermissionsPage") -> None:
         super().__init__(tr("AI clients"))
-        self._theme = theme
+        self.page, self.context = page, page.context
+        theme, body = page.context.theme, self.body
+        self._theme, self.total = theme, 0
         self._shown: Sequence[ClientModeSnapshot] | None = None
-        content = QWidget()
-        line = row(content, margins=(24, 20, 24, 32), spacing=0)
-        inner = QWidget()
-        inner.setMaximumWidth(CONTENT_WIDTH)
-        body = column(inner, spacing=10)
-        line.addWidget(inner, 1)
-        line.addStretch(0)
-        self.asking = AskingSection(theme)
+        self.asking = AskingSection(page)
         body.addWidget(self.asking)
         body.addSpacing(GAP)
         text = tr("Replaces the servers' rules. A tool set to ask first still asks every client.")
         body.addLayout(heading(theme, tr("For one AI client"), ElidedLabel(theme, text, "caption", "muted")))
-        box = Surface(theme)
-        self._lines = column(box, margins=(16, 0, 16, 0))
-        body.addWidget(box)
+        self._box = column()
+        body.addLayout(self._box)
         body.addStretch(1)
-        self.setWidget(content)
+
+    async def read(self) -> None:
+        """Reads the rules of all AI clients and of each, and shows them."""
+        await self._read_clients()
+        await self.asking.read()
+
+    async def _read_clients(self) -> None:
+        self.show_clients(await self.hub.views.get_client_modes())
 
     def show_clients(self, modes: Sequence[ClientModeSnapshot]) -> None:
+        self.total = sum(map(has_own_rules, modes))
+        self.page.draw()
         shown = [mode for mode in modes if mode.client and (mode.is_seen or has_own_rules(mode))]
         if shown == self._shown:
             return
         self._shown = shown
-        clear(self._lines)
-        for index, mode in enumerate(shown):
-            if index:
-                self._lines.addWidget(divider())
-            self._add_client(mode)
-        if not shown:
-            label = Label(self._theme, tr("No AI client has connected yet."), "body", "muted", wrap=True)
-            label.setContentsMargins(0, 14, 0, 14)
-            self._lines.addWidget(label)
+        clear(self._box)
+        self._box.addWidget(group(self._theme, *([self._client(mode) for mode in shown] or [self._nothing()])))
 
-    def _add_client(self, mode: ClientModeSnapshot) -> None:
-        title = mode.title or mode.client
-        self._lines.addWidget(setting_row(self._theme, title, _rules(mode), self._guard(mode), self._choice(mode)))
+    def _nothing(self) -> QWidget:
+        label = Label(self._theme, tr("No AI client has connected yet."), "body", "muted", wrap=True)
+        label.setContentsMargins(0, 14, 0, 14)
+        return label
+
+    def _client(self, mode: ClientModeSnapshot) -> QWidget:
+        widget = QWidget()
+        lines = column(widget)
+        lines.addWidget(setting_row(self._theme, _title(mode), _rules(mode), self._guard(mode), self._choice(mode)))
         if mode.call_rules is not None:
             words = "\n".join(map(covered, mode.call_rules)) or tr("No rule on arguments counts for it.")
             label = Label(self._theme, words, "caption", "secondary", wrap=True)
             label.setContentsMargins(0, 0, 0, 12)
-            self._lines.addWidget(label)
+            lines.addWidget(label)
+        return widget
 
     def _guard(self, mode: ClientModeSnapshot) -> Choice:
-        title = mode.title or mode.client
-        choice = Choice(self._theme, guard_choices(), name=tr("Flow guard for {client}", client=title))
+        choice = Choice(self._theme, guard_choices(), name=tr("Flow guard for {client}", client=_title(mode)))
         before = next(word for word, each in _GUARDS.items() if each is mode.flow_guard)
         choice.choose(before)
         choice.setFixedWidth(GUARD_WIDTH)
@@ -99,13 +101,18 @@ class ClientsSection(PageScroll):
 
     def _on_guard(self, mode: ClientModeSnapshot, choice: Choice, before: str, chosen: str) -> None:
         choice.choose(before)  # until it is so
-        self.guard_requested.emit(mode.client, mode.title or mode.client, _GUARDS[chosen], mode.flow_guard)
+        change, toast = self.hub.settings.change_settings, tr("The flow guard for {client} is changed", client=_title(mode))
+
+        def changed(is_on: bool | None) -> Mapping[str, object]:
+            return {"publish": {"clients": {mode.client: {"flowGuard": is_on}}}}
+
+        undo = partial(change, changed(mode.flow_guard))
+        self.run(change(changed(_GUARDS[chosen])), then=self._read_clients, toast=toast, undo=undo)
 
     def _choice(self, mode: ClientModeSnapshot) -> Choice:
         current = client_mode(mode.auto_approve)
         options = [*client_choices(), *([(OWN, mode_name(OWN))] if current == OWN else [])]
-        title = mode.title or mode.client
-        choice = Choice(self._theme, options, name=tr("What runs without asking for {client}", client=title))
+        choice = Choice(self._theme, options, name=tr("What runs without asking for {client}", client=_title(mode)))
         choice.choose(current)
         choice.setFixedWidth(CHOICE_WIDTH)
         choice.chosen_changed.connect(partial(self._on_chosen, mode, choice))
@@ -116,7 +123,14 @@ class ClientsSection(PageScroll):
         choice.choose(before)  # until it is so
         if chosen != OWN:
             rules = list(BASES[chosen]) if chosen else None
-            self.rules_requested.emit(mode.client, mode.title or mode.client, rules, mode.auto_approve)
+            back = None if mode.auto_approve is None else list(mode.auto_approve)
+            change = partial(self.hub.views.set_client_auto_approve, mode.client)
+            toast = tr("What runs without asking for {client} is changed", client=_title(mode))
+            self.run(change(rules), then=self._read_clients, toast=toast, undo=partial(change, back))
+
+
+def _title(mode: ClientModeSnapshot) -> str:
+    return mode.title or mode.client
 
 
 def _rules(mode: ClientModeSnapshot) -> str:

@@ -1,0 +1,238 @@
+"""Shows what waits for the user's approval, one request at a time, and sends the answers to the engine: tool calls, and what commands want
+to allow. Decides nothing."""
+
+from typing import Generic
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, OfferedRule
+from tooltray.foundation.tasks import TaskKeeper
+from tooltray.ui.approval.approval_window import ApprovalWindow
+from tooltray.ui.approval.asking_window import AskingWindow, R
+from tooltray.ui.approval.confirmation_window import ConfirmationWindow
+from tooltray.ui.kit.approval_line import ApprovalLine, disk_diff
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.sheet import GUARD_MS
+
+
+class Prompt(QObject, Generic[R]):
+    """The owner of a window that requests approval. A subclass defines what waits and how it is answered.
+
+    Args:
+        guard_ms: how long the window takes no answer after each change.
+    """
+
+    waiting_changed = Signal(object)  # tuple[R, ...]: all that wait, the oldest first
+
+    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
+        super().__init__()
+        self._theme, self._hub, self._tasks, self._guard_ms = theme, hub, tasks, guard_ms
+        self._window: AskingWindow[R] | None = None
+        self._answering = ""  # the id of a request whose answer is on its way
+        self._fault: Problem | None = None  # why the last answer does not count, until there is another one or it is put away
+        hub.snapshot_changed.connect(self._on_snapshot_changed)
+
+    @property
+    def window(self) -> AskingWindow[R] | None:
+        """The window that is open now, or None."""
+        return self._window
+
+    def go_there(self) -> None:
+        """Gives the window the keyboard if a request waits, since the user came from somewhere else of Tooltray."""
+        if self._window is not None:
+            self._window.go_there()
+
+    def close(self) -> None:
+        """Closes the window; its requests keep waiting."""
+        if self._window is not None:
+            self._window.hide()
+            self._window.deleteLater()
+            self._window = None
+
+    # what a subclass defines
+
+    @property
+    def _waiting(self) -> tuple[R, ...]:
+        raise NotImplementedError
+
+    def _make_window(self) -> AskingWindow[R]:
+        raise NotImplementedError
+
+    async def _send(self, id: str, answer: object) -> None:
+        """Sends an answer to the engine, and drops the request unless it still waits."""
+        raise NotImplementedError
+
+    def _on_snapshot_changed(self) -> None:
+        raise NotImplementedError
+
+    def _next(self) -> R | None:
+        """Returns the request to show."""
+        return next(iter(self._waiting), None)
+
+    # one at a time
+
+    def _on_changed(self) -> None:
+        self.waiting_changed.emit(self._waiting)
+        if not self._answering:
+            self._show()
+
+    def _show(self) -> None:
+        first = self._next()
+        if first is not None:
+            window = self._opened()
+            window.ask(first, len(self._waiting))
+            if self._fault is not None:
+                window.show_problem(self._fault)
+            if not window.isVisible():
+                window.show()
+                QApplication.alert(window)
+        elif self._fault is not None and self._window is not None:
+            self._window.show_ended(self._fault)
+        else:
+            self.close()
+
+    def _opened(self) -> AskingWindow[R]:
+        if self._window is None:
+            self._window = self._make_window()
+            self._window.answered.connect(self._on_answered)
+            self._window.put_away.connect(self._on_put_away)
+        return self._window
+
+    def _on_answered(self, id: str, answer: object) -> None:
+        self._answering, self._fault = id, None
+        if self._window is not None:
+            self._window.set_busy()
+        self._tasks.spawn(self._answer(id, answer), name="answer of the user")
+
+    async def _answer(self, id: str, answer: object) -> None:
+        try:
+            await self._send(id, answer)
+        except TooltrayError as error:
+            self._fault = error.problem  # stands above what waits now, be it this request or the next one, or alone
+        finally:
+            self._answering = ""
+        self._show()
+
+    def _on_put_away(self) -> None:
+        self._fault = None
+        self._show()
+
+
+class ApprovalPrompt(Prompt[ApprovalSnapshot]):
+    """The owner of the approval window."""
+
+    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
+        super().__init__(theme, hub=hub, tasks=tasks, guard_ms=guard_ms)
+        self._line = ApprovalLine(hub, self)
+        self._compared = ""  # the id of the last call that was compared with the file on disk
+        self._is_sought = False  # the person is there: what waits quietly is shown, too, until nothing waits
+        self._is_known = False  # what waited before the engine was listened to
+        self._line.changed.connect(self._on_changed)
+
+    def go_there(self) -> None:
+        self._is_sought = len(self._line) > 0
+        if self._is_sought and not self._answering:
+            self._show()
+        super().go_there()
+
+    def answer(self, id: str, answer: str) -> None:
+        """Sends an answer that was given elsewhere, "once" or "refuse", to the engine; ignores a call that no longer waits."""
+        if id in self._line and not self._answering:
+            self._on_answered(id, answer)
+
+    @property
+    def _waiting(self) -> tuple[ApprovalSnapshot, ...]:
+        return self._line.waiting
+
+    def _make_window(self) -> ApprovalWindow:
+        window = ApprovalWindow(self._theme, guard_ms=self._guard_ms)
+        window.preview_requested.connect(self._on_preview_requested)
+        return window
+
+    async def _send(self, id: str, answer: object) -> None:
+        await self._hub.approvals.answer_approval(id, str(answer))
+        self._line.drop(id)
+
+    def _on_snapshot_changed(self) -> None:
+        is_known = self._hub.snapshot is not None
+        if is_known and not self._is_known:
+            self._tasks.spawn(self._catch_up(), name="approvals that wait")
+        self._is_known = is_known
+
+    async def _catch_up(self) -> None:
+        try:
+            self._line.add(await self._hub.approvals.get_approvals())
+        except TooltrayError:
+            return  # the engine has just left; what waited has ended with it
+
+    def _next(self) -> ApprovalSnapshot | None:
+        """Returns the oldest call that is not quiet, or the oldest of all once the user has come to answer."""
+        return next((each for each in self._waiting if self._is_sought or not each.is_quiet), None)
+
+    def _on_changed(self) -> None:
+        self._is_sought = self._is_sought and len(self._line) > 0
+        super()._on_changed()
+
+    def _show(self) -> None:
+        super()._show()
+        first = self._next()
+        if first is not None and first.diff and first.id != self._compared:
+            self._compared = first.id
+            self._tasks.spawn(self._compare(first), name="what a call would change on disk")
+
+    async def _compare(self, request: ApprovalSnapshot) -> None:
+        self._line.set_diff(request.id, await disk_diff(self._hub, request))
+
+    def _on_answered(self, id: str, answer: object) -> None:
+        self._is_sought = True
+        super()._on_answered(id, answer)
+
+    def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
+        self._tasks.spawn(self._preview(server, rule), name="what a rule would have covered")
+
+    async def _preview(self, server: str, rule: OfferedRule) -> None:
+        try:
+            preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
+        except TooltrayError:
+            return  # the server has just gone, and the call with it
+        if isinstance(self._window, ApprovalWindow):
+            self._window.show_preview(rule, preview)
+
+
+class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
+    """The owner of the window for what commands want to allow."""
+
+    def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
+        super().__init__(theme, hub=hub, tasks=tasks, guard_ms=guard_ms)
+        self._requests: dict[str, ConfirmationSnapshot] = {}
+        hub.confirmation_asked.connect(self._on_asked)
+        hub.confirmation_ended.connect(self._drop)
+
+    @property
+    def _waiting(self) -> tuple[ConfirmationSnapshot, ...]:
+        return tuple(self._requests.values())
+
+    def _make_window(self) -> ConfirmationWindow:
+        return ConfirmationWindow(self._theme, guard_ms=self._guard_ms)
+
+    async def _send(self, id: str, answer: object) -> None:
+        try:
+            await self._hub.confirmations.answer_confirmation(id, bool(answer))
+        finally:
+            self._drop(id)  # also after a failure: it has ended
+
+    def _on_asked(self, request: ConfirmationSnapshot) -> None:
+        self._requests[request.id] = request  # one that is known keeps its place
+        self._on_changed()
+
+    def _drop(self, id: str) -> None:
+        if self._requests.pop(id, None) is not None:
+            self._on_changed()
+
+    def _on_snapshot_changed(self) -> None:
+        if self._hub.snapshot is None and self._requests:  # the engine is gone, and the commands with it
+            self._requests.clear()
+            self._on_changed()
