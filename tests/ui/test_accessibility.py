@@ -289,7 +289,7 @@ async def test_the_settings_of_a_server_and_their_sheets_have_names(theme: Theme
         await until(lambda: desk.page.server_list.cards)
         view = desk.open_server("a", "settings").view("settings")
         await until(lambda: view.form.entry)
-        view.tester.ended.emit(ServerTest("a", False, problem=Problem("no"), output=("x",)))
+        view.test_panel.show_result(ServerTest("a", False, problem=Problem("no"), output=("x",)))
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         for wish in (lambda: desk.wishes.duplicate_requested.emit("a"), lambda: desk.wishes.secret_requested.emit("a", "a/A_TOKEN")):

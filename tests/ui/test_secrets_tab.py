@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QWidget
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -15,7 +16,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.settings.secret_entry import SecretEntry
-from tooltray.ui.settings.secret_sheets import SecretPanel
+from tooltray.ui.settings.secret_sheets import SecretDetailsSheet
 from tooltray.ui.settings.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
@@ -75,7 +76,7 @@ async def test_what_is_kept_elsewhere_says_where_and_what_to_do_and_takes_no_val
         assert cells(table) == ["keyring:a/b", "the keyring", "git", "Not available", "Details…"]
         assert cells(table, 1) == ["pass:a", "the keyring", "git", "", "Details…"]
         table.pressed.emit(secret)
-        sheet = desk.window.findChildren(SecretPanel)[-1]
+        sheet = desk.window.findChildren(SecretDetailsSheet)[-1]
         assert "fetched from the keyring each time a server starts" in drawn(sheet)
         assert "Install it" in drawn(sheet)
         assert sheet.findChildren(QLineEdit) == []
@@ -136,6 +137,7 @@ async def test_a_command_is_added_under_a_free_name_and_removed_with_undo(theme:
         assert toast(desk).text == "bws is removed"
         button(toast(desk), "Undo").click()
         await until(lambda: fake.settings["secretCommands"].get("bws") == ["bws", "get"])
+        await until(lambda: table.model().rowCount() == 2)
 
 
 async def test_what_is_stored_is_replaced_and_its_value_never_shown(theme: Theme) -> None:
@@ -222,6 +224,29 @@ async def test_a_keyring_that_asks_holds_nothing_up_and_what_was_typed_stays_if_
         del fake.set_secret  # type: ignore[method-assign]
 
 
+async def test_a_keyring_that_refuses_after_the_sheet_was_closed_is_said_above_the_pages(theme: Theme) -> None:
+    fake = engine("KEY")
+    asked = asyncio.get_running_loop().create_future()
+
+    async def hang(name: str, value: str) -> None:
+        await asked
+
+    fake.set_secret = hang  # type: ignore[assignment, method-assign]
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        tab.open_secret(SecretSnapshot("git/KEY", False, ("git",)))
+        entry = desk.window.sheet.panel.findChild(SecretEntry)
+        field(entry, "Value of git/KEY").setText("dummy")
+        control(entry, "Store").click()
+        desk.window.sheet.dismiss()
+        desk.window.open_page("servers")
+        await until(lambda: not isValid(entry))
+        fake.stored_secrets = StoredSecrets("keyring", problem=LOCKED)
+        asked.set_exception(TooltrayError(LOCKED.title, LOCKED.message, LOCKED.hint))
+        await until(lambda: "The keyring is locked" in words(desk.window))
+        del fake.set_secret  # type: ignore[method-assign]
+
+
 async def test_an_entry_that_cannot_store_offers_another_place_and_stores_there(theme: Theme) -> None:
     fake = engine("KEY")
     fake.failures["set_secret"] = TooltrayError(LOCKED.title, LOCKED.message, LOCKED.hint)
@@ -233,6 +258,12 @@ async def test_an_entry_that_cannot_store_offers_another_place_and_stores_there(
         field(entry, "Value of git/KEY").setText("dummy")
         control(entry, "Store").click()
         await until(lambda: "The keyring is locked" in drawn(entry))
+        assert field(entry, "Value of git/KEY").text() == "dummy"
+        fake.failures["set_secret_backend"] = TooltrayError("The place cannot be changed")
+        control(entry, "Only in memory…").click()
+        await until(lambda: control(entry, "Only in memory").isVisible())
+        control(entry, "Only in memory").click()
+        await until(lambda: "The place cannot be changed" in drawn(entry))
         assert field(entry, "Value of git/KEY").text() == "dummy"
         fake.failures.clear()
         control(entry, "Only in memory…").click()

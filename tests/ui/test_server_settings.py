@@ -10,12 +10,13 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control
 
-from tooltray.foundation.errors import SECRET_MISSING, Problem, SecretsUnreachable
+from tooltray.foundation.errors import SECRET_MISSING, Conflict, Problem, SecretsUnreachable, TooltrayError
 from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
@@ -27,6 +28,7 @@ from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.toast import Toast
 
 ENTRY: dict[str, Any] = {"command": "npx", "args": ["-y", "x"], "env": {"A_TOKEN": "${secret:a/A_TOKEN}"}, "x-note": 1}
 WORKED = ServerTest("a", True, 1.84, (ToolSize("read", 100), ToolSize("write", 3446)), 3546)
@@ -144,6 +146,16 @@ async def test_discard_shows_the_entry_of_the_file_again_and_can_be_undone(theme
         assert view.form.entry == {**ENTRY, "label": "work"}
 
 
+async def test_undo_of_a_discard_is_offered_only_while_the_pane_is_open(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Discard").click()
+        assert desk.window.findChildren(Toast)
+        desk.page.open_server("b")
+        await until(lambda: not isValid(view))
+        await until(lambda: not desk.window.findChildren(Toast))
+
+
 async def test_a_switch_is_painted_as_its_entry_has_it(theme: Theme) -> None:
     async with opened(theme) as (_, view):
         switch = cast(Switch, view.form.field("deferredStartup").control)
@@ -237,6 +249,19 @@ async def test_ctrl_enter_saves_connects_and_shows_the_tools(theme: Theme) -> No
         await until(lambda: desk.page.details and desk.page.details.tab == "tools")
 
 
+async def test_ctrl_enter_connects_also_if_the_pane_is_closed_meanwhile(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        view.json.code.setFocus()
+        QTest.keyClick(view.json.code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        desk.page.open_server("b")
+        await until(lambda: not isValid(view))
+        await desk.asked("restart_server", "a")
+        await until(lambda: not len(desk.tasks))
+        assert desk.page.details
+        assert (desk.page.details.server.name, desk.page.details.tab) == ("b", "settings")
+
+
 async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
         typed(view, {**ENTRY, "label": "mine"})
@@ -251,6 +276,41 @@ async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: The
         assert not view.is_edited
 
 
+@pytest.mark.parametrize(
+    ("verb", "error", "said"),
+    [
+        ("preview_server_update", TooltrayError("The file cannot be read"), "The file cannot be read"),
+        ("update_mcp_server", Conflict("it was written meanwhile"), "This entry was changed meanwhile"),
+    ],
+)
+async def test_why_it_was_not_saved_is_shown_and_what_was_typed_stays(theme: Theme, verb: str, error: TooltrayError, said: str) -> None:
+    async with opened(theme) as (desk, view):
+        desk.engine.failures[verb] = error
+        typed(view, {**ENTRY, "label": "mine"})
+        control(view, "Save").click()
+        assert not view.can_save
+        await until(lambda: said in words(view) and view.can_save)
+        assert json.loads(view.json.text) == {**ENTRY, "label": "mine"}
+
+
+async def test_what_is_typed_while_the_entry_is_read_again_stays(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "mine"})
+        control(view, "Discard").click()
+        typed(view, {**ENTRY, "label": "other"})
+        await until(lambda: not len(desk.tasks))
+        assert view.form.entry == {**ENTRY, "label": "other"}
+
+
+async def test_ctrl_enter_restarts_what_is_saved_already(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        view.json.code.setFocus()
+        QTest.keyClick(view.json.code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("restart_server", "a")
+        assert desk.page.details
+        assert desk.page.details.tab == "tools"
+
+
 async def test_one_that_nobody_edits_follows_what_others_write(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
         desk.engine.change_entry("a", {"command": "theirs"})
@@ -262,6 +322,11 @@ async def test_a_server_removed_under_the_form_leaves_what_was_typed_and_can_be_
         typed(view, {**ENTRY, "label": "mine"})
         await desk.servers.api.remove_mcp_server("a")
         await until(lambda: "a was removed meanwhile" in words(view))
+        desk.engine.failures["add_mcp_server"] = SecretsUnreachable("the keyring is locked")
+        await press(view, "Add it again")
+        await until(lambda: "The keyring is locked" in words(view))
+        desk.engine.failures.clear()
+        view.set_gone()
         await press(view, "Add it again")
         await until(lambda: desk.engine.entries.get("a") == {**ENTRY, "label": "mine"})
 
@@ -288,6 +353,18 @@ async def test_a_file_of_a_project_is_written_only_after_its_diff_was_seen(theme
         assert desk.engine.entries["a"] == ENTRY
         control(sheet, "Save").click()
         await until(lambda: desk.engine.entries["a"] == {**ENTRY, "label": "work"})
+
+
+async def test_the_sheet_with_the_diff_saves_nothing_once_the_pane_is_closed(theme: Theme) -> None:
+    async with opened(theme, origin="project", file="/srv/shop/.mcp.json", project="/srv/shop") as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Save").click()
+        await until(lambda: desk.window.sheet is not None)
+        desk.page.open_server("b")
+        await until(lambda: not isValid(view))
+        control(desk.window.sheet.panel, "Save").click()  # type: ignore[union-attr]
+        await until(lambda: desk.window.sheet is None and not len(desk.tasks))
+        assert desk.engine.entries["a"] == ENTRY
 
 
 async def test_a_served_file_says_that_it_is_not_written(theme: Theme) -> None:
@@ -320,6 +397,15 @@ async def test_a_test_that_hangs_shows_what_the_server_writes_and_is_stopped(the
         assert not view.test_panel.isVisible()
 
 
+async def test_a_test_ends_when_nobody_sees_it_any_more(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        control(view, "Test").click()
+        await until(lambda: desk.engine.running_tests)
+        desk.open_server("a", "overview")
+        await until(lambda: not desk.engine.running_tests)
+        assert view.test_panel.isHidden()
+
+
 async def test_a_test_that_failed_says_why_and_its_remedy_is_put_into_the_form(theme: Theme) -> None:
     step = NextStep("use_absolute_path", "Use /opt/npx", "/opt/npx")
     async with opened(theme) as (desk, view):
@@ -328,7 +414,7 @@ async def test_a_test_that_failed_says_why_and_its_remedy_is_put_into_the_form(t
         await until(lambda: "Command 'npx' not found" in view.test_panel.words)
         control(view, "Use /opt/npx").click()
         assert view.form.entry["command"] == "/opt/npx"
-        await until(lambda: not view.tester.is_running)
+        await until(lambda: not view.test_panel.is_running)
 
 
 async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: Theme) -> None:

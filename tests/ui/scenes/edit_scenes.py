@@ -8,9 +8,11 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
+from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
+from tooltray.ui.i18n import tr
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.theme import Theme
 
@@ -96,15 +98,15 @@ async def edit_broken(theme: Theme) -> Shot:
 
 async def edit_tested(theme: Theme) -> Shot:
     result, view = await edited(theme)
-    view.tester.began.emit()
-    view.tester.ended.emit(WORKED)
+    view.test_panel.begin()
+    view.test_panel.show_result(WORKED)
     return Shot(result)
 
 
 async def edit_failed(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result, view = await edited(theme)
-    view.tester.began.emit()
-    view.tester.ended.emit(FAILED)
+    view.test_panel.begin()
+    view.test_panel.show_result(FAILED)
     return Shot(result, size=size)
 
 
@@ -116,7 +118,7 @@ async def edit_changed_meanwhile(theme: Theme) -> Shot:
     result, view = await edited(theme)
     view.json.set_text(json.dumps({**GITHUB, "label": "mine"}, indent=2))
     view._read_text()
-    view.commands.changed_meanwhile.emit()
+    view._say_changed()
     return Shot(result)
 
 
@@ -126,7 +128,7 @@ async def edit_save_sheet(theme: Theme) -> Shot:
         json.dumps({**GITHUB, "label": "private", "env": {**GITHUB["env"], "GITHUB_API_KEY": "ghp_another0123456789abcdef"}}, indent=2)
     )
     view._read_text()
-    view._on_changes()
+    control(view, tr("What changes")).click()
     await until(lambda: result.window.sheet)
     return Shot(result)
 

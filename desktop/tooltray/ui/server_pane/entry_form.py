@@ -2,6 +2,7 @@
 the user edits, and leaves everything else in it unchanged."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -39,7 +40,7 @@ class EntryForm(QWidget):
         for group in GROUPS:
             layout.addWidget(self._group(group))
         for each in self._rows:
-            each.changed.connect(self._on_changed)
+            each.changed.connect(partial(self._on_changed, each))
 
     @property
     def rows(self) -> Sequence[EntryFieldRow]:
@@ -122,12 +123,14 @@ class EntryForm(QWidget):
     def _draw(self) -> None:
         for each in self._rows:
             each.set_entry(self._entry)
+        self._draw_groups()
+
+    def _draw_groups(self) -> None:
+        """Hides groups without a field."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
 
-    def _on_changed(self) -> None:
-        line = self.sender()
-        assert isinstance(line, EntryFieldRow)
+    def _on_changed(self, line: EntryFieldRow) -> None:
         if line.fault:
             self.changed.emit()
             return
@@ -135,8 +138,7 @@ class EntryForm(QWidget):
         for each in self._rows:  # what a field means may have changed with another one
             if each is not line:
                 each.set_entry(self._entry)
-        for widget, rows in self._groups:
-            widget.setVisible(any(not each.isHidden() for each in rows))
+        self._draw_groups()
         self.changed.emit()
 
 

@@ -1,6 +1,7 @@
 """The JSON of a server's entry, with its secrets covered and lines with errors marked."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QTextCursor, QTextFormat
@@ -71,8 +72,8 @@ class EntryJson(QWidget):
             place = ".".join(str(step) for step in slip.path)
             text = f"{place}: {words}" if place else words
             button = Button(self._theme, tr("Line {line}: {what}", line=slip.line, what=text) if slip.line else text, "danger", small=True)
-            button.setProperty("line", slip.line)
-            button.clicked.connect(self._on_slip)
+            if slip.line:
+                button.clicked.connect(partial(self.go_to, slip.line))
             self._slips.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
 
     def go_to(self, line: int) -> None:
@@ -86,10 +87,6 @@ class EntryJson(QWidget):
     @property
     def marked_lines(self) -> Sequence[int]:
         return tuple(self._marked)
-
-    def _on_slip(self) -> None:
-        if line := int(self.sender().property("line")):
-            self.go_to(line)
 
     def _on_changed(self) -> None:
         if not self._is_ours:

@@ -1,20 +1,17 @@
 """What was refused to a confined server since it started, each with a button that allows it. Hidden while nothing was refused."""
 
 from datetime import datetime
+from functools import partial
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, RefusedThing
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.confinement_words import refused_details, refused_title
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.problem_words import in_a_row, sentences, title
-from tooltray.ui.server_pane.confinement_commands import ConfinementCommands
+from tooltray.ui.problem_words import in_a_row
 from tooltray.ui.server_pane.confinement_section import ConfinementSection
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
@@ -22,21 +19,15 @@ from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 class RefusedSection(ConfinementSection):
     def __init__(self, context: PageContext, name: str) -> None:
-        super().__init__()
-        self._context, self._theme, self._name = context, context.theme, name
+        super().__init__(context, name)
         self._now = ConfinementSnapshot()
-        self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, parent=None, server=name)
-        self._commands.failed.connect(self._on_failed)
-        self._commands.changed.connect(self._on_changed)
-        body = column(self, spacing=10)
-        body.addWidget(Label(self._theme, tr("Refused"), "heading"))
+        self.body.addWidget(Label(self._theme, tr("Refused"), "heading"))
         self._about = Label(self._theme, "", "caption", "muted", wrap=True)
-        body.addWidget(self._about)
-        self._notes = column(spacing=8)
-        body.addLayout(self._notes)
+        self.body.addWidget(self._about)
+        self.body.addLayout(self.notes)
         box = Surface(self._theme)
         self._lines = column(box, margins=(12, 8, 10, 8), spacing=6)
-        body.addWidget(box)
+        self.body.addWidget(box)
         self.hide()
 
     def set_server(self, server: ServerSnapshot) -> None:
@@ -68,14 +59,11 @@ class RefusedSection(ConfinementSection):
         if thing.name:
             allow = Button(theme, tr("Allow for this server"), small=True)
             allow.setAccessibleName(tr("Allow {thing} for {server}", thing=thing.name, server=self._name))
-            allow.clicked.connect(lambda: self._commands.allow(thing, self._now))
+            allow.clicked.connect(lambda: self._on_allow(thing))
             line.addWidget(allow)
         return widget
 
-    def _on_failed(self, problem: Problem | None) -> None:
-        clear(self._notes)
-        if problem is not None:
-            self._notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
-
-    def _on_changed(self, text: str, take_back: Work) -> None:
-        self._context.offer_undo(text, take_back)
+    def _on_allow(self, thing: RefusedThing) -> None:
+        toast = tr("{server} is allowed {thing} now", server=self._name, thing=thing.name)
+        allowed = self.hub.confinement.allow_refused(self._name, "host" if thing.kind == "host" else "path", thing.name)
+        self.run(allowed, toast=toast, undo=partial(self.confine, self._now))

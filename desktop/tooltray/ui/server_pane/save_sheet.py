@@ -1,8 +1,7 @@
 """The sheet with the changes of saving a server's entry: in which file, line by line; the user sees it before a project's file is
 written."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from collections.abc import Callable
 
 from tooltray.foundation.snapshots.entries import ServerUpdatePreview
 from tooltray.ui.i18n import tr
@@ -10,7 +9,6 @@ from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.sheet import SheetFrame
@@ -20,11 +18,13 @@ DIFF_WIDTH = WIDTH - 48
 
 
 class SaveSheet(SheetFrame):
-    """A sheet with the changes to save. `save_requested`: the user has seen and approved them."""
+    """A sheet with the changes to save.
 
-    save_requested = Signal()
+    Args:
+        save: saves them; called after the user has seen and approved them.
+    """
 
-    def __init__(self, theme: Theme, name: str, preview: ServerUpdatePreview) -> None:
+    def __init__(self, theme: Theme, name: str, preview: ServerUpdatePreview, save: Callable[[], None]) -> None:
         super().__init__(theme, tr("Changes to {name}", name=name), WIDTH)
         self.body.addWidget(Label(theme, tr("Saved in"), "caption", "muted"))
         self.body.addWidget(CodeLabel(theme, visible_path(preview.file), "secondary"))
@@ -36,19 +36,12 @@ class SaveSheet(SheetFrame):
             self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         else:
             self.body.addWidget(Label(theme, tr("Nothing changes in the file."), "body", "secondary"))
-        self.buttons.addStretch(1)
-        cancel = Button(theme, tr("Close"))
-        cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(cancel)
-        self._save = Button(theme, tr("Save"), "primary")
-        self._save.setEnabled(preview.problem is None and not preview.slips)
-        self._save.clicked.connect(self._on_save)
-        self.buttons.addWidget(self._save)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._save.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._save = save
+        self.add_button(tr("Close"), self.close_requested.emit)
+        button = self.add_button(tr("Save"), self._on_save, "primary")
+        button.setEnabled(preview.problem is None and not preview.slips)
+        self.set_first_focus(button)
 
     def _on_save(self) -> None:
         self.close_requested.emit()
-        self.save_requested.emit()
+        self._save()

@@ -25,17 +25,15 @@ LooksSecret = Callable[[str, str], bool]
 
 
 class PairRow(QWidget):
-    """A line with a name and a value. `changed`: the user edited it. `removed`: it should be removed. `keyring_requested`: its value should
-    be stored in the keyring.
+    """A line with a name and a value.
+
+    Args:
+        pairs: the lines to which it belongs.
     """
 
-    changed = Signal()
-    removed = Signal()
-    keyring_requested = Signal()
-
-    def __init__(self, theme: Theme, name: str, value: str, looks_secret: LooksSecret) -> None:
+    def __init__(self, theme: Theme, pairs: "SecretPairs", name: str, value: str, looks_secret: LooksSecret) -> None:
         super().__init__()
-        self._theme, self._looks_secret = theme, looks_secret
+        self._theme, self._pairs, self._looks_secret = theme, pairs, looks_secret
         self._given = value  # as it stands in the entry
         self._is_typed = False  # a person typed the value here
         self._is_replacing = False  # a person types another value of what the keyring has
@@ -63,7 +61,7 @@ class PairRow(QWidget):
         self._keep.setSizePolicy(policy)
         line.addWidget(self._keep)
         self._remove = IconButton(theme, "x", "", small=True)
-        self._remove.clicked.connect(self.removed)
+        self._remove.clicked.connect(lambda: self._pairs.remove(self))
         line.addWidget(self._remove)
         below = row(spacing=8)
         self._note = Label(theme, "", "caption", "muted", wrap=True)
@@ -147,7 +145,7 @@ class PairRow(QWidget):
         self._given = f"{text.removesuffix(self._fresh)}${{secret:{secret}}}"
         self._stored, self._is_moved, self._is_plain = None, False, False
         self._draw()
-        self.changed.emit()
+        self._pairs.on_changed()
 
     def show_fault(self, fault: str) -> None:
         """Shows below the line what is wrong; empty: nothing."""
@@ -207,14 +205,14 @@ class PairRow(QWidget):
 
     def _on_name(self) -> None:
         self._draw()
-        self.changed.emit()
+        self._pairs.on_changed()
 
     def _on_typed(self) -> None:
         self._is_typed = True
         if not self.is_kept:
             self._given = self._value.text()
         self._draw()
-        self.changed.emit()
+        self._pairs.on_changed()
 
     def _on_show(self) -> None:
         self._show.setText(tr("Hide") if self._show.text() == tr("Show") else tr("Show"))
@@ -227,17 +225,17 @@ class PairRow(QWidget):
             self._value.clear()
             self._draw()
             self._value.setFocus(Qt.FocusReason.OtherFocusReason)
-            self.changed.emit()
+            self._pairs.on_changed()
         else:
-            self.keyring_requested.emit()
+            self._pairs.move_to_keyring(self)
 
     def _on_choice(self) -> None:
         if self._is_moved or self._is_plain:
             self._is_plain, self._is_moved = self._is_moved, False
             self._draw()
-            self.changed.emit()
+            self._pairs.on_changed()
         else:
-            self.keyring_requested.emit()
+            self._pairs.move_to_keyring(self)
 
 
 class SecretPairs(QWidget):
@@ -321,11 +319,25 @@ class SecretPairs(QWidget):
         for each in self._rows:
             each.set_stored(names)
 
+    def on_changed(self) -> None:
+        """Shows which names are there twice; called after the user edited a line."""
+        names = [each.name for each in self._rows]
+        for each in self._rows:
+            each.show_fault(tr("This name is there twice.") if each.name and names.count(each.name) > 1 else "")
+        self.changed.emit()
+
+    def remove(self, line: PairRow) -> None:
+        """Removes a line on the user's request."""
+        self._drop(line)
+        self.on_changed()
+
+    def move_to_keyring(self, line: PairRow) -> None:
+        """Marks a line's value for the keyring, under a free name."""
+        taken = {*(self._stored or ()), *self.secrets}
+        line.keep_as(next(name for name in self._names(line.name) if name not in taken))
+
     def _append(self, name: str, value: str) -> PairRow:
-        line = PairRow(self._theme, name, value, self._looks_secret)
-        line.changed.connect(self._on_changed)
-        line.removed.connect(self._on_removed)
-        line.keyring_requested.connect(self._on_keyring)
+        line = PairRow(self._theme, self, name, value, self._looks_secret)
         self._rows.append(line)
         self._lines.addWidget(line)
         line.set_stored(self._stored)
@@ -339,24 +351,6 @@ class SecretPairs(QWidget):
 
     def _on_add(self) -> None:
         self._append("", "").focus()
-
-    def _on_removed(self) -> None:
-        line = self.sender()
-        assert isinstance(line, PairRow)
-        self._drop(line)
-        self._on_changed()
-
-    def _on_changed(self) -> None:
-        names = [each.name for each in self._rows]
-        for each in self._rows:
-            each.show_fault(tr("This name is there twice.") if each.name and names.count(each.name) > 1 else "")
-        self.changed.emit()
-
-    def _on_keyring(self) -> None:
-        line = self.sender()
-        assert isinstance(line, PairRow)
-        taken = {*(self._stored or ()), *self.secrets}
-        line.keep_as(next(name for name in self._names(line.name) if name not in taken))
 
     def _names(self, key: str) -> Iterator[str]:
         plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key) or 'SECRET'}"

@@ -1,15 +1,22 @@
 """The tab with an opened server's confinement: its sections below each other."""
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.server_pane.sections import SECTIONS
+from tooltray.ui.server_pane.choice_section import ChoiceSection
+from tooltray.ui.server_pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.refused_section import RefusedSection
 from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.watch_section import WatchSection
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column
+
+SECTIONS: tuple[Callable[[PageContext, str], ConfinementSection], ...] = (RefusedSection, ChoiceSection, WatchSection)
 
 
 class ServerConfinement(ServerView):

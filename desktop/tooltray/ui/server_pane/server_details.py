@@ -138,10 +138,10 @@ class ServerDetails(QFrame):
         line.addWidget(self._badge)
         line.addSpacing(8)
         self._menu_button = IconButton(self._theme, "more", tr("More for {name}", name=self._server.name), small=True)
-        self._menu_button.clicked.connect(self._on_menu)
+        self._menu_button.clicked.connect(lambda: self._actions.open_menu(self._menu_button))
         line.addWidget(self._menu_button)
         self._widen = IconButton(self._theme, "widen", tr("Use the whole page"), small=True)
-        self._widen.clicked.connect(self._on_widen)
+        self._widen.clicked.connect(lambda: self.wide_requested.emit(not self._is_wide))
         line.addWidget(self._widen)
         close = IconButton(self._theme, "x", tr("Close details"), small=True)
         close.clicked.connect(self.close_requested)
@@ -169,12 +169,6 @@ class ServerDetails(QFrame):
             view.set_refusal(self._refusal)
         if self._tools is not None:
             view.set_tools(self._tools)
-
-    def _on_widen(self) -> None:
-        self.wide_requested.emit(not self._is_wide)
-
-    def _on_menu(self) -> None:
-        self._actions.open_menu(self._menu_button)
 
 
 TEXT_INSET = 11  # of a tab: its word keeps to the pane's margin

@@ -94,31 +94,29 @@ class ServerOverview(ServerView):
         self._draw()
 
     def _buttons(self) -> QHBoxLayout:
+        theme, name, actions = self._theme, self._server.name, self._actions
+        self._log = Button(theme, tr("Show log"), icon="log")
+        self._why = Button(theme, tr("Why?"))
+        self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
+        self._edit = Button(theme, tr("Edit"), icon="edit")
+        self._edit.setAccessibleName(tr("Edit {name}", name=name))
+        self._anyway = IconButton(theme, "play", tr("Start {name} anyway", name=name))
+        self._again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name))
+        self._copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name))
+        self._button = Button(theme, "")
         line = row(margins=(MARGIN, 12, MARGIN, 16))
-        self._log = Button(self._theme, tr("Show log"), icon="log")
-        self._log.clicked.connect(self._actions.show_log)
-        line.addWidget(self._log)
-        self._why = Button(self._theme, tr("Why?"))
-        self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
-        self._why.clicked.connect(self._actions.show_why)
-        line.addWidget(self._why)
-        self._edit = Button(self._theme, tr("Edit"), icon="edit")
-        self._edit.setAccessibleName(tr("Edit {name}", name=self._server.name))
-        self._edit.clicked.connect(self._actions.edit)
-        line.addWidget(self._edit)
-        line.addStretch(1)
-        self._anyway = IconButton(self._theme, "play", tr("Start {name} anyway", name=self._server.name))
-        self._anyway.clicked.connect(self._actions.start_anyway)
-        line.addWidget(self._anyway)
-        self._again = IconButton(self._theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name))
-        self._again.clicked.connect(self._actions.sign_in)
-        line.addWidget(self._again)
-        self._copy = IconButton(self._theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name))
-        self._copy.clicked.connect(self._actions.copy_sign_in_address)
-        line.addWidget(self._copy)
-        self._button = Button(self._theme, "")
-        self._button.clicked.connect(self._on_button)
-        line.addWidget(self._button)
+        for button, slot in (
+            (self._log, actions.show_log),
+            (self._why, actions.show_why),
+            (self._edit, actions.edit),
+            (self._anyway, actions.start_anyway),
+            (self._again, actions.sign_in),
+            (self._copy, actions.copy_sign_in_address),
+            (self._button, self._on_button),
+        ):
+            button.clicked.connect(slot)
+            line.addWidget(button)
+        line.insertStretch(3, 1)  # behind Edit
         return line
 
     def _draw(self) -> None:

@@ -4,26 +4,28 @@ Save; changes made elsewhere meanwhile are shown, and never overwritten."""
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Conflict, Problem, SecretsUnreachable, TooltrayError
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.entries import EntryError, NextStep, ServerTest, ServerUpdatePreview
-from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.entries import EntryError, NextStep
+from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp
+from tooltray.ui.kit.view import View
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.server_pane.entry_commands import EntryCommands
 from tooltray.ui.server_pane.entry_form import EntryForm, same_entry
 from tooltray.ui.server_pane.entry_json import EntryJson
 from tooltray.ui.server_pane.entry_values import Entry, with_values
 from tooltray.ui.server_pane.save_sheet import SaveSheet
-from tooltray.ui.server_pane.server_tester import ServerTester
 from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.server_pane.typed_secrets import TypedSecrets
@@ -44,32 +46,31 @@ FORM, JSON = 0, 1
 PLACEHOLDER = "${secret:"  # what stands before the name of a secret
 
 
-class ServerSettings(ServerView):
+class ServerSettings(ServerView, View):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__()
-        self._context, self._name, theme = context, name, context.theme
-        self._theme = theme
+        self.context, self._name = context, name
+        theme = self._theme = context.theme
         self._server: ServerSnapshot | None = None
         self._base: Entry | None = None  # as it stands in its file, as far as is known here
-        self._saving: Entry = {}  # what is being saved
         self._revision = ""
         self._slips: tuple[EntryError, ...] = ()
         self._is_json = True  # what stands there is a JSON object
-        self._is_saving = self._is_gone = self._shows_preview = False
+        self._is_saving = self._is_gone = False
         self._wanted_secret = ""
-        self.commands = EntryCommands(name, hub=context.hub, servers=context.servers, tasks=context.tasks, parent=None)
-        self.tester = ServerTester(context.hub, context.tasks, self)
+        self._read, self._read_names = self.reading(self._read_entry), self.reading(self._read_secret_names)
         find = plain_secrets(context.local.find_secrets)
         self._form = EntryForm(
             theme, name, looks_secret=lambda key, value: bool(find(json.dumps({key: value}))), choose_folder=context.choose_folder
         )
         self._form.setEnabled(False)  # what is typed before the entry is there would be lost
         self._form.changed.connect(self._on_form)
-        self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets)
-        self._typed.changed.connect(self._on_form)
+        self._typed = TypedSecrets(theme, name, self._form, context.local.move_secrets, self._on_form)
         self._json = EntryJson(theme, find)
         self._json.edited.connect(self._on_text)
-        self._panel = TestPanel(theme)
+        self._panel = TestPanel(context)
+        self._panel.cancelled.connect(lambda: self._test.setFocus(Qt.FocusReason.OtherFocusReason))
+        self._panel.step_requested.connect(self._on_step)
         self._check = QTimer(self, singleShot=True, interval=CHECKED_AFTER_MS)
         self._check.timeout.connect(self._read_text)
         outer = column(self)
@@ -90,9 +91,11 @@ class ServerSettings(ServerView):
         outer.addLayout(below)
         outer.addWidget(divider())
         outer.addLayout(self._foot())
-        self._connect()
+        for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
+            shortcut = QShortcut(QKeySequence(keys), self, act)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._arrange()
-        self.commands.read()
+        self._read()
 
     @property
     def form(self) -> EntryForm:
@@ -134,7 +137,7 @@ class ServerSettings(ServerView):
             if self.is_edited:
                 self._say_changed()
             else:
-                self.commands.read()
+                self._read()
 
     def set_gone(self) -> None:
         self._is_gone = True
@@ -159,8 +162,7 @@ class ServerSettings(ServerView):
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        if self.tester.is_running:  # nobody waits for it any more
-            self.tester.cancel()
+        if self._panel.is_running:  # nobody waits for it any more
             self._panel.end()
 
     # building
@@ -195,7 +197,7 @@ class ServerSettings(ServerView):
         self._where = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         line.addWidget(self._where, 1)
         self._changes = Button(self._theme, tr("What changes"), "link", small=True)
-        self._changes.clicked.connect(self._on_changes)
+        self._changes.clicked.connect(lambda: self.run(self._preview(connects=False)))
         line.addWidget(self._changes)
         self._discard = Button(self._theme, tr("Discard"))
         self._discard.clicked.connect(self._on_discard)
@@ -205,26 +207,6 @@ class ServerSettings(ServerView):
         self._save.clicked.connect(self._on_save)
         line.addWidget(self._save)
         return line
-
-    def _connect(self) -> None:
-        commands = self.commands
-        commands.entry_read.connect(self._on_entry)
-        commands.stored_read.connect(self._form.set_stored)
-        commands.stored_read.connect(self._typed.set_stored)
-        commands.previewed.connect(self._on_previewed)
-        commands.saved.connect(self._on_saved)
-        commands.connected.connect(self._on_connected)
-        commands.changed_meanwhile.connect(self._say_changed)
-        commands.refused.connect(self._on_refused)
-        commands.secrets_refused.connect(self._on_secrets_refused)
-        self.tester.began.connect(self._panel.begin)
-        self.tester.output.connect(self._panel.add_lines)
-        self.tester.ended.connect(self._on_tested)
-        self._panel.cancel_requested.connect(self._on_cancel_test)
-        self._panel.step_requested.connect(self._on_step)
-        for keys, act in (("Ctrl+S", self._on_save), ("Ctrl+Return", self._on_save_and_connect), ("Ctrl+Enter", self._on_save_and_connect)):
-            shortcut = QShortcut(QKeySequence(keys), self, act)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
     def _arrange(self, *_way: int) -> None:
         """Shows both where they fit, else the one that the user chose."""
@@ -236,7 +218,21 @@ class ServerSettings(ServerView):
 
     # what there is
 
-    def _on_entry(self, entry: Mapping[str, object], revision: str) -> None:
+    async def _read_entry(self) -> None:
+        server = self.context.servers.find(self._name)
+        revision = server.revision if server is not None else ""  # before the entry: what changes in between is noticed when it is saved
+        self._show_entry((await self.hub.servers.get_server_entry(self._name)).entry, revision)
+        self._read_names()
+
+    async def _read_secret_names(self) -> None:
+        """Reads the names of stored secrets; a locked keyring may wait for the user."""
+        names: Sequence[str] | None = None
+        with suppress(TooltrayError):
+            names = await self.hub.secrets.get_secret_names()
+        self._form.set_stored(names)
+        self._typed.set_stored(names)
+
+    def _show_entry(self, entry: Entry, revision: str) -> None:
         if self.is_edited and revision == self._revision:
             return  # it was read again, and is as it was: what a person has typed meanwhile stays
         text = _written(entry)
@@ -265,7 +261,7 @@ class ServerSettings(ServerView):
     def _read_text(self) -> None:
         """Takes the entry from the JSON, and shows its errors."""
         self._check.stop()
-        found = self._context.local.read_entry(self._json.text)
+        found = self.context.local.read_entry(self._json.text)
         self._slips, self._is_json = found.slips, found.entry is not None
         if found.entry is not None and not same_entry(found.entry, self._form.entry):
             self._form.set_entry(found.entry)
@@ -295,8 +291,8 @@ class ServerSettings(ServerView):
 
     def _on_save_and_connect(self) -> None:
         if not self.is_edited and self._base is not None:
-            self._context.wishes.restart_requested.emit(self._name)
-            self._context.wishes.open_requested.emit(self._name, "tools")
+            self.context.wishes.restart_requested.emit(self._name)
+            self.context.wishes.open_requested.emit(self._name, "tools")
         self._begin_save(connects=True)
 
     def _begin_save(self, *, connects: bool) -> None:
@@ -304,12 +300,10 @@ class ServerSettings(ServerView):
             self._read_text()
         if not self.can_save or self._asks_for_secret():
             return
-        self._connects = connects
         if self._server is not None and is_of_file(self._server):
-            self._shows_preview = True
-            self.commands.preview(self._typed.entry)
+            self.run(self._preview(connects))
         else:
-            self._write()
+            self._write(connects)
 
     def _asks_for_secret(self) -> bool:
         """Moves the focus to the first empty secret; returns whether there is one."""
@@ -322,69 +316,93 @@ class ServerSettings(ServerView):
         self._area.ensureWidgetVisible(missing)
         return True
 
-    def _write(self) -> None:
-        self._is_saving, self._saving = True, self._typed.entry
+    async def _preview(self, connects: bool) -> None:
+        """Shows what saving would change, in a sheet that saves it."""
+        preview = await self.hub.servers.preview_server_update(self._name, self._typed.entry)
+        self.context.sheets.show(SaveSheet(self._theme, self._name, preview, partial(self._write, connects)))
+
+    def _write(self, connects: bool) -> None:
+        if not self.is_there:  # the pane was closed under the sheet
+            return
+        self._is_saving = True
         clear(self._news)
         self._draw()
-        self.commands.save(self._saving, self._typed.secrets, self._revision, self._connects)
+        self.run(self._save_entry(self._typed.entry, self._typed.secrets, self._revision, connects))
 
-    def _on_changes(self) -> None:
-        self._connects, self._shows_preview = False, True
-        self.commands.preview(self._typed.entry)
+    async def _save_entry(self, entry: Entry, secrets: Mapping[str, str], revision: str, connects: bool) -> None:
+        """Replaces the entry and its secrets, unless it was changed meanwhile.
 
-    def _on_previewed(self, preview: ServerUpdatePreview) -> None:
-        if not self._shows_preview or self._context.sheets.sheet is not None:
+        Args:
+            revision: of the entry that the user saw.
+            connects: the user wants to see it run. A server that runs with a secret's previous value is restarted in any case.
+        """
+        servers, name = self.hub.servers, self._name
+        found = await servers.preview_server_update(name, entry)
+        if found.problem is not None:
+            raise TooltrayError(found.problem.title, found.problem.message, found.problem.hint)
+        before = (await servers.get_server_entry(name)).entry
+        if revision and found.revision != revision:
+            self._say_changed()
             return
-        self._shows_preview = False
-        sheet = SaveSheet(self._theme, self._name, preview)
-        sheet.save_requested.connect(self._write)
-        sheet.close_requested.connect(self._context.sheets.open(sheet).dismiss)
+        try:
+            await servers.update_mcp_server(name, entry, found.revision, secrets)
+        except Conflict:
+            self._say_changed()
+            return
+        except SecretsUnreachable as error:
+            self._show_secrets_help(error.problem)
+            return
+        now = await servers.preview_server_update(name, before)
+        if self.is_there:
+            self._show_saved(entry, before, now.revision)
+        server = self.context.servers.find(name)
+        is_running = server is not None and server.state is ServerState.RUNNING
+        if connects or (secrets and entry == before and is_running):  # an entry that is the same makes nothing start again
+            await servers.restart_server(name)
+        if connects and self.is_there:
+            self.context.wishes.open_requested.emit(name, "tools")
 
-    def _on_saved(self, before: Mapping[str, object], revision: str) -> None:
+    def _show_saved(self, entry: Entry, before: Entry, revision: str) -> None:
         self._is_saving = False
         has_secrets = bool(self._typed.secrets)
-        self._base, self._revision = self._saving, revision
-        self._context.offer_undo(tr("{name} is saved", name=self._name), self.commands.put_back(before, revision))
+        self._base, self._revision = entry, revision
+        undo = partial(_put_back, self.hub, self._name, before, revision)
+        self.context.offer_undo(tr("{name} is saved", name=self._name), undo)
         if has_secrets:
-            self._show_without_secrets(self._base)  # what was typed is stored
-            self._json.set_text(_written(self._base))
-            self.commands.look_at_secrets()
+            self._show_without_secrets(entry)  # what was typed is stored
+            self._json.set_text(_written(entry))
+            self._read_names()
         self._draw()
 
-    def _on_connected(self) -> None:
-        self._context.wishes.open_requested.emit(self._name, "tools")
-
-    def _on_refused(self, problem: Problem | None) -> None:
-        self._is_saving = self._shows_preview = False
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows above the form why an action failed."""
+        self._is_saving = False
         if problem is not None:
             self._tell(Banner(self._theme, "error", title(problem), sentences(problem)))
         self._draw()
 
-    def _on_secrets_refused(self, problem: Problem) -> None:
-        self._is_saving = False
-        help = SecretsHelp(self._theme, problem, self._context.hub.secret_backend)
-        help.chosen.connect(self._context.notices.secrets_choice_requested)
+    def _show_secrets_help(self, problem: Problem) -> None:
+        help = SecretsHelp(self._theme, problem, self.hub.secret_backend)
+        help.chosen.connect(self.context.notices.secrets_choice_requested)
         self._tell(help)
-        self._draw()
 
     def _say_changed(self) -> None:
-        self._is_saving = False
         theirs = Button(self._theme, tr("Show theirs"), small=True)
-        theirs.clicked.connect(self.commands.read)
+        theirs.clicked.connect(self._read)
         text = tr("Nothing of yours was saved. Showing theirs drops what you have typed.")
         self._tell(Banner(self._theme, "warning", tr("This entry was changed meanwhile"), text, theirs))
-        self._draw()
 
     def _on_discard(self) -> None:
         text = self._json.text
-        toast = self._context.offer_undo(tr("Your changes are discarded"))
+        toast = self.context.offer_undo(tr("Your changes are discarded"))
         toast.action_requested.connect(lambda: self.restore(text))
+        self.destroyed.connect(toast.deleteLater)  # there would be nothing to restore it in
         self._panel.end()
         if self._base is not None:
             self._show_without_secrets(self._base)
             self._json.set_text(_written(self._base))
             self._read_text()
-        self.commands.read()
+        self._read()
 
     def _show_without_secrets(self, entry: Entry) -> None:
         """Shows an entry, and drops the secrets that were typed into the form."""
@@ -393,7 +411,14 @@ class ServerSettings(ServerView):
 
     def _on_add_again(self) -> None:
         if self._is_json and not self._slips and not self._asks_for_secret():
-            self.commands.add_again(self._typed.entry, self._typed.secrets)
+            self.run(self._add(self._typed.entry, self._typed.secrets))
+
+    async def _add(self, entry: Entry, secrets: Mapping[str, str]) -> None:
+        """Adds a server that was removed while the user edited it."""
+        try:
+            await self.hub.servers.add_mcp_server(self._name, entry, True, "", secrets)
+        except SecretsUnreachable as error:
+            self._show_secrets_help(error.problem)
 
     def _tell(self, widget: QWidget) -> None:
         clear(self._news)
@@ -404,15 +429,7 @@ class ServerSettings(ServerView):
     def _on_test(self) -> None:
         entry = with_values(self._form.entry, self._form.secrets)
         if self._test.isEnabled() and isinstance(entry, Mapping) and not self._asks_for_secret():
-            self.tester.test(self._name, entry)
-
-    def _on_cancel_test(self) -> None:
-        self.tester.cancel()
-        self._panel.end()
-        self._test.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _on_tested(self, test: ServerTest) -> None:
-        self._panel.show_result(test)
+            self._panel.test(self._name, entry)
 
     def _on_step(self, step: NextStep) -> None:
         """Applies a remedy to the form; it is saved with the rest."""
@@ -441,6 +458,14 @@ def plain_secrets(find: FindSpans) -> FindSpans:
         return [(first, last) for first, last in find(text) if not text[:first].endswith(PLACEHOLDER)]
 
     return found
+
+
+async def _put_back(hub: QtMcpPresenter, name: str, entry: Entry, revision: str) -> None:
+    """Restores the previous entry, unless the entry was changed again since."""
+    try:
+        await hub.servers.update_mcp_server(name, entry, revision)
+    except Conflict as error:
+        raise TooltrayError(tr("'{name}' is not restored", name=name), error.problem.message, error.problem.hint) from None
 
 
 def _written(entry: Mapping[str, object]) -> str:

@@ -1,19 +1,23 @@
-"""The progress of a server's test and its result: the tools and their tokens, or why it does not work and what to do."""
+"""Tests a server, and shows the progress and the result: the tools and their tokens, or why it does not work and what to do."""
 
 import time
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import look
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView
@@ -29,17 +33,20 @@ OFFERED = ("use_absolute_path", "add_to_path", "switch_registry", "store_secret"
 """Kinds of remedies that change the entry or store something; whoever shows this panel carries them out."""
 
 
-class TestPanel(Surface):
-    """A panel about a test; hidden until `begin`. `cancel_requested`: the user cancels the test. `step_requested` carries a NextStep that
-    the user chose.
+class TestPanel(Surface, View):
+    """A panel that tests a server, one test at a time; hidden until the first one. `cancelled`: the user cancelled the test.
+    `step_requested` carries a NextStep that the user chose.
     """
 
     __test__ = False  # not a class of tests, whatever its name says
-    cancel_requested = Signal()
+    cancelled = Signal()
     step_requested = Signal(object)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, context: PageContext) -> None:
+        theme = context.theme
         super().__init__(theme, "surface.sunken", "border", "m")
+        self.context = context
+        self._test = ""  # that runs
         self._lines: list[str] = []
         self._began_at = 0.0
         layout = column(self, margins=(14, 10, 10, 12), spacing=8)
@@ -52,7 +59,7 @@ class TestPanel(Surface):
         head.addWidget(self._headline, 1)
         self._cancel = Button(theme, tr("Cancel"), small=True)
         self._cancel.setAccessibleName(tr("Stop the test"))
-        self._cancel.clicked.connect(self.cancel_requested)
+        self._cancel.clicked.connect(self._on_cancel)
         head.addWidget(self._cancel)
         layout.addLayout(head)
         self._text = Label(theme, "", "caption", "secondary", wrap=True)
@@ -66,7 +73,29 @@ class TestPanel(Surface):
         layout.addWidget(self._code)
         self._clock = QTimer(self, interval=SECONDS_MS)
         self._clock.timeout.connect(self._tick)
+        context.hub.server_test_output.connect(self._on_output)
         self.hide()
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self._test)
+
+    def test(self, name: str, entry: Mapping[str, object]) -> None:
+        """Begins to test a server, and ends a test that runs.
+
+        Args:
+            entry: with the values of its secrets.
+        """
+        self.cancel()
+        self._test = uuid.uuid4().hex
+        self.begin()
+        self.run(self._tested(self._test, name, entry))
+
+    def cancel(self) -> None:
+        """Cancels the running test, whose result is dropped."""
+        test, self._test = self._test, ""
+        if test:
+            self.run(self._end_test(test))
 
     @property
     def words(self) -> str:
@@ -85,11 +114,6 @@ class TestPanel(Surface):
         self._clock.start()
         self.show()
 
-    def add_lines(self, lines: Sequence[str]) -> None:
-        """Appends lines that the server has written."""
-        self._lines = [*self._lines, *lines][-MOST_KEPT:]
-        self._show_lines(self._lines)
-
     def show_result(self, test: ServerTest) -> None:
         self._clock.stop()
         self._badge.hide()
@@ -107,9 +131,32 @@ class TestPanel(Surface):
         self.show()
 
     def end(self) -> None:
-        """Hides the panel and stops its clock."""
+        """Cancels the running test, and hides the panel."""
+        self.cancel()
         self._clock.stop()
         self.hide()
+
+    async def _tested(self, test: str, name: str, entry: Mapping[str, object]) -> None:
+        try:
+            found = await self.hub.servers.test_server(test, name, entry)
+        except TooltrayError as error:
+            found = ServerTest(name, False, problem=error.problem)
+        if self._test == test:
+            self._test = ""
+            self.show_result(found)
+
+    async def _end_test(self, test: str) -> None:
+        with suppress(TooltrayError):  # the hub is gone, and the test with it
+            await self.hub.servers.cancel_server_test(test)
+
+    def _on_output(self, test: str, lines: Sequence[str]) -> None:
+        if test == self._test:
+            self._lines = [*self._lines, *lines][-MOST_KEPT:]
+            self._show_lines(self._lines)
+
+    def _on_cancel(self) -> None:
+        self.end()
+        self.cancelled.emit()
 
     def _show(self, headline: str, tone: str, text: str) -> None:
         self._headline.setText(headline)

@@ -3,9 +3,8 @@
 Variables and headers have that choice in their own line. This widget has it for all others: arguments, parts of an address, and values in
 the JSON for which the form has no line."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
@@ -19,17 +18,16 @@ from tooltray.ui.widgets.surface import row
 
 
 class TypedSecrets(QWidget):
-    """The secrets that were typed into a form. `changed`: the user chose another place for them.
+    """The secrets that were typed into a form.
 
     Args:
         server: the server's name, after which secrets are named.
+        changed: called after the user chose another place for them.
     """
 
-    changed = Signal()
-
-    def __init__(self, theme: Theme, server: str, form: EntryForm, move: MoveSecrets) -> None:
+    def __init__(self, theme: Theme, server: str, form: EntryForm, move: MoveSecrets, changed: Callable[[], None]) -> None:
         super().__init__()
-        self._server, self._form, self._move = server, form, move
+        self._server, self._form, self._move, self._changed = server, form, move, changed
         self._entry: Entry = {}
         self._moved: Mapping[str, str] = {}
         self._shown: tuple[str, ...] = ()  # values without a line of their own
@@ -83,4 +81,4 @@ class TypedSecrets(QWidget):
 
     def _on_choice(self) -> None:
         self._plain.update(self._shown)
-        self.changed.emit()
+        self._changed()

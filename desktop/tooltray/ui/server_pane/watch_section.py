@@ -4,16 +4,11 @@ snapshot."""
 from collections.abc import Sequence
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QVBoxLayout
 
-from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.confinement import SeenThing, WatchProposal, WatchSnapshot, in_words, proposal_in_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.server_pane.confinement_section import ConfinementSection
-from tooltray.ui.server_pane.watch_commands import WatchCommands
-from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
@@ -24,71 +19,73 @@ MOST_LINES = 12  # of one list
 
 class WatchSection(ConfinementSection):
     def __init__(self, context: PageContext, name: str) -> None:
-        super().__init__()
-        self._context, self._theme, self._name = context, context.theme, name
+        super().__init__(context, name)
         self._now = WatchSnapshot(name)
-        self._commands = WatchCommands(hub=context.hub, tasks=context.tasks, parent=None, server=name)
-        self._commands.looked.connect(self._on_looked)
-        self._commands.failed.connect(self._on_failed)
-        self._commands.done.connect(context.say)
+        self._look = self.reading(self._read)
         self._clock = QTimer(self, interval=LOOK_MS)
         self._clock.timeout.connect(self._on_tick)
-        body = column(self, spacing=10)
-        body.addWidget(Label(self._theme, tr("Watch"), "heading"))
+        self.body.addWidget(Label(self._theme, tr("Watch"), "heading"))
         words = tr(
             "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
             "proposes settings. Use its tools meanwhile."
         )
-        body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
-        self._notes = column(spacing=8)
-        body.addLayout(self._notes)
-        self._add_buttons(body)
+        self.body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
+        self.body.addLayout(self.notes)
+        self._add_buttons()
         self._box = Surface(self._theme)
         self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
-        body.addWidget(self._box)
-        self._add_use(body)
+        self.body.addWidget(self._box)
+        self._add_use()
         self._draw()
-        self._commands.look()
+        self._look()
 
-    def _add_buttons(self, body: QVBoxLayout) -> None:
+    def _add_buttons(self) -> None:
         line = row(spacing=8)
         self._start = Button(self._theme, tr("Watch for 5 minutes"), small=True)
-        self._start.clicked.connect(self._commands.start)
+        self._start.clicked.connect(lambda: self.run(self._watch()))
         self._stop = Button(self._theme, tr("Stop watching"), small=True)
-        self._stop.clicked.connect(self._commands.stop)
+        self._stop.clicked.connect(lambda: self.run(self._stop_watching()))
         for button in (self._start, self._stop):
             line.addWidget(button)
         line.addStretch(1)
-        body.addLayout(line)
+        self.body.addLayout(line)
         self._state = Label(self._theme, "", "caption", "muted", wrap=True, tabular=True)
-        body.addWidget(self._state)
+        self.body.addWidget(self._state)
 
-    def _add_use(self, body: QVBoxLayout) -> None:
+    def _add_use(self) -> None:
         """Adds the button that uses the proposed profile."""
         line = row()
         self._use = Button(self._theme, tr("Use this profile"), small=True)
         self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))
-        self._use.clicked.connect(self._commands.use)
+        self._use.clicked.connect(self._on_use)
         line.addWidget(self._use)
         line.addStretch(1)
-        body.addLayout(line)
+        self.body.addLayout(line)
 
     def _on_tick(self) -> None:
         if self.isVisible():
-            self._commands.look()
+            self._look()
 
-    def _on_looked(self, found: WatchSnapshot) -> None:
+    def _on_use(self) -> None:
+        toast = tr("{server} is sandboxed as proposed", server=self._name)
+        self.run(self.hub.confinement.apply_proposal(self._name), toast=toast)
+
+    async def _read(self) -> None:
+        self._show(await self.hub.confinement.get_watch(self._name) or WatchSnapshot(self._name))
+
+    async def _watch(self) -> None:
+        self._show(await self.hub.confinement.watch_server(self._name))
+
+    async def _stop_watching(self) -> None:
+        self._show(await self.hub.confinement.stop_watching(self._name))
+
+    def _show(self, found: WatchSnapshot) -> None:
         self._now = found
         if found.state == "watching":
             self._clock.start()
         else:
             self._clock.stop()
         self._draw()
-
-    def _on_failed(self, problem: Problem | None) -> None:
-        clear(self._notes)
-        if problem is not None:
-            self._notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
 
     def _draw(self) -> None:
         now = self._now

@@ -15,7 +15,6 @@ from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_b
 from tooltray.ui.origins import file_name
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.server_pane.entry_values import with_values
-from tooltray.ui.server_pane.server_tester import ServerTester
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
@@ -40,7 +39,7 @@ class AddServerPanel(Surface):
         text: the text at the start.
         projects: folders into whose own files a server can be added.
         local: reads what is pasted, and finds secrets in it.
-        tester: tries a server before it is added.
+        test_panel: tests a server before it is added.
     """
 
     add_requested = Signal(object)
@@ -56,12 +55,11 @@ class AddServerPanel(Surface):
         text: str = "",
         projects: Sequence[str] = (),
         *,
-        tester: ServerTester,
+        test_panel: TestPanel,
     ) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self._local, self._taken = local, taken
-        self._has_projects, self._tester = bool(projects), tester
-        tester.setParent(self)
+        self._has_projects, self._test_panel = bool(projects), test_panel
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
@@ -89,13 +87,11 @@ class AddServerPanel(Surface):
         self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
         self._target = self._target_line()
         self._body.addWidget(self._target)
-        self._test_panel = TestPanel(theme)
         self._body.addWidget(self._test_panel)
         self._body.addStretch(1)
         self._scroll = FittedScroll(tr("Add server"), WIDTH)
         self._scroll.setWidget(content)
         self._scroll.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
-        self._connect_test()
         layout.addWidget(self._scroll, 1)
         layout.addWidget(divider())
         layout.addLayout(self._buttons())
@@ -216,7 +212,7 @@ class AddServerPanel(Surface):
         text = self._field.toPlainText()
         if text.strip():
             self.edited.emit()
-        self._end_test()
+        self._test_panel.end()
         self._field.set_lines(max(FEWEST_LINES, min(MOST_LINES, text.count("\n") + 1)))
         self._drop_failure()
         self._draw_cover()
@@ -270,12 +266,6 @@ class AddServerPanel(Surface):
         self._test.setVisible(len(self._previews) == 1)
         self._test.setEnabled(bool(ready) and not self._is_busy)
 
-    def _connect_test(self) -> None:
-        self._tester.began.connect(self._test_panel.begin)
-        self._tester.output.connect(self._test_panel.add_lines)
-        self._tester.ended.connect(self._test_panel.show_result)
-        self._test_panel.cancel_requested.connect(self._end_test)
-
     def _on_test(self) -> None:
         """Tests the new server with the values of its secrets, without storing them."""
         if self._asks_for_secret():
@@ -283,22 +273,18 @@ class AddServerPanel(Surface):
         new = self._previews[0].new_server
         entry = with_values(new.entry, new.secrets)
         if isinstance(entry, Mapping):
-            self._tester.test(new.name, entry)
+            self._test_panel.test(new.name, entry)
             self._scroll.ensureWidgetVisible(self._test_panel)
-
-    def _end_test(self) -> None:
-        self._tester.cancel()
-        self._test_panel.end()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self._tester.cancel()
+        self._test_panel.cancel()
 
     def _on_add(self) -> None:
         self._on_preview_changed()
         if self._add.isEnabled() and not self._asks_for_secret():
             self._drop_failure()
-            self._end_test()  # what it holds, such as a port, is to be free
+            self._test_panel.end()  # what it holds, such as a port, is to be free
             self._set_busy(True)
             new = [preview.new_server for preview in self._previews if preview.is_ready]
             self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])

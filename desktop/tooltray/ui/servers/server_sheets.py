@@ -16,7 +16,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.server_pane.server_tester import ServerTester
+from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.server_pane.tool_table import ToolWordsPanel
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.duplicate_panel import DuplicatePanel
@@ -109,7 +109,7 @@ class ServerSheets(QObject):
             names,
             text,
             self._projects,
-            tester=ServerTester(context.hub, context.tasks),
+            test_panel=TestPanel(context),
         )
         panel.add_requested.connect(commands.add)
         panel.secrets_choice_requested.connect(commands.keep_secrets)

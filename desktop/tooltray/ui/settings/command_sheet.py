@@ -1,22 +1,22 @@
 """The sheet of a command that prints a secret: its name, what is run, and what uses it. Runs nothing: the hub does, when a server
 starts."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLineEdit, QWidget
+from collections.abc import Callable, Sequence
+
+from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.command_words import PREFIX, Commands, command_of
+from tooltray.ui.settings.command_words import PREFIX, SETTING, Commands, command_of
 from tooltray.ui.settings.secret_words import used_by
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.sheet import SheetFrame
 
 WIDTH = 560
 LINES = 4  # of the command that are in sight
@@ -24,34 +24,39 @@ EXAMPLE_NAME, EXAMPLE = "op", "op\nread\nop://Work/GitHub/credential"
 NOT_IN_NAMES = frozenset("{}")  # a placeholder ends there
 
 
-class CommandPanel(SheetFrame):
-    """A sheet that edits a command. Both signals carry its name and words; their receiver calls `show_problem`, or closes the sheet.
+class CommandSheet(SheetView):
+    """A sheet that edits a command, or removes it.
 
     Args:
         secret: the secret that the command prints; None: a new one.
         commands: all commands of the settings.
+        saved: called with the command's name.
+        removed: called with its name and its words, too.
     """
 
-    save_requested = Signal(str, object)
-    remove_requested = Signal(str, object)
-
-    def __init__(self, theme: Theme, secret: SecretSnapshot | None, commands: Commands) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        secret: SecretSnapshot | None,
+        commands: Commands,
+        *,
+        saved: Callable[[str], None],
+        removed: Callable[[str, Sequence[str]], None],
+    ) -> None:
         named = command_of(secret) if secret is not None else None
         self._old = named if named in commands else None
         self._commands, self._words_before = commands, tuple(commands[self._old]) if self._old is not None else ()
-        super().__init__(theme, secret.name if secret is not None else tr("A command that prints a secret"), WIDTH)
+        self._saved, self._removed = saved, removed
+        super().__init__(context, secret.name if secret is not None else tr("A command that prints a secret"), WIDTH)
+        theme = context.theme
         if secret is not None and secret.problem is not None:
             self.body.addWidget(Banner(theme, "warning", title(secret.problem), sentences(secret.problem)))
         self._add_fields(named or "", fixed=secret is not None)
         if secret is not None and secret.used_by:
             self.body.addWidget(Label(theme, tr("Used by: {users}", users=used_by(secret)), "caption", "muted", wrap=True))
         self._add_buttons()
+        self.set_first_focus(self._command if secret is not None else self._name)
         self._on_edited()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        first: QWidget = self._command if self._name.isHidden() else self._name
-        first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _add_fields(self, name: str, *, fixed: bool) -> None:
         theme = self._theme
@@ -83,15 +88,11 @@ class CommandPanel(SheetFrame):
     def _add_buttons(self) -> None:
         if self._old is not None:
             remove = Button(self._theme, tr("Remove"), "danger", "trash")
-            remove.clicked.connect(self._on_remove)
+            remove.clicked.connect(lambda: self.run(self._remove()))
             self.buttons.addWidget(remove)
-        self.buttons.addStretch(1)
-        cancel = Button(self._theme, tr("Cancel"))
-        cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(cancel)
-        self._save = Button(self._theme, tr("Save"), "primary")
-        self._save.clicked.connect(self._on_save)
-        self.buttons.addWidget(self._save)
+            self.buttons.addStretch(1)
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._save_button = self.add_button(tr("Save"), lambda: self.run(self._save()), "primary")
 
     @property
     def _words(self) -> tuple[str, ...]:
@@ -103,7 +104,7 @@ class CommandPanel(SheetFrame):
         self._reference.setText(tr("Settings refer to it as {reference}", reference=f"${{secret:{PREFIX}{name or 'NAME'}}}"))
         fault = self._fault_of(name)
         self.show_problem(fault)
-        self._save.setEnabled(fault is None and bool(name and self._words) and self._words != self._words_before)
+        self._save_button.setEnabled(fault is None and bool(name and self._words) and self._words != self._words_before)
 
     def _fault_of(self, name: str) -> Problem | None:
         if not NOT_IN_NAMES.isdisjoint(name):
@@ -112,8 +113,14 @@ class CommandPanel(SheetFrame):
             return Problem(tr("There is a command of this name"), hint=tr("Choose another name"))
         return None
 
-    def _on_save(self) -> None:
-        self.save_requested.emit(self._name.text().strip(), self._words)
+    async def _save(self) -> None:
+        name = self._name.text().strip()
+        await self.hub.settings.change_settings({SETTING: {name: list(self._words)}})
+        self._saved(name)
+        self.close_requested.emit()
 
-    def _on_remove(self) -> None:
-        self.remove_requested.emit(self._old, self._words_before)
+    async def _remove(self) -> None:
+        assert self._old is not None
+        await self.hub.settings.change_settings({SETTING: {self._old: None}})
+        self._removed(self._old, self._words_before)
+        self.close_requested.emit()

@@ -1,38 +1,37 @@
 """The place of secrets: its kind, whether it can be used, and what to do if it cannot. Draws a frozen snapshot."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.setup import StoredSecrets
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.secrets_help import SecretsHelp
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.secrets_help import SecretsHelp, open_secrets
+from tooltray.ui.kit.section import Section
 from tooltray.ui.settings.secret_words import place_look, places
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.setting_rows import group, setting_row
+from tooltray.ui.widgets.surface import clear
 
 CHOICE_WIDTH = 240
 
 
-class PlaceSection(QWidget):
-    """A section with the place of secrets. `chosen` carries "keyring", "file" or "memory", and the passphrase of the file."""
+class PlaceSection(Section):
+    """The section about the place of secrets.
 
-    chosen = Signal(str, str)
-    check_requested = Signal()
+    Args:
+        read: reads what the tab shows.
+    """
 
-    def __init__(self, theme: Theme) -> None:
-        super().__init__()
-        self._theme, self._backend = theme, ""
-        body = column(self, spacing=10)
+    def __init__(self, context: PageContext, read: Work) -> None:
+        theme = context.theme
         stays = tr("What another place has stays there, and comes back when you choose that place again.")
-        body.addLayout(heading(theme, tr("Where stored secrets are kept"), ElidedLabel(theme, stays, "caption", "muted")))
-        self._help = column()
-        body.addLayout(self._help)
+        super().__init__(context, tr("Where stored secrets are kept"), ElidedLabel(theme, stays, "caption", "muted"))
+        self._read, self._backend = read, ""
         self._choice = Choice(theme, places(), name=tr("Place"))
         self._choice.setMinimumWidth(CHOICE_WIDTH)
         self._choice.chosen_changed.connect(self._on_chosen)
@@ -56,13 +55,13 @@ class PlaceSection(QWidget):
             self._passphrase_row,
             setting_row(theme, tr("State"), "", self._state, self._check),
         )
-        body.addWidget(group(theme, *rows))
+        self.body.addWidget(group(theme, *rows))
         self._draw()
 
     def show_secrets(self, secrets: StoredSecrets) -> None:
         if self._backend != secrets.backend:
             self._backend = secrets.backend
-            clear(self._help)
+            clear(self._fault)
             self._choice.choose(secrets.backend)
             self._passphrase.clear()
         self._state.set_look(place_look(secrets))
@@ -74,31 +73,35 @@ class PlaceSection(QWidget):
         """Shows why the place cannot be used, with ways out; None removes it."""
         self._check.setEnabled(True)
         if problem is None:
-            clear(self._help)
+            clear(self._fault)
             return
-        item = self._help.itemAt(0)
+        item = self._fault.itemAt(0)
         shown = item.widget() if item is not None else None
         if isinstance(shown, SecretsHelp):  # a passphrase that is being typed stays
             shown.set_problem(problem)
             return
         found = SecretsHelp(self._theme, problem, self._backend)
-        found.chosen.connect(self.chosen)
-        self._help.addWidget(found)
+        found.chosen.connect(self._use_place)
+        self._fault.addWidget(found)
 
     def _on_check(self) -> None:
         self._check.setEnabled(False)
-        self.check_requested.emit()
+        self._use_place("", "")
 
     def _on_chosen(self, kind: str) -> None:
         self._draw()
         if kind != "file" and kind != self._backend:
-            self.chosen.emit(kind, "")
+            self._use_place(kind, "")
         elif kind == "file":
             self._passphrase.setFocus()
 
     def _on_use_file(self) -> None:
         if self._use.isEnabled():
-            self.chosen.emit("file", self._passphrase.text())
+            self._use_place("file", self._passphrase.text())
+
+    def _use_place(self, kind: str, passphrase: str) -> None:
+        """Opens the place of the secrets, or another one; a keyring may show its prompt."""
+        self.run(open_secrets(self.hub, kind, passphrase), then=self._read)
 
     def _draw(self) -> None:
         """Shows the field for a passphrase, and enables the button once a passphrase is typed."""

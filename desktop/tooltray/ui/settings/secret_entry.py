@@ -4,12 +4,12 @@ once it is stored; nothing waits for a keyring that shows a prompt."""
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.secrets_help import SecretsHelp
+from tooltray.ui.kit.secrets_help import SecretsHelp, open_secrets
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.secret_commands import SecretCommands
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
@@ -18,7 +18,7 @@ from tooltray.ui.widgets.surface import clear, column, row
 WAIT_SHOWN_MS = 600  # a keyring that is open answers sooner
 
 
-class SecretEntry(QWidget):
+class SecretEntry(QWidget, View):
     """A field for a secret's value. `stored`: the secret of this name was stored, and servers that waited for it are started again
     automatically.
 
@@ -31,8 +31,8 @@ class SecretEntry(QWidget):
 
     def __init__(self, context: PageContext, secret_name: str, *, is_new: bool = True) -> None:
         super().__init__()
-        theme, self._hub = context.theme, context.hub
-        self._theme = theme
+        self.context = context
+        theme = self._theme = context.theme
         self.secret_name, self._is_new = "", is_new
         body = column(self, spacing=6)
         line = row(spacing=8)
@@ -56,11 +56,6 @@ class SecretEntry(QWidget):
         self._fault = column()
         body.addLayout(self._fault)
         self.setFocusProxy(self._field)
-        self._commands = SecretCommands(hub=context.hub, tasks=context.tasks, parent=None)
-        self._commands.stored.connect(self._on_stored)
-        self._commands.refused_value.connect(self._on_refused)
-        self._commands.failed.connect(self._on_refused)
-        self._commands.place_failed.connect(self._on_place_failed)
         self.set_name(secret_name)
 
     def set_name(self, secret_name: str) -> None:
@@ -78,31 +73,49 @@ class SecretEntry(QWidget):
         """Moves the focus to the field."""
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_store(self) -> None:
-        if self._button.isEnabled():
-            self._set_busy(True)
-            self._commands.store(self.secret_name, self._field.text())
-
-    def _on_stored(self, name: str) -> None:
-        self._field.clear()
-        self._set_busy(False)
-        self.stored.emit(name)
-
-    def _on_refused(self, problem: Problem | None) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows below the field why the value was not stored."""
         if problem is not None:
             self._set_busy(False)
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
 
-    def _on_place_failed(self, problem: Problem) -> None:
-        self._set_busy(False)
-        found = SecretsHelp(self._theme, problem, self._hub.secret_backend)
-        found.chosen.connect(self._on_place_chosen)
-        self._fault.addWidget(found)
+    def _on_store(self) -> None:
+        if self._button.isEnabled():
+            self._set_busy(True)
+            self.run(self._store(self.secret_name, self._field.text()))
 
     def _on_place_chosen(self, kind: str, passphrase: str) -> None:
         if self._field.text():
             self._set_busy(True)
-            self._commands.store_elsewhere(kind, passphrase, self.secret_name, self._field.text())
+            self.run(self._store_elsewhere(kind, passphrase, self.secret_name, self._field.text()))
+
+    async def _store(self, name: str, value: str) -> None:
+        try:
+            await self.hub.secrets.set_secret(name, value)
+        except TooltrayError as error:
+            if (await self.hub.secrets.get_secrets()).problem is None or not self.is_there:
+                raise
+            self._show_ways_out(error.problem)
+        else:
+            self._field.clear()
+            self._set_busy(False)
+            self.stored.emit(name)
+
+    async def _store_elsewhere(self, kind: str, passphrase: str, name: str, value: str) -> None:
+        """Opens another place for secrets, and stores the value there."""
+        try:
+            await open_secrets(self.hub, kind, passphrase)
+        except TooltrayError as error:
+            self._show_ways_out(error.problem)
+        else:
+            await self._store(name, value)
+
+    def _show_ways_out(self, problem: Problem) -> None:
+        """Shows that the place of the secrets cannot be used, and what to do."""
+        self._set_busy(False)
+        found = SecretsHelp(self._theme, problem, self.hub.secret_backend)
+        found.chosen.connect(self._on_place_chosen)
+        self._fault.addWidget(found)
 
     def _set_busy(self, is_busy: bool) -> None:
         clear(self._fault)

@@ -1,39 +1,39 @@
 """The sheets of the Secrets tab: one secret in full, and a new one. The value of a stored secret is never shown."""
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from collections.abc import Callable
+from functools import partial
+
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings.secret_entry import SecretEntry
 from tooltray.ui.settings.secret_words import user_name
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH = 560
 EXAMPLE = "github/GITHUB_TOKEN"
 
 
-class SecretPanel(SheetFrame):
-    """A sheet about one secret: what uses it, a field for another value, and a button that removes it.
+class SecretDetailsSheet(SheetView):
+    """A sheet about one secret: what uses it, a field for another value, and a button that removes it, or signs out.
 
-    `server_requested` carries the name of a server that uses it.
+    Args:
+        stored: called with the secret's name after another value was stored.
+        end: called to remove the secret.
     """
 
-    remove_requested = Signal(str)
-    sign_out_requested = Signal(str)
-    server_requested = Signal(str)
-    stored = Signal(str)
-
-    def __init__(self, context: PageContext, secret: SecretSnapshot) -> None:
-        super().__init__(context.theme, secret.name, WIDTH)
-        self._secret = secret
+    def __init__(
+        self, context: PageContext, secret: SecretSnapshot, *, stored: Callable[[str], None], end: Callable[[SecretSnapshot], None]
+    ) -> None:
+        super().__init__(context, secret.name, WIDTH)
+        self._secret, self._stored, self._end = secret, stored, end
         self._entry: SecretEntry | None = None
         theme = self._theme
         if secret.kind == "own":
@@ -48,23 +48,15 @@ class SecretPanel(SheetFrame):
             self._add_users()
         else:
             self._add_users()
-            self._add_entry(context)
+            self._add_entry()
         if secret.is_stored and secret.kind != "own":
             word = tr("Sign out") if secret.kind == "sign-in" else tr("Remove")
-            end = Button(theme, word, "danger", "trash")
-            end.clicked.connect(self._on_end)
-            self.buttons.addWidget(end)
-        self.buttons.addStretch(1)
-        self._close = Button(theme, tr("Close"))
-        self._close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._close)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._entry is not None:
-            self._entry.focus_field()
-        else:
-            self._close.setFocus(Qt.FocusReason.OtherFocusReason)
+            button = Button(theme, word, "danger", "trash")
+            button.clicked.connect(self._on_end)
+            self.buttons.addWidget(button)
+            self.buttons.addStretch(1)
+        close = self.add_button(tr("Close"), self.close_requested.emit)
+        self.set_first_focus(self._entry or close)
 
     def _add_origin(self) -> None:
         secret = self._secret
@@ -95,25 +87,30 @@ class SecretPanel(SheetFrame):
             if user_name(user) == user:
                 show = Button(self._theme, tr("Show"), "link", small=True)
                 show.setAccessibleName(tr("Show the server {name}", name=user))
-                show.clicked.connect(lambda _=False, server=user: self.server_requested.emit(server))
+                show.clicked.connect(partial(self._on_server, user))
                 line.addWidget(show)
             lines.addLayout(line)
         return box
 
-    def _add_entry(self, context: PageContext) -> None:
+    def _add_entry(self) -> None:
         secret = self._secret
         self.body.addSpacing(4)
         self.body.addWidget(Label(self._theme, tr("Value"), "strong"))
-        self._entry = SecretEntry(context, secret.name, is_new=secret.is_stored is False)
-        self._entry.stored.connect(self.stored)
+        self._entry = SecretEntry(self.context, secret.name, is_new=secret.is_stored is False)
+        self._entry.stored.connect(self._on_stored)
         self.body.addWidget(self._entry)
         self.body.addWidget(Label(self._theme, _note(secret), "caption", "muted", wrap=True))
 
+    def _on_stored(self, name: str) -> None:
+        self.close_requested.emit()
+        self._stored(name)
+
+    def _on_server(self, name: str) -> None:
+        self.close_requested.emit()
+        self.context.links.part_asked.emit("servers", "server", name)
+
     def _on_end(self) -> None:
-        if self._secret.kind == "sign-in":
-            self.sign_out_requested.emit(self._secret.used_by[0])
-        else:
-            self.remove_requested.emit(self._secret.name)
+        self._end(self._secret)
         self.close_requested.emit()
 
 
@@ -123,13 +120,16 @@ def _note(secret: SecretSnapshot) -> str:
     return tr("The current value is not shown.") if secret.is_stored else tr("It is not stored, so servers that use it cannot start.")
 
 
-class NewSecretPanel(SheetFrame):
-    """A sheet with fields for a new secret's name and value."""
+class NewSecretSheet(SheetView):
+    """A sheet with fields for a new secret's name and value.
 
-    stored = Signal(str)
+    Args:
+        stored: called with its name after it was stored.
+    """
 
-    def __init__(self, context: PageContext) -> None:
-        super().__init__(context.theme, tr("New secret"), WIDTH)
+    def __init__(self, context: PageContext, *, stored: Callable[[str], None]) -> None:
+        super().__init__(context, tr("New secret"), WIDTH)
+        self._stored = stored
         theme = context.theme
         self.body.addWidget(Label(theme, tr("Name"), "strong"))
         self._name = QLineEdit()
@@ -144,17 +144,15 @@ class NewSecretPanel(SheetFrame):
         self.body.addWidget(self._reference)
         self.body.addWidget(Label(theme, tr("Value"), "strong"))
         self._entry = SecretEntry(context, "")
-        self._entry.stored.connect(self.stored)
+        self._entry.stored.connect(self._on_stored)
         self.body.addWidget(self._entry)
-        self.buttons.addStretch(1)
-        close = Button(theme, tr("Cancel"))
-        close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(close)
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.set_first_focus(self._name)
         self._on_name_changed("")
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._name.setFocus(Qt.FocusReason.OtherFocusReason)
+    def _on_stored(self, name: str) -> None:
+        self.close_requested.emit()
+        self._stored(name)
 
     def _on_name_changed(self, text: str) -> None:
         name = text.strip()

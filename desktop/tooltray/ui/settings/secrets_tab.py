@@ -6,17 +6,17 @@ from functools import partial
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.settings.command_words import command_of
-from tooltray.ui.settings.elsewhere_section import ElsewhereSection
+from tooltray.ui.settings.command_words import Commands, command_of, commands_in
+from tooltray.ui.settings.elsewhere_section import ElsewhereSection, offer_restart
 from tooltray.ui.settings.place_section import PlaceSection
-from tooltray.ui.settings.secret_commands import SecretCommands
 from tooltray.ui.settings.secret_entry import SecretEntry
-from tooltray.ui.settings.secret_sheets import NewSecretPanel, SecretPanel
+from tooltray.ui.settings.secret_sheets import NewSecretSheet, SecretDetailsSheet
 from tooltray.ui.settings.secret_words import about, found, is_missing, is_unused, removed_words, state, used_by
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -26,7 +26,6 @@ from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 from tooltray.ui.widgets.table import Table
-from tooltray.ui.widgets.toast import show_toast
 
 CONTENT_WIDTH = 920
 PLACE = 4  # of the section about the place among the others, while nothing is wrong with it
@@ -40,7 +39,7 @@ class SecretsTab(Page):
         super().__init__(context)
         theme = self._theme = context.theme
         self._secrets: StoredSecrets | None = None
-        self.commands = SecretCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self._look = self.reading(self._read)
         self._asked = ""  # a secret that is to be shown once it is known
         self._entries: dict[str, QWidget] = {}
         area = PageScroll(tr("Secrets"))
@@ -53,10 +52,9 @@ class SecretsTab(Page):
         body.addWidget(self._reading)
         body.addWidget(self._missing_section())
         body.addWidget(self._stored_section())
-        self.elsewhere = ElsewhereSection(context, self.commands)
-        self.elsewhere.opened.connect(self.open_secret)
+        self.elsewhere = ElsewhereSection(context, self._look, self.open_secret)
         body.addWidget(self.elsewhere)
-        self.place = PlaceSection(theme)
+        self.place = PlaceSection(context, self._read)
         body.addWidget(self.place)
         body.addStretch(1)
         line.addWidget(inner, 1)
@@ -68,21 +66,9 @@ class SecretsTab(Page):
         new.clicked.connect(self.open_new)
         self.header_actions = (new,)
         self.enable(False)
-        self._connect()
-
-    def _connect(self) -> None:
-        commands = self.commands
-        self.look_requested.connect(commands.look)
-        self.place.check_requested.connect(commands.check)
-        self.place.chosen.connect(commands.choose_place)
-        commands.secrets_changed.connect(self.show_secrets)
-        commands.read_failed.connect(self._fault.show_problem)
-        commands.failed.connect(self._fault.show_problem)
-        commands.place_failed.connect(self.place.show_problem)
-        commands.removed.connect(self._on_removed)
-        commands.done.connect(self.context.say)
-        self.context.hub.config_changed.connect(self.look_again)
-        self.context.hub.secrets_changed.connect(self.look_again)
+        self.look_requested.connect(self._look)
+        context.hub.config_changed.connect(self.look_again)
+        context.hub.secrets_changed.connect(self.look_again)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)
@@ -99,7 +85,11 @@ class SecretsTab(Page):
         self._asked = text
         self._show_asked()
 
-    def show_secrets(self, secrets: StoredSecrets) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows above the tab why an action or a read failed; None removes it."""
+        self._fault.show_problem(problem)
+
+    def show_secrets(self, secrets: StoredSecrets, commands: Commands) -> None:
         self._secrets = secrets
         self._reading.hide()
         self.place.show_secrets(secrets)
@@ -108,32 +98,23 @@ class SecretsTab(Page):
         self.need_person.emit(len(missing))
         self._show_missing(missing)
         self._show_stored()
-        self.elsewhere.show_secrets(secrets.secrets)
+        self.elsewhere.show_secrets(secrets.secrets, commands)
         self._show_asked()
 
     def open_new(self) -> None:
         """Opens the sheet for a new secret."""
-        if self.context.sheets.sheet is None:
-            panel = NewSecretPanel(self.context)
-            sheet = self.context.sheets.open(panel)
-            panel.close_requested.connect(sheet.dismiss)
-            panel.stored.connect(sheet.dismiss)
-            panel.stored.connect(self._on_stored)
+        self.context.sheets.show(NewSecretSheet(self.context, stored=self._on_stored))
 
     def open_secret(self, secret: SecretSnapshot) -> None:
         """Opens the sheet of one secret."""
         if command_of(secret) is not None:
             self.elsewhere.open_command(secret)
-        elif self.context.sheets.sheet is None:
-            panel = SecretPanel(self.context, secret)
-            sheet = self.context.sheets.open(panel)
-            panel.close_requested.connect(sheet.dismiss)
-            panel.stored.connect(sheet.dismiss)
-            panel.stored.connect(self._on_stored)
-            panel.server_requested.connect(sheet.dismiss)
-            panel.server_requested.connect(partial(self.context.links.part_asked.emit, "servers", "server"))
-            panel.remove_requested.connect(self._on_remove)
-            panel.sign_out_requested.connect(self.commands.sign_out)
+        else:
+            self.context.sheets.show(SecretDetailsSheet(self.context, secret, stored=self._on_stored, end=self._end))
+
+    async def _read(self) -> None:
+        secrets = await self.hub.secrets.get_secrets()
+        self.show_secrets(secrets, commands_in((await self.hub.settings.get_settings()).settings))
 
     # what is missing
 
@@ -240,11 +221,10 @@ class SecretsTab(Page):
     def _on_stored(self, name: str) -> None:
         if running := self._running_with(name):
             text = tr("{name} is stored. {servers} still runs with the old value.", name=name, servers=", ".join(running))
-            toast = show_toast(self._theme, self.context.window, text, tr("Restart"))
-            toast.action_requested.connect(partial(self._restart, running))
+            offer_restart(self.context, text, running)
         else:
             self.context.say(tr("{name} is stored", name=name))
-        self.commands.look()
+        self._look()
 
     def _running_with(self, name: str) -> list[str]:
         """Returns the running servers that got the secret's previous value, and get the new one only after a restart."""
@@ -253,20 +233,34 @@ class SecretsTab(Page):
         found = [self.context.servers.find(user) for user in users]
         return [server.name for server in found if server is not None and server.state is ServerState.RUNNING]
 
-    def _restart(self, servers: list[str]) -> None:
-        for server in servers:
-            self.context.wishes.restart_requested.emit(server)
-
-    def _on_remove(self, name: str) -> None:
-        self.commands.remove([name])
+    def _end(self, secret: SecretSnapshot) -> None:
+        if secret.kind == "sign-in":
+            server = secret.used_by[0]
+            toast = tr("You are signed out of {name}", name=server)
+            self.run(self.hub.sign_ins.sign_out(server), then=self._read, toast=toast)
+        else:
+            self.run(self._remove([secret.name]), then=self._read)
 
     def _on_remove_unused(self) -> None:
         if self._secrets is not None:
-            self.commands.remove([each.name for each in self._secrets.secrets if is_unused(each)])
+            self.run(self._remove([each.name for each in self._secrets.secrets if is_unused(each)]), then=self._read)
 
-    def _on_removed(self, names: list[str]) -> None:
-        toast = self.context.offer_undo(removed_words(names))
-        toast.action_requested.connect(partial(self.commands.restore, names))
+    async def _remove(self, names: list[str]) -> None:
+        gone: list[str] = []
+        try:
+            for name in names:
+                await self.hub.secrets.remove_secret(name)
+                gone.append(name)
+        finally:
+            if gone:
+                self.context.offer_undo(removed_words(gone), partial(self._restore, gone))
+
+    async def _restore(self, names: list[str]) -> None:
+        try:
+            for name in names:
+                await self.hub.secrets.restore_secret(name)
+        finally:
+            self._look()
 
     def _show_asked(self) -> None:
         if not self._asked or self._secrets is None or self.context.sheets.sheet is not None:
