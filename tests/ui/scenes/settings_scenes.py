@@ -62,7 +62,7 @@ async def settings_refused(theme: Theme) -> Shot:
     problem = Problem(
         "The settings cannot be written", "/home/ann/.tooltray/settings.json: read-only file system", "Make the disk writable"
     )
-    shot.desk.settings.tab("general").commands.failed.emit(problem)
+    shot.desk.settings.tab("general").show_problem(problem)
     return shot
 
 
