@@ -11,6 +11,7 @@ from tests.ui.scenes.shot import Shot
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.ui.settings.about_tab import TextSheet
 from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.theme import Theme
 
@@ -80,7 +81,8 @@ async def settings_about_small(theme: Theme) -> Shot:
 
 async def settings_diagnostics(theme: Theme) -> Shot:
     shot = await settings(theme, "about")
-    shot.desk.settings.tab("about").commands.text_known.emit("Diagnostics", ABOUT, DIAGNOSTICS)
+    context = shot.desk.window.context
+    context.sheets.show(TextSheet(context, "Diagnostics", ABOUT, DIAGNOSTICS))
     return shot
 
 
