@@ -19,7 +19,6 @@ from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.clients.clients_page import PROFILES
-from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
@@ -108,7 +107,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
             desk.open_settings(name)
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
-        for open_sheet in (desk.open_network().open_add_registry, lambda: desk.page.sheets.open_why("b")):
+        for open_sheet in (control(desk.open_network(), "Add registry").click, lambda: desk.page.sheets.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
@@ -118,10 +117,9 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
 async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
         for open_sheet in (
             lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
-            lambda: desk.backup.commands.previewed.emit(setup),
+            lambda: desk.backup.show_changes({"mcpServers": {}}, (SetupChange("add", "server", "x"),)),
         ):
             open_sheet()
             await until(lambda: desk.window.sheet.panel.isAncestorOf(QApplication.focusWidget()))

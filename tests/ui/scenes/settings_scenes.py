@@ -12,7 +12,6 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.settings.about_tab import TextSheet
-from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.theme import Theme
 
 ABOUT = "This is what you copy. Secrets are masked; look whether you want to share the rest."
@@ -92,13 +91,13 @@ async def reset(theme: Theme) -> Shot:
         SetupChange("add", "default", "memory", "starts with Tooltray"),
         SetupChange("remove", "default", "fetch", "starts when used"),
     ]
-    shot.desk.backup.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
+    shot.desk.backup.show_changes(None, (*CHANGES[:3], *defaults))
     return shot
 
 
 async def import_setup(theme: Theme) -> Shot:
     shot = await settings(theme, "backup")
-    shot.desk.backup.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
+    shot.desk.backup.show_changes({"mcpServers": {}}, CHANGES)
     return shot
 
 

@@ -53,6 +53,7 @@ class PlaceRow:
     def __init__(
         self, theme: Theme, title: str, text: str, *, copy_path: Callable[[str], object], open_path: Callable[[str], object]
     ) -> None:
+        self._where = ""
         self._path = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         self._path.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         copy = IconButton(theme, "copy", tr("Copy the path of {what}", what=title), small=True)
@@ -60,7 +61,6 @@ class PlaceRow:
         open_it = Button(theme, tr("Open"), icon="external", small=True)
         open_it.setAccessibleName(tr("Open {what}", what=title))
         open_it.clicked.connect(lambda: open_path(self._where))
-        self._where = ""
         self.widget = setting_row(theme, title, text, self._path, copy, open_it)
 
     def set_path(self, path: str) -> None:
