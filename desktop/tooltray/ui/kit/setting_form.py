@@ -48,12 +48,12 @@ class SettingForm:
         self._view, self._read, self._theme = view, read, view.context.theme
         self._controls: list[tuple[Setting, QWidget]] = []
 
-    def row(self, setting: Setting) -> QWidget:
-        """Makes the row of a setting."""
+    def row(self, setting: Setting, *before: QWidget) -> QWidget:
+        """Makes the row of a setting; `before`: other controls, at the left of its own."""
         control = self._choice(setting) if setting.options else self._switch(setting)
         self._controls.append((setting, control))
         _show(control, setting, setting.default)
-        return setting_row(self._theme, setting.title, setting.text, control)
+        return setting_row(self._theme, setting.title, setting.text, *before, control)
 
     def show_settings(self, settings: Mapping[str, object]) -> None:
         for setting, control in self._controls:
