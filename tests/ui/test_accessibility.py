@@ -77,8 +77,8 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
         assert nameless(desk.window) == []
         desk.open_tab(PROFILES)
         await until(lambda: desk.profiles.table.rows)
-        for profile in (None, fake.profiles[0]):
-            desk.profiles.edit_requested.emit(profile)
+        for open_sheet in (control(desk.window, "New profile").click, lambda: desk.profiles.table.row_chosen.emit(fake.profiles[0])):
+            open_sheet()
             assert nameless(desk.window) == []
             desk.window.sheet.dismiss()
 
