@@ -215,6 +215,36 @@ async def test_changes_stand_in_a_list_and_only_what_can_be_undone_has_a_button(
         assert ("undo_client_change", "c3") not in desk.engine.calls
 
 
+async def test_a_change_is_undone_from_its_sheet_which_closes_then(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        tab.table.pressed.emit(SCAN.clients[0])
+        panel = await edits(desk)
+        control(panel, "Connect").click()
+        await until(lambda: "2 servers were taken out of Claude Code" in words(panel))
+        control(panel, "Undo: Cursor is connected").click()
+        await desk.asked("undo_client_change", "c1")
+        await until(lambda: desk.window.sheet is None)
+        assert any(toast.text == "Cursor is connected" for toast in desk.window.findChildren(Toast))
+
+
+async def test_where_nothing_has_to_change_it_is_said_and_an_open_sheet_stays(theme: Theme) -> None:
+    fake = engine()
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        control(tab, "Import servers…").click()
+        sheet = desk.window.sheet
+        tab.table.pressed.emit(SCAN.clients[0])
+        await desk.asked("preview_connect", ["claude-code"])
+        await until(lambda: not len(desk.tasks))
+        assert desk.window.sheet is sheet
+        sheet.dismiss()
+        fake.client_edits = []
+        tab.table.pressed.emit(SCAN.clients[0])
+        await until(lambda: any(toast.text == "Nothing has to change." for toast in desk.window.findChildren(Toast)))
+        assert desk.window.sheet is None
+
+
 async def test_an_undo_that_fails_is_said_on_the_page(theme: Theme) -> None:
     fake = engine()
     fake.client_changes = [replace(CHANGES[0], problem=Problem("Somebody else writes the file now"))]

@@ -14,7 +14,7 @@ from tests.ui.scenes.shown_files import DB, DEPLOY, REQUESTS, SHOP, SITE, THIEF,
 from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.foundation.errors import Conflict
+from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
@@ -333,3 +333,11 @@ async def test_a_card_says_what_a_program_wants_of_it_and_leads_to_the_sheet(the
         assert isinstance(desk.window.sheet.panel, TrustSheet)
         desk.wishes.refusal_requested.emit("added")
         await desk.asked("distrust_entries", "", "added")
+
+
+async def test_a_refusal_of_a_card_that_fails_is_said_above_the_pages(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        assert desk.files.waiting == []
+        desk.engine.failures["distrust_entries"] = TooltrayError("the disk is full")
+        desk.wishes.refusal_requested.emit("added")
+        await until(lambda: "The disk is full" in words(desk.page))

@@ -1,10 +1,11 @@
 """The tab of settings about Tooltray itself: version and kind, the places of its files, the information for a bug report, the keys. A text
 is shown before it is copied."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QLocale, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.hub import ProgramLoad, ProgramSnapshot
@@ -12,10 +13,10 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.settings.shortcuts import shortcut_rows
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
@@ -83,6 +84,27 @@ def servers_load_words(load: ProgramLoad) -> str:
     if load.running_servers == 1:
         return tr("{megabytes} MB, 1 server", megabytes=megabytes)
     return tr("{megabytes} MB, {count} servers", megabytes=megabytes, count=load.running_servers)
+
+
+def shortcuts() -> tuple[tuple[str, str], ...]:
+    """Returns the keys with what each does."""
+    return (
+        ("Ctrl+K", tr("Search or run a command")),
+        ("Ctrl+F", tr("Search on the page")),
+        ("Ctrl+N", tr("Add a server")),
+        ("Ctrl+V", tr("On the page of servers: add what is on the clipboard")),
+        ("Ctrl+1 … Ctrl+6", tr("Go to a page")),
+        ("← →", tr("From tab to tab, from card to card")),
+        ("Ctrl+Enter", tr("Do what the sheet is for")),
+        ("Esc", tr("Close what lies on top, or empty the search")),
+        ("Ctrl+W", tr("Close the window")),
+        ("Ctrl+Q", tr("Quit Tooltray")),
+    )
+
+
+def shortcut_rows(theme: Theme) -> Iterator[QWidget]:
+    for keys, what in shortcuts():
+        yield setting_row(theme, what, "", Chip(theme, keys))
 
 
 class AboutTab(Page):
