@@ -16,6 +16,7 @@ from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
+from tooltray.ui.i18n import tr
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 
@@ -137,7 +138,7 @@ async def trust_100(theme: Theme) -> Shot:
 async def reload_plan(theme: Theme, changes: Sequence[ReloadChange] = PLAN) -> Shot:
     shot = await files(theme)
     shot.desk.engine.reload_changes = list(changes)
-    control(shot.desk.files, "Read again…").click()
+    control(shot.desk.files, tr("Read again…")).click()
     await until(lambda: shot.desk.window.sheet is not None)
     return shot
 
