@@ -155,7 +155,7 @@ class ProfileSheet(SheetView):
             self.show_problem(None)
             self._set_busy(True)
             name, profile = self._name_now, self._choice.settings(self._description.text().strip())
-            self.run(self._saved(name, profile), then=self._read, said=tr("The profile {name} is saved", name=name))
+            self.run(self._saved(name, profile), then=self._read, toast=tr("The profile {name} is saved", name=name))
 
     async def _saved(self, name: str, profile: dict[str, object]) -> None:
         await self.hub.views.set_profile(name, profile)

@@ -89,7 +89,7 @@ class BackupSheet(SheetView):
 
     def _on_go(self) -> None:
         self._set_busy(True)
-        self.run(self._apply(), said=tr("The starter servers are back") if self._setup is None else tr("The backup is imported"))
+        self.run(self._apply(), toast=tr("The starter servers are back") if self._setup is None else tr("The backup is imported"))
 
     async def _apply(self) -> None:
         if self._setup is None:

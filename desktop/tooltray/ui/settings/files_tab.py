@@ -279,8 +279,8 @@ class FilesTab(Page):
 
     def _on_refusal_requested(self, server: str) -> None:
         """Refuses what programs have proposed of a server; its card may be on another page, so that a failure is a notice."""
-        said = tr("Refused: {names}", names=server)
-        self.context.run(self.hub.files.distrust_entries("", server), then=self._read, said=said)
+        toast = tr("Refused: {names}", names=server)
+        self.context.run(self.hub.files.distrust_entries("", server), then=self._read, toast=toast)
 
     def _open_file(self, path: str) -> None:
         """Opens a file with the user's program for it."""
@@ -371,4 +371,4 @@ class FilesTab(Page):
             self._area.ensureVisible(0, middle.y(), 0, table.verticalHeader().defaultSectionSize())
 
     def _on_switched(self, entry: TrustedEntry, _on: bool) -> None:
-        self.run(self.hub.files.distrust_entries(entry.project, entry.entry), then=self._read_all, said=tr("Revoked"))
+        self.run(self.hub.files.distrust_entries(entry.project, entry.entry), then=self._read_all, toast=tr("Revoked"))

@@ -155,7 +155,7 @@ class GeneralTab(Page):
 
     def _on_clear(self) -> None:
         activity = self.hub.activity
-        self.run(activity.clear_activity(), then=self._read, said=tr("The journal is empty"), undo=activity.undo_clear_activity)
+        self.run(activity.clear_activity(), then=self._read, toast=tr("The journal is empty"), undo=activity.undo_clear_activity)
 
 
 def _days(count: int) -> str:

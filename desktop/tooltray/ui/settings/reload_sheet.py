@@ -58,7 +58,7 @@ class ReloadSheet(SheetView):
     def _on_go(self) -> None:
         self._set_busy(True)
         self.show_problem(None)
-        self.run(self._reload(), then=self._read, said=tr("The files are read again"))
+        self.run(self._reload(), then=self._read, toast=tr("The files are read again"))
 
     async def _reload(self) -> None:
         await self.hub.files.reload()

@@ -273,7 +273,7 @@ class TrustSheet(SheetView):
     def _on_refuse(self) -> None:
         """Refuses the entries that are switched off, or all if none is."""
         names = [name for name, entry in self._entries.items() if not entry.is_on] or list(self._entries)
-        self.run(self._refuse(names), then=self._read, said=tr("Refused: {names}", names=", ".join(names)))
+        self.run(self._refuse(names), then=self._read, toast=tr("Refused: {names}", names=", ".join(names)))
 
     async def _refuse(self, names: Sequence[str]) -> None:
         for name in names:
