@@ -74,6 +74,6 @@ async def test_licences_are_shown_and_no_second_sheet_covers_the_first(theme: Th
         await until(lambda: desk.window.sheet is not None)
         sheet = desk.window.sheet
         assert "MIT License" in sheet.panel.findChild(QPlainTextEdit).toPlainText()
-        page.commands.show_diagnostics()
+        control(page, "Copy diagnostics…").click()
         await desk.asked("get_diagnostics")
         assert desk.window.sheet is sheet

@@ -19,7 +19,6 @@ from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.clients.clients_page import PROFILES
-from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
@@ -78,8 +77,8 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
         assert nameless(desk.window) == []
         desk.open_tab(PROFILES)
         await until(lambda: desk.profiles.table.rows)
-        for profile in (None, fake.profiles[0]):
-            desk.profiles.edit_requested.emit(profile)
+        for open_sheet in (control(desk.window, "New profile").click, lambda: desk.profiles.table.row_chosen.emit(fake.profiles[0])):
+            open_sheet()
             assert nameless(desk.window) == []
             desk.window.sheet.dismiss()
 
@@ -118,10 +117,9 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
 async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
         for open_sheet in (
             lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
-            lambda: desk.backup.commands.previewed.emit(setup),
+            lambda: desk.backup.show_changes({"mcpServers": {}}, (SetupChange("add", "server", "x"),)),
         ):
             open_sheet()
             await until(lambda: desk.window.sheet.panel.isAncestorOf(QApplication.focusWidget()))

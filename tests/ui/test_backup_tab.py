@@ -12,7 +12,7 @@ from tests.ui.seen import control, drawn
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.setup import SetupChange
-from tooltray.ui.settings.backup_commands import LONGEST_FILE, SetupPreview
+from tooltray.ui.settings.backup_tab import LONGEST_FILE
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import Toast
@@ -24,6 +24,25 @@ async def opened(desk: Desk) -> QWidget:
     desk.open_settings("backup")
     await until(lambda: not len(desk.tasks))
     return desk.backup
+
+
+def accepted(desk: Desk, path: Path) -> None:
+    """Chooses a file in the dialog that is open."""
+    dialog = desk.window.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.setDirectory(str(path.parent))
+    dialog.selectFile(path.name)
+    dialog.accept()
+
+
+async def chosen(desk: Desk, name: str, path: Path) -> None:
+    """Presses a button and chooses a file, which need not be there any more."""
+    control(desk.backup, name).click()
+    dialog = desk.window.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.fileSelected.emit(str(path))
+    dialog.reject()
+    await until(lambda: not desk.window.findChildren(QFileDialog))
 
 
 async def test_default_servers_come_back_only_after_a_look_and_a_yes(theme: Theme) -> None:
@@ -51,7 +70,8 @@ async def test_an_import_is_previewed_again_when_servers_are_to_be_replaced(them
     (tmp_path / "setup.json").write_text(json.dumps(setup))
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
-        desk.backup.commands.open_import(str(tmp_path / "setup.json"))
+        await opened(desk)
+        await chosen(desk, "Import…", tmp_path / "setup.json")
         await until(lambda: desk.window.sheet is not None)
         panel = desk.window.sheet.panel
         control(panel, "Replace servers of the same name").click()
@@ -66,28 +86,20 @@ async def test_a_file_that_is_no_set_up_is_refused_in_words(theme: Theme, tmp_pa
     (tmp_path / "x.json").write_text("[1")
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.backup.commands.open_import(str(tmp_path / "x.json"))
+        await chosen(desk, "Import…", tmp_path / "x.json")
         await until(lambda: "This file is not a backup" in drawn(page))
-        desk.backup.commands.open_import(str(tmp_path / "missing.json"))
+        await chosen(desk, "Import…", tmp_path / "missing.json")
         await until(lambda: "The file could not be read" in drawn(page))
 
 
 async def test_an_export_is_a_file_for_its_owner_alone(theme: Theme, tmp_path: Path) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         path = tmp_path / "out.json"
-        desk.backup.commands.export(str(path))
+        await opened(desk)
+        await chosen(desk, "Export…", path)
         await until(path.exists)
         assert json.loads(path.read_text()) == {}
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def chosen(desk: Desk, path: Path) -> None:
-    """Chooses a file in the dialog that is open."""
-    dialog = desk.window.findChild(QFileDialog)
-    assert isinstance(dialog, QFileDialog)
-    dialog.setDirectory(str(path.parent))
-    dialog.selectFile(path.name)
-    dialog.accept()
 
 
 async def test_the_export_goes_into_the_file_that_was_chosen(theme: Theme, tmp_path: Path) -> None:
@@ -96,7 +108,7 @@ async def test_the_export_goes_into_the_file_that_was_chosen(theme: Theme, tmp_p
         dialog = desk.window.findChild(QFileDialog)
         assert isinstance(dialog, QFileDialog)
         assert (dialog.acceptMode(), dialog.defaultSuffix()) == (QFileDialog.AcceptMode.AcceptSave, "json")
-        chosen(desk, tmp_path / "mine.json")
+        accepted(desk, tmp_path / "mine.json")
         await until((tmp_path / "mine.json").exists)
         await until(lambda: any(toast.text == "Exported to mine.json" for toast in desk.window.findChildren(Toast)))
         await until(lambda: not desk.window.findChildren(QFileDialog))
@@ -119,7 +131,7 @@ async def test_the_file_that_was_chosen_is_previewed(theme: Theme, tmp_path: Pat
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
         control(await opened(desk), "Import…").click()
-        chosen(desk, tmp_path / "setup.json")
+        accepted(desk, tmp_path / "setup.json")
         await until(lambda: desk.window.sheet is not None)
         assert "This is what changes. Nothing is done yet." in drawn(desk.window.sheet.panel)
         await desk.asked("preview_import", {"mcpServers": {}}, False)
@@ -128,17 +140,17 @@ async def test_the_file_that_was_chosen_is_previewed(theme: Theme, tmp_path: Pat
 async def test_an_export_that_fails_says_so_on_the_page(theme: Theme, tmp_path: Path) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.backup.commands.export(str(tmp_path / "missing" / "x.json"))
+        await chosen(desk, "Export…", tmp_path / "missing" / "x.json")
         await until(lambda: "The file could not be written" in drawn(page))
 
 
 async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
-        desk.open_network().open_add_registry()
+        control(desk.open_network(), "Add registry").click()
         control(await opened(desk), "Restore starter servers…").click()
         await desk.asked("preview_reset")
-        await until(lambda: desk.backup.sheets.has_waiting)
+        await until(lambda: desk.backup.has_waiting)
         control(desk.window.sheet.panel, "Cancel").click()
         await until(lambda: desk.window.sheet is not None)
         control(desk.window.sheet.panel, "Restore").click()
@@ -149,9 +161,9 @@ async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) 
 async def test_a_preview_of_something_else_does_not_change_what_is_confirmed(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await opened(desk)
-        desk.backup.commands.previewed.emit(SetupPreview(None, False, (ADDED,)))
+        desk.backup.show_changes(None, (ADDED,))
         panel = desk.window.sheet.panel
-        desk.backup.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, (SetupChange("remove", "server", "mine"),)))
+        desk.backup.show_changes({"mcpServers": {}}, (SetupChange("remove", "server", "mine"),))
         assert [row.name for row in panel.findChild(Table).rows] == ["github"]
         control(panel, "Cancel").click()
         await until(lambda: desk.window.sheet is not None)
@@ -163,11 +175,11 @@ async def test_of_two_previews_the_one_counts_for_which_the_switch_stands(theme:
     replaced = SetupChange("replace", "server", "x")
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [SetupChange("keep", "server", "x")]
-        desk.backup.commands.previewed.emit(SetupPreview(setup, False, tuple(desk.engine.setup_changes)))
+        desk.backup.show_changes(setup, desk.engine.setup_changes)
         panel = desk.window.sheet.panel
         desk.engine.setup_changes = [replaced]
         control(panel, "Replace servers of the same name").click()
-        desk.backup.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))  # late, of before
+        desk.backup.show_changes(setup, (ADDED,))  # late, of before
         assert not control(panel, "Import").isEnabled()
         await until(lambda: control(panel, "Import").isEnabled())
         assert panel.findChild(Table).rows == [replaced]
@@ -176,7 +188,7 @@ async def test_of_two_previews_the_one_counts_for_which_the_switch_stands(theme:
 async def test_what_cannot_be_imported_or_put_back_stays_in_the_sheet_with_the_reason(theme: Theme) -> None:
     setup = {"mcpServers": {"x": {"command": "y"}}}
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        desk.backup.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))
+        desk.backup.show_changes(setup, (ADDED,))
         panel = desk.window.sheet.panel
         desk.engine.failures["import_setup"] = TooltrayError("the disk is full")
         control(panel, "Import").click()
@@ -193,5 +205,5 @@ async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path:
         file.truncate(LONGEST_FILE + 1)
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.backup.commands.open_import(str(tmp_path / "huge.json"))
+        await chosen(desk, "Import…", tmp_path / "huge.json")
         await until(lambda: "This file is not a backup" in drawn(page))

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.snapshots.setup import SetupChange
-from tooltray.ui.settings.backup_words import change_look, does_something, subject
+from tooltray.ui.settings.backup_sheet import change_look, does_something, subject
 
 
 @pytest.mark.parametrize(

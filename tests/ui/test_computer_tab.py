@@ -20,12 +20,14 @@ from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.clients.clients_page import COMPUTER, CONNECTED
 from tooltray.ui.clients.computer_tab import CHANGES as CHANGE_LIST
 from tooltray.ui.clients.computer_tab import ELSEWHERE, ComputerTab
-from tooltray.ui.clients.edits_sheet import EditsPanel, diff_lines
+from tooltray.ui.clients.edits_sheet import EditsSheet, diff_lines
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.empty_state import Beginning
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.toast import Toast
+
+CODEX = next(client for client in SCAN.clients if client.id == "codex")
 
 
 def engine(scan: ClientScan = SCAN) -> FakePresenter:
@@ -44,10 +46,10 @@ def show_list(tab: ComputerTab, index: int) -> None:
     tab.tabs.findChildren(FilterTab)[index].click()
 
 
-async def edits(desk: Desk) -> EditsPanel:
-    await until(lambda: isinstance(desk.window.context.sheets.panel, EditsPanel))
+async def edits(desk: Desk) -> EditsSheet:
+    await until(lambda: isinstance(desk.window.context.sheets.panel, EditsSheet))
     panel = desk.window.context.sheets.panel
-    assert isinstance(panel, EditsPanel)
+    assert isinstance(panel, EditsSheet)
     return panel
 
 
@@ -128,7 +130,7 @@ async def test_several_clients_are_connected_at_once_and_broken_files_are_shown_
         await until(lambda: desk.window.sheet is not None)
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
-        tab.commands.preview_connect(["claude-code", "codex", "zed"])
+        tab.connect_clients(["claude-code", "codex", "zed"])
         panel = await edits(desk)
         assert panel.accessibleName() == "Connect 3 AI clients"
         await until(lambda: len(panel.blocks) == 4)
@@ -146,7 +148,7 @@ async def test_a_sheet_of_many_files_can_be_said_yes_to_only_when_all_are_shown(
     fake.client_edits = [replace(EDITS[0], id=str(number)) for number in range(12)]
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
-        tab.commands.preview_connect(["claude-code"])
+        tab.table.pressed.emit(SCAN.clients[0])
         panel = await edits(desk)
         first = len(panel.blocks)
         assert not control(panel, f"Change {first} files").isEnabled()
@@ -160,7 +162,7 @@ async def test_one_change_that_worked_is_a_toast_with_undo(theme: Theme) -> None
     fake.client_changes = [CHANGES[0]]
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
-        tab.commands.preview_connect(["codex"])
+        tab.table.pressed.emit(CODEX)
         panel = await edits(desk)
         control(panel, "Mend").click()
         await until(lambda: desk.window.sheet is None)
@@ -175,7 +177,7 @@ async def test_a_refusal_leaves_the_sheet_open_with_what_was_ticked(theme: Theme
     fake.failures["apply_client_edits"] = TooltrayError("The file is another one by now", "", "Review it and decide again.")
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
-        tab.commands.preview_connect(["codex"])
+        tab.table.pressed.emit(CODEX)
         panel = await edits(desk)
         QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: "The file is another one by now" in words(panel))
@@ -213,12 +215,42 @@ async def test_changes_stand_in_a_list_and_only_what_can_be_undone_has_a_button(
         assert ("undo_client_change", "c3") not in desk.engine.calls
 
 
+async def test_a_change_is_undone_from_its_sheet_which_closes_then(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        tab.table.pressed.emit(SCAN.clients[0])
+        panel = await edits(desk)
+        control(panel, "Connect").click()
+        await until(lambda: "2 servers were taken out of Claude Code" in words(panel))
+        control(panel, "Undo: Cursor is connected").click()
+        await desk.asked("undo_client_change", "c1")
+        await until(lambda: desk.window.sheet is None)
+        assert any(toast.text == "Cursor is connected" for toast in desk.window.findChildren(Toast))
+
+
+async def test_where_nothing_has_to_change_it_is_said_and_an_open_sheet_stays(theme: Theme) -> None:
+    fake = engine()
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        control(tab, "Import servers…").click()
+        sheet = desk.window.sheet
+        tab.table.pressed.emit(SCAN.clients[0])
+        await desk.asked("preview_connect", ["claude-code"])
+        await until(lambda: not len(desk.tasks))
+        assert desk.window.sheet is sheet
+        sheet.dismiss()
+        fake.client_edits = []
+        tab.table.pressed.emit(SCAN.clients[0])
+        await until(lambda: any(toast.text == "Nothing has to change." for toast in desk.window.findChildren(Toast)))
+        assert desk.window.sheet is None
+
+
 async def test_an_undo_that_fails_is_said_on_the_page(theme: Theme) -> None:
     fake = engine()
     fake.client_changes = [replace(CHANGES[0], problem=Problem("Somebody else writes the file now"))]
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
-        tab.commands.undo("c1")
+        tab.changes.pressed.emit(CHANGES[0])
         await until(lambda: "Somebody else writes the file now" in words(tab))
 
 

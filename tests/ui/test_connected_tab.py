@@ -14,9 +14,8 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import SessionListChanged
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
-from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
+from tooltray.ui.clients.client_details import ClientDetails, ResultLimit, SessionDetails
 from tooltray.ui.clients.connected_tab import ConnectedTab
-from tooltray.ui.clients.result_limit import ResultLimit
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
@@ -66,6 +65,16 @@ async def kind(desk: Desk, client: str) -> ClientDetails:
 def ticked(details: QWidget | None) -> list[str]:
     assert details is not None
     return [option.text() for option in details.findChildren(Option) if option.isChecked()]
+
+
+async def choose_folder(desk: Desk, folder: str) -> None:
+    """Chooses the folder of the session in the details."""
+    press(desk.clients.details, "Choose folder")
+    dialog = desk.window.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.fileSelected.emit(folder)
+    dialog.close()
+    await until(lambda: not desk.window.findChildren(QFileDialog))
 
 
 async def test_sessions_say_who_they_are_and_what_they_see_and_those_that_left_come_last(theme: Theme) -> None:
@@ -124,12 +133,8 @@ async def test_a_folder_is_chosen_for_a_session(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
         page.sessions.row_chosen.emit(FIRST)
-        press(page.details, "Choose folder")
-        dialog = desk.window.findChild(QFileDialog)
-        assert isinstance(dialog, QFileDialog)
-        dialog.fileSelected.emit("/srv/projects/site")
+        await choose_folder(desk, "/srv/projects/site")
         await desk.asked("set_session_project", "s1", "/srv/projects/site")
-        dialog.close()
 
 
 async def test_a_folder_that_cannot_be_a_project_is_refused_in_words_until_another_works(theme: Theme) -> None:
@@ -138,10 +143,11 @@ async def test_a_folder_that_cannot_be_a_project_is_refused_in_words_until_anoth
         desk.engine.failures["set_session_project"] = TooltrayError(
             "this folder cannot be a project", "it is the home folder", "choose another"
         )
-        desk.clients.commands.set_project("s1", "/srv")
+        page.sessions.row_chosen.emit(FIRST)
+        await choose_folder(desk, "/srv")
         await until(lambda: "This folder cannot be a project" in words(page))
         desk.engine.failures.clear()
-        desk.clients.commands.set_project("s1", "/srv/projects")
+        await choose_folder(desk, "/srv/projects")
         await until(lambda: "This folder cannot be a project" not in words(page))
 
 
@@ -227,10 +233,10 @@ async def test_new_profiles_can_be_chosen_at_once_and_a_kind_that_is_gone_is_clo
         await kind(desk, "claude-code")
         page = desk.clients
         desk.engine.profiles.append(ProfileSnapshot("new", None, {}))
-        desk.clients.commands.look()
+        desk.clients.look_again()
         await until(lambda: isinstance(page.details, ClientDetails) and "new" in page.details.profiles)
         desk.engine.client_modes = KINDS[1:]
-        desk.clients.commands.look()
+        desk.clients.look_again()
         await until(lambda: page.details is None)
 
 
@@ -255,7 +261,7 @@ async def test_a_hub_that_does_not_answer_is_said_on_the_page(theme: Theme) -> N
         desk.window.open_page("clients")
         await until(lambda: "Sessions are nowhere to be found" in words(desk.clients))
         desk.engine.failures.clear()
-        desk.clients.commands.look()
+        desk.clients.look_again()
         await until(lambda: "Sessions are nowhere to be found" not in words(desk.clients))
 
 

@@ -18,8 +18,9 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
-from tooltray.ui.settings.file_sheets import FileSheet, ReloadPlanPanel
+from tooltray.ui.settings.file_sheet import FileSheet
 from tooltray.ui.settings.files_tab import MOST_FILES, FilesTab
+from tooltray.ui.settings.reload_sheet import ReloadSheet
 from tooltray.ui.theme import Theme
 
 
@@ -108,13 +109,13 @@ async def test_a_file_that_is_not_there_cannot_be_opened(theme: Theme) -> None:
     async with Desk(engine([SETTINGS_FILE, missing]), theme) as desk:
         page = await opened(desk)
         assert cells(table(page, "Files with servers"), 1)[3] == "Not there"
-        page.file_chosen.emit(missing)
+        table(page, "Files with servers").row_chosen.emit(missing)
         assert not control(desk.window.sheet.panel, "Open the file").isEnabled()
 
 
 async def test_the_endpoint_of_a_served_file_is_said(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        (await opened(desk)).file_chosen.emit(PROXY_FILE)
+        table(await opened(desk), "Files with servers").row_chosen.emit(PROXY_FILE)
         assert "TBXark proxy, as started · its endpoint: http://127.0.0.1:9090" in words(desk.window.sheet.panel)
 
 
@@ -124,7 +125,7 @@ async def test_reading_again_shows_the_plan_first_and_then_does_it(theme: Theme)
         control(page, "Read again…").click()
         await until(lambda: desk.window.sheet is not None)
         panel = desk.window.sheet.panel
-        assert isinstance(panel, ReloadPlanPanel)
+        assert isinstance(panel, ReloadSheet)
         plan = table(panel, "What changes")
         assert cells(plan, 1) == ["db", "Restarts", "another command", "shop/.mcp.json"]
         assert [cells(plan, row)[1] for row in range(6)] == ["Is added", "Restarts", "Is removed", "Asks you", "Is changed", "Stays"]
@@ -229,11 +230,11 @@ async def test_a_file_with_many_problems_shows_the_first_ones_and_leads_to_the_r
 async def test_a_sheet_that_is_open_stays(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
-        page.file_chosen.emit(SHOP_FILE)
+        table(page, "Files with servers").row_chosen.emit(SHOP_FILE)
         sheet = desk.window.sheet
-        page.file_chosen.emit(PROXY_FILE)
-        page.trust_requested.emit(SHOP)
-        page.reload_requested.emit()
+        table(page, "Files with servers").row_chosen.emit(PROXY_FILE)
+        desk.window.context.links.trust_asked.emit(SHOP)
+        control(page, "Read again…").click()
         await desk.asked("preview_reload")
         await until(lambda: not len(desk.tasks))
         assert desk.window.sheet is sheet

@@ -20,7 +20,7 @@ from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.clients_page import COMPUTER
-from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.table import Table
@@ -36,17 +36,17 @@ def engine(plan: ImportPlan = PLAN) -> FakePresenter:
     return fake
 
 
-async def opened(desk: Desk) -> ImportPanel:
+async def opened(desk: Desk) -> ImportSheet:
     desk.open_tab(COMPUTER)
     await until(lambda: desk.window.context.scans.scan is not None and not len(desk.tasks))
     control(desk.computer, "Import servers…").click()
     panel = desk.window.context.sheets.panel
-    assert isinstance(panel, ImportPanel)
+    assert isinstance(panel, ImportSheet)
     await until(lambda: not len(desk.tasks))
     return panel
 
 
-def show_group(panel: ImportPanel, index: int) -> None:
+def show_group(panel: ImportSheet, index: int) -> None:
     panel.findChildren(FilterTab)[index].click()
 
 

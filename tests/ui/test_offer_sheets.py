@@ -23,7 +23,7 @@ from tooltray.foundation.snapshots.servers import InMemoryServer
 from tooltray.ui.add.add_to_sheet import AddToPanel
 from tooltray.ui.add.bundle_sheet import BundlePanel, ReadingBundlePanel, kind_text, signature_text, size_text
 from tooltray.ui.add.bundle_urls import bundle_of_urls
-from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning
@@ -215,7 +215,7 @@ async def test_the_other_ways_lead_to_finding_and_moving(theme: Theme) -> None:
         assert desk.window.sheet is None
         desk.page.add()
         control(adding(desk), "Import servers…").click()
-        assert isinstance(desk.window.context.sheets.panel, ImportPanel)
+        assert isinstance(desk.window.context.sheets.panel, ImportSheet)
         assert desk.computer.isVisible()
 
 
@@ -271,7 +271,7 @@ async def test_the_first_start_says_what_ai_clients_have_and_leads_to_moving_pas
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
         ways[0].click()
-        assert isinstance(desk.window.context.sheets.panel, ImportPanel)
+        assert isinstance(desk.window.context.sheets.panel, ImportSheet)
 
 
 async def test_a_first_start_without_ai_clients_says_nothing_of_them(theme: Theme) -> None:

@@ -13,7 +13,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.clients.profile_choice import CheckTable
-from tooltray.ui.clients.profile_panel import ProfilePanel
+from tooltray.ui.clients.profile_sheet import ProfileSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast
 
@@ -35,31 +35,34 @@ async def opened(desk: Desk) -> QWidget:
     return page
 
 
-async def editing(desk: Desk, profile: ProfileSnapshot | None) -> ProfilePanel:
+async def editing(desk: Desk, profile: ProfileSnapshot | None) -> ProfileSheet:
     await opened(desk)
-    desk.profiles.edit_requested.emit(profile)
+    if profile is None:
+        control(desk.window, "New profile").click()
+    else:
+        desk.profiles.table.row_chosen.emit(profile)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
-    assert isinstance(panel, ProfilePanel)
+    assert isinstance(panel, ProfileSheet)
     await until(lambda: table(panel).rows and str(count(panel, "files")).endswith("of 2"))
     return panel
 
 
-def table(panel: ProfilePanel) -> CheckTable:
+def table(panel: ProfileSheet) -> CheckTable:
     found = panel.findChild(CheckTable)
     assert isinstance(found, CheckTable)
     return found
 
 
-def place(panel: ProfilePanel, server: str, tool: str = "") -> int:
+def place(panel: ProfileSheet, server: str, tool: str = "") -> int:
     return next(index for index, choice in enumerate(table(panel).rows) if choice.key == (server, tool))
 
 
-def count(panel: ProfilePanel, server: str) -> object:
+def count(panel: ProfileSheet, server: str) -> object:
     return table(panel).model().index(place(panel, server), 3).data()
 
 
-def tick(panel: ProfilePanel, server: str, tool: str = "") -> None:
+def tick(panel: ProfileSheet, server: str, tool: str = "") -> None:
     table(panel).selectRow(place(panel, server, tool))
     QTest.keyClick(table(panel), Qt.Key.Key_Space)
 
@@ -190,19 +193,25 @@ async def test_a_profile_that_somebody_needs_is_not_removed_and_says_why(theme: 
         assert control(panel, "Remove").isEnabled()
 
 
-async def test_what_cannot_be_read_or_brought_back_is_said_on_the_page(theme: Theme) -> None:
+async def test_what_cannot_be_brought_back_is_said_on_the_page(theme: Theme) -> None:
+    async with Desk(engine(ALL), theme) as desk:
+        control(await editing(desk, ALL), "Remove").click()
+        await until(lambda: desk.window.sheet is None and desk.window.findChild(Toast))
+        desk.engine.failures["set_profile"] = TooltrayError("the disk is full")
+        control(desk.window.findChild(Toast), "Undo").click()
+        await desk.asked("set_profile", "all", {"tools": {}})
+        await until(lambda: "The disk is full" in words(desk.profiles))
+
+
+async def test_what_cannot_be_read_is_said_on_the_page_until_it_can(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
         page = await opened(desk)
-        desk.engine.failures["set_profile"] = TooltrayError("the disk is full")
-        desk.profiles.commands.bring_back(CODING)
-        await until(lambda: "The disk is full" in words(page))
         desk.engine.failures["get_profiles"] = TooltrayError("profiles are gone")
-        desk.profiles.commands.look()
+        desk.profiles.look_again()
         await until(lambda: "Profiles are gone" in words(page))
         desk.engine.failures.clear()
-        desk.profiles.commands.bring_back(ALL)
+        desk.profiles.look_again()
         await until(lambda: "Profiles are gone" not in words(page))
-        await desk.asked("set_profile", "all", {"tools": {}})
 
 
 async def test_an_open_sheet_of_another_kind_stays(theme: Theme) -> None:
@@ -210,7 +219,7 @@ async def test_an_open_sheet_of_another_kind_stays(theme: Theme) -> None:
         await opened(desk)
         desk.page.add()
         before = desk.window.sheet
-        desk.profiles.edit_requested.emit(CODING)
+        desk.profiles.table.row_chosen.emit(CODING)
         assert desk.window.sheet is before
 
 

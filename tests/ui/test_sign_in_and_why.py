@@ -161,7 +161,7 @@ async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
     async with Desk(SigningIn(WAITING), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.open_network().open_add_registry()
+        control(desk.open_network(), "Add registry").click()
         desk.window.open_page("servers")
         sheet = desk.window.sheet
         desk.commands.sign_in("a")

@@ -104,7 +104,7 @@ async def profiles_none(theme: Theme) -> Shot:
 
 async def profile(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     shot = await profiles(theme)
-    shot.desk.profiles.edit_requested.emit(PROFILE_ROWS[0])
+    shot.desk.profiles.table.row_chosen.emit(PROFILE_ROWS[0])
     await shot.desk.asked("get_tools", None)
     return Shot(shot.desk, size=size)
 

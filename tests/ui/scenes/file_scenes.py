@@ -8,12 +8,15 @@ from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import CALLS, SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.shown_files import DEPLOY, FILES, PLAN, PROXY_FILE, REQUESTS, SHOP, SHOP_FILE, SITE, TRUSTED, many_files, many_requests
+from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.setup import ServerFileSnapshot
+from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
+from tooltray.ui.i18n import tr
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 
@@ -31,9 +34,9 @@ async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Sho
     result = await desk(theme, (*OF_FILES, *SERVERS[:3]))
     result.engine.costs = ToolCosts("o200k_base", 3000, 2310, (ServerCost("db", 3000, 2310, ()),))
     result.engine.trust_requests = list(REQUESTS)
-    result.files.commands.look()
+    result.engine.bus.publish(ServerFilesChanged())
     result.commands.look_costs()
-    await until(lambda: result.files.sheets.waiting)
+    await until(lambda: result.files.waiting)
     result.open_server("db")
     await until(lambda: result.page._costs)
     return Shot(result, size=size)
@@ -88,13 +91,13 @@ async def files_100(theme: Theme) -> Shot:
 
 async def file_sheet(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.files.file_chosen.emit(SHOP_FILE)
+    shot.desk.files._files.row_chosen.emit(SHOP_FILE)
     return shot
 
 
 async def file_sheet_served(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.files.file_chosen.emit(PROXY_FILE)
+    shot.desk.files._files.row_chosen.emit(PROXY_FILE)
     return shot
 
 
@@ -104,9 +107,8 @@ async def trust(
     shot = await files(theme, requests=requests)
     window = shot.desk.window
     window.resize(*(size or (1180, 760)))
-    sheets = shot.desk.files.sheets
-    sheets._guard_ms = 0
-    sheets.open_trust(project)
+    shot.desk.files._guard_ms = 0
+    shot.desk.files.open_trust(project)
     await until(lambda: not window.sheet.panel._guard.isActive())
     return Shot(shot.desk, size=size)
 
@@ -122,10 +124,10 @@ async def trust_thief(theme: Theme) -> Shot:
 async def trust_changed(theme: Theme) -> Shot:
     shot = await trust(theme, requests=[DEPLOY])
     shot.desk.engine.trust_requests = [replace(DEPLOY, digest="9" * 64, target="./tools/deploy-server --all")]
-    shot.desk.files.commands.look()
+    shot.desk.engine.bus.publish(ServerFilesChanged())
     panel = shot.desk.window.sheet.panel
     await until(lambda: panel.shown[0].digest != DEPLOY.digest)
-    shot.desk.files.commands.refused.emit(Problem("'deploy' has changed meanwhile", "", "Review it and decide again."))
+    panel.show_problem(Problem("'deploy' has changed meanwhile", "", "Review it and decide again."))
     return shot
 
 
@@ -133,16 +135,16 @@ async def trust_100(theme: Theme) -> Shot:
     return await trust(theme, requests=many_requests(100))
 
 
-async def reload_plan(theme: Theme) -> Shot:
+async def reload_plan(theme: Theme, changes: Sequence[ReloadChange] = PLAN) -> Shot:
     shot = await files(theme)
-    shot.desk.files.commands.previewed.emit(PLAN)
+    shot.desk.engine.reload_changes = list(changes)
+    control(shot.desk.files, tr("Read again…")).click()
+    await until(lambda: shot.desk.window.sheet is not None)
     return shot
 
 
 async def reload_nothing(theme: Theme) -> Shot:
-    shot = await files(theme)
-    shot.desk.files.commands.previewed.emit([])
-    return shot
+    return await reload_plan(theme, ())
 
 
 async def add_to_project(theme: Theme) -> Shot:

@@ -18,8 +18,8 @@ from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
 from tooltray.ui.add.bundle_sheet import BundlePanel
 from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
 from tooltray.ui.clients.clients_page import COMPUTER
-from tooltray.ui.clients.edits_sheet import EditsPanel
-from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.clients.edits_sheet import EditsSheet
+from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.servers.offer_sheets import InMemoryPanel
 from tooltray.ui.theme import Theme
 
@@ -80,8 +80,8 @@ async def connect_sheet(theme: Theme, size: tuple[int, int] | None = None) -> Sh
     shot = await computer(theme, size)
     assert shot.desk is not None
     desk = shot.desk
-    desk.computer.commands.preview_connect(["claude-code", "codex", "zed"])
-    await until(lambda: isinstance(desk.window.context.sheets.panel, EditsPanel))
+    desk.computer.connect_clients(["claude-code", "codex", "zed"])
+    await until(lambda: isinstance(desk.window.context.sheets.panel, EditsSheet))
     return shot
 
 
@@ -93,7 +93,7 @@ async def connect_result(theme: Theme) -> Shot:
     shot = await connect_sheet(theme)
     assert shot.desk is not None
     panel = shot.desk.window.context.sheets.panel
-    assert isinstance(panel, EditsPanel)
+    assert isinstance(panel, EditsSheet)
     panel.show_changes(CHANGES)
     return shot
 
@@ -105,7 +105,7 @@ async def import_sheet(theme: Theme, size: tuple[int, int] | None = None, plan: 
     desk.engine.import_plan = plan
     desk.computer.import_from([])
     panel = desk.window.context.sheets.panel
-    assert isinstance(panel, ImportPanel)
+    assert isinstance(panel, ImportSheet)
     await until(lambda: not len(desk.tasks))
     panel.table.selectRow(0)
     return shot
@@ -131,7 +131,7 @@ async def import_result(theme: Theme) -> Shot:
     shot = await import_sheet(theme)
     assert shot.desk is not None
     panel = shot.desk.window.context.sheets.panel
-    assert isinstance(panel, ImportPanel)
+    assert isinstance(panel, ImportSheet)
     panel.table.switched.emit(PLAN.candidates[2], False)
     panel.begin()
     panel.show_outcome(IMPORTED)

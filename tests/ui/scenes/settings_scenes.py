@@ -11,7 +11,7 @@ from tests.ui.scenes.shot import Shot
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.foundation.snapshots.setup import SetupChange
-from tooltray.ui.settings.backup_commands import SetupPreview
+from tooltray.ui.settings.about_tab import TextSheet
 from tooltray.ui.theme import Theme
 
 ABOUT = "This is what you copy. Secrets are masked; look whether you want to share the rest."
@@ -62,7 +62,7 @@ async def settings_refused(theme: Theme) -> Shot:
     problem = Problem(
         "The settings cannot be written", "/home/ann/.tooltray/settings.json: read-only file system", "Make the disk writable"
     )
-    shot.desk.settings.tab("general").commands.failed.emit(problem)
+    shot.desk.settings.tab("general").show_problem(problem)
     return shot
 
 
@@ -80,7 +80,8 @@ async def settings_about_small(theme: Theme) -> Shot:
 
 async def settings_diagnostics(theme: Theme) -> Shot:
     shot = await settings(theme, "about")
-    shot.desk.settings.tab("about").commands.text_known.emit("Diagnostics", ABOUT, DIAGNOSTICS)
+    context = shot.desk.window.context
+    context.sheets.show(TextSheet(context, "Diagnostics", ABOUT, DIAGNOSTICS))
     return shot
 
 
@@ -90,13 +91,13 @@ async def reset(theme: Theme) -> Shot:
         SetupChange("add", "default", "memory", "starts with Tooltray"),
         SetupChange("remove", "default", "fetch", "starts when used"),
     ]
-    shot.desk.backup.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
+    shot.desk.backup.show_changes(None, (*CHANGES[:3], *defaults))
     return shot
 
 
 async def import_setup(theme: Theme) -> Shot:
     shot = await settings(theme, "backup")
-    shot.desk.backup.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
+    shot.desk.backup.show_changes({"mcpServers": {}}, CHANGES)
     return shot
 
 

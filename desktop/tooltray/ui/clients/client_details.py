@@ -1,9 +1,8 @@
 """The details of a kind of client or of one session, beside the tables; and which calls of a client run without asking."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
@@ -19,29 +18,34 @@ from tooltray.ui.clients.client_words import (
     reason,
     session_look,
 )
-from tooltray.ui.clients.result_limit import ResultLimit
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.choice import OptionList
+from tooltray.ui.widgets.digits import take_digits
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.split_view import DetailsPane
 from tooltray.ui.widgets.surface import column, row
 
 BY_SERVERS, BY_RULES = "servers", "rules"
+LEAST, MOST = 500, 10_000_000  # tokens of a result, as the settings take them
 
 
 class UnaskedCalls(QWidget):
-    """A choice of what runs without asking. `chosen` carries the rules, None for the servers' own; rules apply when the user saves them."""
+    """A choice of what runs without asking.
 
-    chosen = Signal(object)
+    Args:
+        choose: gets the rules that the user saves, None for the servers' own.
+    """
 
-    def __init__(self, theme: Theme, rules: tuple[str, ...] | None) -> None:
+    def __init__(self, theme: Theme, rules: tuple[str, ...] | None, choose: Callable[[list[str] | None], object]) -> None:
         super().__init__()
-        self._rules = rules
+        self._rules, self._choose = rules, choose
         layout = column(self, spacing=8)
         options = [(BY_SERVERS, tr("Default (each server's rules)")), (BY_RULES, tr("Use these rules instead"))]
         self._whose = OptionList(theme, options, name=tr("Calls that run without asking"), may_be_empty=False)
@@ -91,27 +95,77 @@ class UnaskedCalls(QWidget):
     def _on_whose(self) -> None:
         self._draw()
         if self._whose.chosen == [BY_SERVERS] and self._rules is not None:
-            self.chosen.emit(None)
+            self._choose(None)
         elif self._whose.chosen == [BY_RULES]:
             self._field.setFocus()
 
     def _on_save(self) -> None:
         if self._save.isEnabled():
-            self.chosen.emit(self._written)
+            self._choose(self._written)
+
+
+class ResultLimit(QWidget):
+    """A field for the largest result in tokens.
+
+    Args:
+        choose: gets the number that the user saves, None for no limit.
+    """
+
+    def __init__(self, theme: Theme, limit: int | None, choose: Callable[[int | None], object]) -> None:
+        super().__init__()
+        self._limit, self._choose = limit, choose
+        layout, line = column(self, spacing=8), row(spacing=8)
+        self._field = QLineEdit()
+        self._field.setFixedHeight(theme.size("control"))
+        take_digits(self._field, MOST)
+        self._field.setPlaceholderText(tr("Default (servers and tools)"))
+        self._field.setAccessibleName(tr("Longest result, in tokens"))
+        self._field.textChanged.connect(self._draw)
+        self._field.returnPressed.connect(self._on_save)
+        line.addWidget(self._field, 1)
+        self._save = Button(theme, tr("Save"))
+        self._save.clicked.connect(self._on_save)
+        line.addWidget(self._save)
+        layout.addLayout(line)
+        text = tr("In tokens, at least 500. The client reads the rest page by page, with read_result.")
+        layout.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        self._show()
+
+    def set_limit(self, limit: int | None) -> None:
+        """Shows the current limit; what the user is writing stays while it is unchanged."""
+        if limit != self._limit:
+            self._limit = limit
+            self._show()
+
+    @property
+    def _written(self) -> int | None:
+        return int(self._field.text()) if self._field.text() else None
+
+    def _show(self) -> None:
+        self._field.setText("" if self._limit is None else str(self._limit))
+        self._draw()
+
+    def _draw(self) -> None:
+        written = self._written
+        self._save.setEnabled(written != self._limit and (written is None or LEAST <= written <= MOST))
+
+    def _on_save(self) -> None:
+        if self._save.isEnabled():
+            self._choose(self._written)
 
 
 class ClientDetails(DetailsPane):
-    """The details of a kind of client. `mode_requested`, `profile_requested` and `auto_approve_requested` carry the client's name and the
-    choice for it; choices apply at once, typed rules when the user saves them.
+    """The details of a kind of client. Choices apply at once, what is typed when the user saves it.
+
+    Args:
+        view: carries them out, and shows why one failed.
+        read: reads what the view shows, so that choices show what is true.
     """
 
-    mode_requested = Signal(str, str)
-    profile_requested = Signal(str, str)
-    auto_approve_requested = Signal(str, object)
-    result_limit_requested = Signal(str, object)
-
-    def __init__(self, theme: Theme, client: ClientModeSnapshot, profiles: Sequence[str]) -> None:
+    def __init__(self, view: View, read: Work, client: ClientModeSnapshot, profiles: Sequence[str]) -> None:
+        theme = view.context.theme
         super().__init__(theme, client_title(client))
+        self._view, self._read, self._views = view, read, view.hub.views
         self._client, self._profiles = client, tuple(profiles)
         if client.client and client.client != client_title(client):
             self.body.addWidget(CodeLabel(theme, client.client, "secondary"))
@@ -132,11 +186,9 @@ class ClientDetails(DetailsPane):
         self._limit: ResultLimit | None = None
         if client.client:  # every other client can only be shown tools in another way
             self._profile = self._add_profiles(theme)
-            self._rules = UnaskedCalls(theme, client.auto_approve)
-            self._rules.chosen.connect(self._on_rules)
+            self._rules = UnaskedCalls(theme, client.auto_approve, self._on_rules)
             self.add_section(tr("Calls that run without asking"), self._rules)
-            self._limit = ResultLimit(theme, client.result_limit)
-            self._limit.chosen.connect(self._on_limit)
+            self._limit = ResultLimit(theme, client.result_limit, self._on_limit)
             self.add_section(tr("How much of a result it gets at once"), self._limit)
         self.body.addStretch(1)
         self._draw()
@@ -181,28 +233,35 @@ class ClientDetails(DetailsPane):
         if self._rules is not None:
             self._rules.set_rules(client.auto_approve)
         if self._limit is not None:
-            self._limit.set_tokens(client.result_limit)
+            self._limit.set_limit(client.result_limit)
+
+    def _change(self, work: Coroutine[object, object, object]) -> None:
+        self._view.run(work, then=self._read)
 
     def _on_mode(self) -> None:
-        self.mode_requested.emit(self._client.client, self._modes.chosen[0])
+        self._change(self._views.set_client_mode(self._client.client, self._modes.chosen[0]))
 
     def _on_profile(self, profile: OptionList) -> None:
-        self.profile_requested.emit(self._client.client, profile.chosen[0])
+        self._change(self._views.set_client_profile(self._client.client, profile.chosen[0]))
 
     def _on_rules(self, rules: list[str] | None) -> None:
-        self.auto_approve_requested.emit(self._client.client, rules)
+        self._change(self._views.set_client_auto_approve(self._client.client, rules))
 
-    def _on_limit(self, tokens: int | None) -> None:
-        self.result_limit_requested.emit(self._client.client, tokens)
+    def _on_limit(self, limit: int | None) -> None:
+        self._change(self._views.set_result_limit(tokens=limit, client=self._client.client))
 
 
 class SessionDetails(DetailsPane):
-    """The details of a session. `folder_requested` carries the session's id, `client_requested` the name of its kind of client."""
+    """The details of a session.
 
-    folder_requested = Signal(str)
-    client_requested = Signal(str)
+    Args:
+        choose_folder: prompts for the folder of the session with this id.
+        show_kind: shows a kind of client by its name.
+    """
 
-    def __init__(self, theme: Theme, session: SessionSnapshot) -> None:
+    def __init__(
+        self, theme: Theme, session: SessionSnapshot, *, choose_folder: Callable[[str], object], show_kind: Callable[[str], object]
+    ) -> None:
         super().__init__(theme, client_name(session))
         self._session = session
         self._badge = StateBadge(theme, session_look(session))
@@ -213,13 +272,13 @@ class SessionDetails(DetailsPane):
         self._reason = Label(theme, "", "body", "secondary", wrap=True)
         self._alone = Label(theme, "", "body", "secondary", wrap=True)
         self._change = Button(theme, tr("Change what it sees"), small=True)
-        self._change.clicked.connect(self._on_change)
+        self._change.clicked.connect(lambda: show_kind(self._session.client))
         self.add_section(tr("What it sees"), self._mode, self._reason, self._alone, self._change)
         self._project = Label(theme, "", "strong", wrap=True)
         self._path = CodeLabel(theme, "", "secondary")
         self._source = Label(theme, "", "body", "secondary", wrap=True)
         self._folder = Button(theme, tr("Choose folder"), icon="folder", small=True)
-        self._folder.clicked.connect(self._on_folder)
+        self._folder.clicked.connect(lambda: choose_folder(self._session.id))
         self.add_section(tr("Project"), self._project, self._path, self._source, self._folder)
         self._profile = Label(theme, "", wrap=True)
         self.add_section(tr("Profile"), self._profile)
@@ -255,12 +314,6 @@ class SessionDetails(DetailsPane):
         self._activated.setText(", ".join(session.activated) or tr("None"))
         self._folder.setEnabled(session.is_connected)
         self._change.setEnabled(bool(session.client))
-
-    def _on_folder(self) -> None:
-        self.folder_requested.emit(self._session.id)
-
-    def _on_change(self) -> None:
-        self.client_requested.emit(self._session.client)
 
 
 def _say(label: Label, text: str) -> None:

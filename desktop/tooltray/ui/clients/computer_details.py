@@ -1,15 +1,17 @@
 """The details of one AI client on this computer, beside the table: its connection, its files, and the servers in them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientServer
 from tooltray.ui.clients.computer_words import connection_look, file_chips, own_servers, presence, server_chips, wants_disconnect, wish_word
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.theme import Theme
@@ -24,17 +26,24 @@ MOST_SERVERS = 40  # of one client, in full; the sheet that imports them has all
 
 
 class ComputerDetails(DetailsPane):
-    """The details of an AI client. `wish_requested`: connect, repair or disconnect it. The other signals carry its id, `link_requested` the
-    link.
+    """The details of an AI client.
+
+    Args:
+        wish: connects, repairs or disconnects it.
+        import_from: opens the sheet that imports servers from the clients with these ids.
     """
 
-    wish_requested = Signal(object)  # AiClient
-    import_requested = Signal(str)
-    link_requested = Signal(str)
-
-    def __init__(self, theme: Theme, client: AiClient) -> None:
+    def __init__(
+        self,
+        context: PageContext,
+        client: AiClient,
+        *,
+        wish: Callable[[AiClient], object],
+        import_from: Callable[[Sequence[str]], object],
+    ) -> None:
+        theme = context.theme
         super().__init__(theme, client.name)
-        self._client = client
+        self._context, self._client, self._wish, self._import_from = context, client, wish, import_from
         line = row(spacing=12)
         line.addWidget(StateBadge(theme, connection_look(client)))
         line.addWidget(Label(theme, presence(client), "caption", "secondary"))
@@ -70,26 +79,21 @@ class ComputerDetails(DetailsPane):
             link.clicked.connect(self._on_link)
             line.addWidget(link)
         elif word := wish_word(client):
-            wish = Button(theme, word, "danger" if wants_disconnect(client) else "secondary", small=True)
-            wish.clicked.connect(self._on_wish)
-            line.addWidget(wish)
+            button = Button(theme, word, "danger" if wants_disconnect(client) else "secondary", small=True)
+            button.clicked.connect(lambda: self._wish(client))
+            line.addWidget(button)
         if own_servers(client):
             move = Button(theme, tr("Import its servers…"), icon="download", small=True)
-            move.clicked.connect(self._on_import)
+            move.clicked.connect(lambda: self._import_from([client.id]))
             line.addWidget(move)
         line.addStretch(1)
         if line.count() > 1:
             self.body.addSpacing(6)
             self.body.addLayout(line)
 
-    def _on_wish(self) -> None:
-        self.wish_requested.emit(self._client)
-
-    def _on_import(self) -> None:
-        self.import_requested.emit(self._client.id)
-
     def _on_link(self) -> None:
-        self.link_requested.emit(self._client.link)
+        if not QDesktopServices.openUrl(QUrl(self._client.link)):
+            self._context.copy(self._client.link, tr("Nothing opens this link here. It is copied."))
 
 
 def _file(theme: Theme, file: AiClientFile) -> QWidget:

@@ -1,22 +1,18 @@
 """The tab "On this computer" of AI clients: the installed ones, whether they use Tooltray, their servers, and what was changed in them. The
 scan never blocks it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime
-from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QStackedWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.ai_clients import AiClient, ClientChange, ClientEdit, ClientScan
 from tooltray.ui.clients import computer_words as said
-from tooltray.ui.clients.computer_commands import ComputerCommands
 from tooltray.ui.clients.computer_details import ComputerDetails
-from tooltray.ui.clients.edits_sheet import EditsPanel
-from tooltray.ui.clients.import_commands import ImportCommands
-from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.clients.edits_sheet import EditsSheet
+from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
@@ -39,6 +35,7 @@ from tooltray.ui.widgets.table import Table
 HERE, ELSEWHERE, CHANGES = 0, 1, 2  # the lists
 ROOM_FOR_ALL = 700  # px; below that, whether a client runs is in its details only
 PRESENCE = 1  # its column
+Preview = Callable[[list[str]], Coroutine[object, object, Sequence[ClientEdit]]]
 
 
 class ComputerTable(Table):
@@ -109,8 +106,6 @@ class ComputerTab(Page):
         super().__init__(context)
         self._theme = context.theme
         self._changes: Sequence[ClientChange] = ()
-        self.commands = ComputerCommands(hub=context.hub, tasks=context.tasks, parent=self)
-        self.imports = ImportCommands(hub=context.hub, tasks=context.tasks, parent=self)
         layout = column(self)
         self._head = Head(self._theme)
         above = column(margins=(24, 16, 24, 0))
@@ -159,27 +154,19 @@ class ComputerTab(Page):
         return nothing
 
     def _connect(self) -> None:
-        scans, commands, imports = self.context.scans, self.commands, self.imports
+        scans, self._look = self.context.scans, self.reading(self._read)
         self.look_requested.connect(scans.look)
-        self.look_requested.connect(commands.read_changes)
+        self.look_requested.connect(self._look)
         self._again.clicked.connect(scans.look)
         self._connect_all.clicked.connect(self._on_connect_all)
-        self._head.move_here.clicked.connect(self._on_move_here)
+        self._head.move_here.clicked.connect(lambda: self.import_from([]))
         scans.scan_changed.connect(self._on_scan)
         scans.scanning_changed.connect(self._draw)
         scans.failed.connect(self.show_problem)
         self.table.row_chosen.connect(self._open_details)
         self.table.pressed.connect(self._on_wish)
-        self.changes.pressed.connect(self._on_undo)
+        self.changes.pressed.connect(lambda change: self._undo(change.id))
         self._split.closed.connect(self._focus_table)
-        commands.changes_read.connect(self.show_changes)
-        commands.edits_previewed.connect(self._open_edits)
-        commands.edits_applied.connect(self._on_applied)
-        commands.change_undone.connect(self._on_undone)
-        for each in (commands, imports):
-            each.failed.connect(self.show_problem)
-            each.done.connect(self.context.say)
-        imports.outcome_changed.connect(self._on_imported)
 
     @property
     def details(self) -> ComputerDetails | None:
@@ -211,22 +198,19 @@ class ComputerTab(Page):
 
     def import_from(self, clients: Sequence[str]) -> None:
         """Opens the sheet that imports servers from these clients, or from all."""
-        place = self.context.sheets
-        if place.sheet is not None or not self.is_usable:
+        if not self.is_usable:
             return
-        panel = ImportPanel(self._theme, self._names())
-        sheet = place.open(panel, closes_outside=False)
-        imports = self.imports
-        imports.planned.connect(panel.show_plan)
-        imports.refused.connect(panel.show_refusal)
-        imports.progressed.connect(panel.show_progress)
-        imports.outcome_changed.connect(panel.show_outcome)
-        panel.import_requested.connect(imports.run)
-        panel.file_requested.connect(self._on_file_wanted)
-        panel.cancel_requested.connect(imports.cancel)
-        panel.close_requested.connect(sheet.dismiss)
-        panel.working_changed.connect(sheet.keep)
-        imports.plan(clients)
+        panel = ImportSheet(self.context, self._names(), self._on_imported)
+        if (sheet := self.context.sheets.show(panel)) is not None:
+            sheet.hold()
+            panel.plan(clients)
+
+    def connect_clients(self, clients: Sequence[str]) -> None:
+        """Opens the sheet with what connecting these clients would change."""
+        self.run(self._preview(self.hub.ai_clients.preview_connect, clients))
+
+    async def _read(self) -> None:
+        self.show_changes(await self.hub.ai_clients.get_client_changes())
 
     # news
 
@@ -260,26 +244,20 @@ class ComputerTab(Page):
         self._stack.setCurrentWidget(self.table if self.table.rows else empty)
 
     def _on_applied(self, changes: Sequence[ClientChange]) -> None:
+        """Shows what was made: in its sheet, or one change without anything to know in a toast with Undo."""
         panel = self.context.sheets.panel
         if len(changes) == 1 and changes[0].problem is None and not said.change_note(changes[0]):
-            if isinstance(panel, EditsPanel):
+            if isinstance(panel, EditsSheet):
                 panel.close_requested.emit()
             toast = self.context.offer_undo(said.change_word(changes[0], self.client_name(changes[0].client)))
-            toast.action_requested.connect(lambda: self.commands.undo(changes[0].id))
-        elif isinstance(panel, EditsPanel):
+            toast.action_requested.connect(lambda: self._undo(changes[0].id))
+        elif isinstance(panel, EditsSheet):
             panel.show_changes(changes)
-        self.context.scans.look()
+        self._on_imported()
 
-    def _on_undone(self, change: ClientChange) -> None:
-        panel = self.context.sheets.panel
-        if isinstance(panel, EditsPanel):
-            panel.close_requested.emit()
-        self.context.say(said.change_word(change, self.client_name(change.client)))
+    def _on_imported(self) -> None:
         self.context.scans.look()
-
-    def _on_imported(self, _outcome: object) -> None:
-        self.context.scans.look()
-        self.commands.read_changes()
+        self._look()
 
     # the person
 
@@ -291,62 +269,45 @@ class ComputerTab(Page):
         if client.way == "link" and client.connection == "none":
             self._open_details(client)
         elif said.wants_disconnect(client):
-            self.commands.preview_disconnect([client.id])
+            self.run(self._preview(self.hub.ai_clients.preview_disconnect, [client.id]))
         else:
-            self.commands.preview_connect([client.id])
+            self.connect_clients([client.id])
 
     def _on_connect_all(self) -> None:
         if (scan := self.context.scans.scan) is not None:
-            self.commands.preview_connect([client.id for client in said.to_connect(scan)])
+            self.connect_clients([client.id for client in said.to_connect(scan)])
 
-    def _on_move_here(self) -> None:
-        self.import_from([])
-
-    def _on_file_wanted(self) -> None:
-        dialog = QFileDialog(self.context.window, tr("Servers of a file"), str(Path.home()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._on_file)
-        dialog.open()
-
-    def _on_file(self, path: str) -> None:
-        self.imports.plan([], file=path)
-
-    def _on_undo(self, change: ClientChange) -> None:
-        self.commands.undo(change.id)
-
-    def _open_edits(self, edits: Sequence[ClientEdit]) -> None:
+    async def _preview(self, preview: Preview, clients: Sequence[str]) -> None:
         """Opens the sheet with what would be changed; an open sheet of any kind stays."""
-        place = self.context.sheets
-        if place.sheet is not None:
+        edits = await preview(list(clients))
+        if self.context.sheets.sheet is not None:
             return
         if not edits:
             self.context.say(tr("Nothing has to change."))
             return
-        panel = EditsPanel(self._theme, edits, self._names())
-        panel.apply_requested.connect(self.commands.apply)
-        panel.undo_requested.connect(self.commands.undo)
-        self.commands.refused.connect(panel.show_refusal)
-        panel.close_requested.connect(place.open(panel).dismiss)
+        self.context.sheets.show(EditsSheet(self.context, edits, self._names(), applied=self._on_applied, undo=self._undo))
+
+    def _undo(self, id: str) -> None:
+        self.run(self._undone(id), then=self._read)
+
+    async def _undone(self, id: str) -> None:
+        """Undoes a change; a failure leaves the file unchanged."""
+        change = await self.hub.ai_clients.undo_client_change(id)
+        if change.problem is not None:
+            raise TooltrayError(change.problem.title, change.problem.message, change.problem.hint)
+        if isinstance(panel := self.context.sheets.panel, EditsSheet):
+            panel.close_requested.emit()
+        self.context.say(said.change_word(change, self.client_name(change.client)))
+        self.context.scans.look()
 
     def _open_details(self, client: AiClient) -> None:
         if (details := self.details) is None or details.client != client:
             self._show_details(client)
 
     def _show_details(self, client: AiClient) -> None:
-        details = ComputerDetails(self._theme, client)
+        details = ComputerDetails(self.context, client, wish=self._on_wish, import_from=self.import_from)
         details.close_requested.connect(self._on_close_details)
-        details.wish_requested.connect(self._on_wish)
-        details.import_requested.connect(self._on_import)
-        details.link_requested.connect(self._on_link)
         self._split.open_details(details)
-
-    def _on_import(self, client: str) -> None:
-        self.import_from([client])
-
-    def _on_link(self, link: str) -> None:
-        if not QDesktopServices.openUrl(QUrl(link)):
-            self.context.copy(link, tr("Nothing opens this link here. It is copied."))
 
     def _on_close_details(self) -> None:
         self._split.close_details()

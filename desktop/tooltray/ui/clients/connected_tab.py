@@ -3,16 +3,12 @@ Draws frozen snapshots."""
 
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.foundation.snapshots.tools import ToolCosts
-from tooltray.ui.clients.client_commands import ClientCommands
 from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
 from tooltray.ui.clients.client_words import (
     activated,
@@ -100,14 +96,6 @@ SESSIONS, KINDS = 0, 1  # the tabs
 
 
 class ConnectedTab(Page):
-    """A tab with sessions and kinds of clients. `costs_requested` carries a kind of client."""
-
-    costs_requested = Signal(str)
-    folder_requested = Signal(str)  # a session's id
-    mode_requested = Signal(str, str)  # a kind of client, and how tools are shown to it
-    profile_requested = Signal(str, str)  # a kind of client, and its profile
-    auto_approve_requested = Signal(str, object)  # a kind of client; the rules for its calls, None for the servers' own
-
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
         theme = context.theme
@@ -135,27 +123,10 @@ class ConnectedTab(Page):
             self._stack.addWidget(content)
         self._tab = SESSIONS
         self.enable(False)
-        self.commands = ClientCommands(hub=context.hub, tasks=context.tasks, parent=self)
-        self._connect()
-
-    def _connect(self) -> None:
-        commands, hub = self.commands, self.context.hub
-        self.look_requested.connect(commands.look)
-        self.costs_requested.connect(commands.look_costs)
-        self.mode_requested.connect(commands.set_mode)
-        self.profile_requested.connect(commands.set_profile)
-        self.auto_approve_requested.connect(commands.set_auto_approve)
-        self.folder_requested.connect(self._on_folder)
-        commands.profiles_changed.connect(self.show_profiles)
-        commands.clients_changed.connect(self.show_clients)
-        commands.sessions_changed.connect(self.show_sessions)
-        commands.client_costs_changed.connect(self.show_costs)
-        commands.failed.connect(self.show_problem)
-        for news in (hub.session_list_changed, hub.config_changed):
+        self._look = self.reading(self._read)
+        self.look_requested.connect(self._look)
+        for news in (context.hub.session_list_changed, context.hub.config_changed):
             news.connect(self.look_again)
-
-    def _on_folder(self, session: str) -> None:
-        self.context.choose_folder(tr("On which project does this client work?"), partial(self.commands.set_project, session))
 
     @property
     def details(self) -> QWidget | None:
@@ -209,19 +180,32 @@ class ConnectedTab(Page):
                 is_other = newer != details.client
                 details.set_client(newer)
                 if is_other:
-                    self.costs_requested.emit(newer.client)
+                    self.run(self._read_costs(newer.client), show=self._show_failure)
 
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
         """Offers these profiles for choice."""
         self._profiles = tuple(profile.name for profile in profiles)
 
-    def show_costs(self, client: str, costs: ToolCosts) -> None:
-        if isinstance(details := self.details, ClientDetails) and details.client.client == client:
-            details.show_costs(costs)
-
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure; None removes it."""
         self._fault.show_problem(problem)
+
+    async def _read(self) -> None:
+        views = self.hub.views
+        self.show_profiles(await views.get_profiles())
+        self.show_clients(await views.get_client_modes())
+        self.show_sessions(await views.get_sessions())
+
+    async def _read_costs(self, client: str) -> None:
+        """Reads what the definitions of all tools cost in the context of one kind of client."""
+        costs = await self.hub.views.get_tool_costs(client or None)
+        if isinstance(details := self.details, ClientDetails) and details.client.client == client:
+            details.show_costs(costs)
+
+    def _show_failure(self, problem: Problem | None) -> None:
+        """Shows why costs could not be read; what failed before stays after success."""
+        if problem is not None:
+            self.show_problem(problem)
 
     def _build_nobody(self) -> EmptyState:
         empty = EmptyState(
@@ -257,27 +241,24 @@ class ConnectedTab(Page):
     def _open_session(self, session: SessionSnapshot) -> None:
         if isinstance(details := self.details, SessionDetails) and details.session.id == session.id:
             return
-        details = SessionDetails(self._theme, session)
-        details.folder_requested.connect(self.folder_requested)
-        details.client_requested.connect(self._on_client_wanted)
-        self._open(details)
+        self._open(SessionDetails(self._theme, session, choose_folder=self._choose_folder, show_kind=self._show_kind))
 
     def _open_kind(self, client: ClientModeSnapshot) -> None:
         if isinstance(details := self.details, ClientDetails) and (details.client, details.profiles) == (client, self._profiles):
             return
-        details = ClientDetails(self._theme, client, self._profiles)
-        details.mode_requested.connect(self.mode_requested)
-        details.profile_requested.connect(self.profile_requested)
-        details.auto_approve_requested.connect(self.auto_approve_requested)
-        details.result_limit_requested.connect(self.commands.set_result_limit)
-        self._open(details)
-        self.costs_requested.emit(client.client)
+        self._open(ClientDetails(self, self._read, client, self._profiles))
+        self.run(self._read_costs(client.client), show=self._show_failure)
+
+    def _choose_folder(self, session: str) -> None:
+        set_project = self.hub.projects.set_session_project
+        title = tr("On which project does this client work?")
+        self.context.choose_folder(title, lambda folder: self.run(set_project(session, folder), then=self._read))
 
     def _open(self, details: DetailsPane) -> None:
         details.close_requested.connect(self._on_close_details)
         self._split.open_details(details)
 
-    def _on_client_wanted(self, name: str) -> None:
+    def _show_kind(self, name: str) -> None:
         """Shows the kind of client of a session, with its choices."""
         self.show_tab(KINDS)
         kinds = [client for client in self._kinds.rows if fnmatchcase(name, client.client)]  # names can be patterns

@@ -1,11 +1,9 @@
 """The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then the outcome. It decides
 nothing: a file under version control is changed only if the user ticked it here."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -13,6 +11,8 @@ from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit
 from tooltray.ui.clients.computer_words import change_look, change_note, change_word, edit_word, undo_word
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
@@ -23,7 +23,6 @@ from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.code_view import DiffView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 760
@@ -94,11 +93,13 @@ class EditBlock(Surface):
 
 
 class ChangeRow(QWidget):
-    """The outcome of one change; `undo_requested` carries its id."""
+    """The outcome of one change.
 
-    undo_requested = Signal(str)
+    Args:
+        undo: gets the change's id when the user wants it undone.
+    """
 
-    def __init__(self, theme: Theme, change: ClientChange, name: str) -> None:
+    def __init__(self, theme: Theme, change: ClientChange, name: str, undo: Callable[[str], object]) -> None:
         super().__init__()
         layout = column(self, margins=(14, 10, 14, 10), spacing=4)
         head = row(spacing=10)
@@ -106,11 +107,11 @@ class ChangeRow(QWidget):
         head.addWidget(Label(theme, words, "strong"), 1)
         head.addWidget(StateBadge(theme, change_look(change)))
         if change.undo != "none" and change.problem is None:
-            undo = Button(theme, tr("Undo"), small=True)
-            undo.setAccessibleName(tr("Undo: {what}", what=words))
-            undo.setToolTip(undo_word(change))
-            undo.clicked.connect(partial(self.undo_requested.emit, change.id))
-            head.addWidget(undo)
+            button = Button(theme, tr("Undo"), small=True)
+            button.setAccessibleName(tr("Undo: {what}", what=words))
+            button.setToolTip(undo_word(change))
+            button.clicked.connect(lambda: undo(change.id))
+            head.addWidget(button)
         layout.addLayout(head)
         layout.addWidget(CodeLabel(theme, visible_path(change.path), "secondary"))
         if change.problem is not None:
@@ -119,39 +120,38 @@ class ChangeRow(QWidget):
             layout.addWidget(Label(theme, note, "caption", "secondary", wrap=True))
 
 
-class EditsPanel(SheetFrame):
-    """A sheet with the changes of files. `apply_requested` carries revisions by the ids of the changes that the user wants; its receiver
-    calls `show_changes` or `show_refusal`. `undo_requested` carries a change's id.
+class EditsSheet(SheetView):
+    """A sheet with the changes of files.
 
     Args:
         names: of clients, by their ids.
+        applied: gets the changes that were made; calls `show_changes`, or closes the sheet.
+        undo: gets the id of a change that the user wants undone.
     """
 
-    apply_requested = Signal(object)
-    undo_requested = Signal(str)
-
-    def __init__(self, theme: Theme, edits: Sequence[ClientEdit], names: Mapping[str, str]) -> None:
-        super().__init__(theme, _title(edits, names), WIDTH)
+    def __init__(
+        self,
+        context: PageContext,
+        edits: Sequence[ClientEdit],
+        names: Mapping[str, str],
+        *,
+        applied: Callable[[Sequence[ClientChange]], object],
+        undo: Callable[[str], object],
+    ) -> None:
+        super().__init__(context, _title(edits, names), WIDTH)
+        self._applied, self._undo = applied, undo
         self._names = names
         self._is_busy = False
         self._waiting = list(edits)  # whose blocks are not built yet
         self._blocks: list[EditBlock] = []
         text = tr("This is all that changes. Secrets are covered here. A copy of each file is kept for 30 days, for Undo.")
-        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
-        self.buttons.addStretch(1)
-        self._cancel = Button(theme, tr("Cancel"))
-        self._cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._cancel)
-        self._go = Button(theme, "", "primary")
+        self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
+        self._cancel = self.add_button(tr("Cancel"), self.close_requested.emit)
+        self.set_first_focus(self._cancel)
+        self._go = self.add_button("", self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
-        self._go.clicked.connect(self._on_go)
-        self.buttons.addWidget(self._go)
         add_accept_keys(self, self._on_go)
         self._build(FIRST_BLOCKS)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _build(self, count: int = 1) -> None:
         """Builds some blocks, and the others after pending events: thirty diffs take half a second."""
@@ -179,19 +179,18 @@ class EditsPanel(SheetFrame):
         for index, change in enumerate(changes):
             if index:
                 lines.addWidget(divider())
-            line = ChangeRow(self._theme, change, self._names.get(change.client, change.client))
-            line.undo_requested.connect(self.undo_requested)
-            lines.addWidget(line)
+            lines.addWidget(ChangeRow(self._theme, change, self._names.get(change.client, change.client), self._undo))
         self.body.addWidget(box)
         self._go.hide()
         self._cancel.setText(tr("Close"))
         self._cancel.setEnabled(True)
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def show_refusal(self, problem: Problem) -> None:
-        """Shows why nothing could be changed; the ticks stay."""
-        self._set_busy(False)
-        self.show_problem(problem)
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why nothing could be changed; the ticks stay. None removes it."""
+        if problem is not None:
+            self._set_busy(False)
+        super().show_problem(problem)
 
     def _chosen(self) -> list[EditBlock]:
         return [block for block in self._blocks if block.is_chosen]
@@ -214,7 +213,10 @@ class EditsPanel(SheetFrame):
             self.show_problem(None)
             edits = {block.edit.id: block.edit.revision for block in self._chosen()}
             self._set_busy(True)
-            self.apply_requested.emit(edits)
+            self.run(self._apply(edits))
+
+    async def _apply(self, edits: dict[str, str]) -> None:
+        self._applied(await self.hub.ai_clients.apply_client_edits(edits))
 
 
 def _title(edits: Sequence[ClientEdit], names: Mapping[str, str]) -> str:

@@ -1,11 +1,11 @@
-"""The sheet that imports servers from AI clients: the candidates, what happens to their keys, progress, and the outcome. It shows snapshots
-and emits what the user wants; hundreds of candidates are model/view."""
+"""The sheet that imports servers from AI clients: the candidates, what happens to their keys, progress, and the outcome. Hundreds of
+candidates are model/view."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ImportProgressed
@@ -15,8 +15,9 @@ from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
 from tooltray.ui.clients.import_progress import ImportProgressList
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
@@ -24,28 +25,25 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.form import Form
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 WIDTH = 760
 MOST_PROBLEMS = 3  # of files, in full
 
 
-class ImportPanel(SheetFrame):
-    """A sheet for an import. `import_requested` carries names by candidates' ids, values by candidates' ids, and whether entries are then
-    removed from their clients.
+class ImportSheet(SheetView):
+    """A sheet for an import.
 
     Args:
         names: of clients, by their ids.
+        imported: called after an import.
     """
 
-    import_requested = Signal(object, object, bool)
-    cancel_requested = Signal()
-    file_requested = Signal()  # servers of a file are wanted in place of the clients'
-    working_changed = Signal(bool)  # whether servers are being moved, which must not go out of sight
-
-    def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
-        super().__init__(theme, tr("Import servers"), WIDTH)
+    def __init__(self, context: PageContext, names: Mapping[str, str], imported: Callable[[], object]) -> None:
+        super().__init__(context, tr("Import servers"), WIDTH)
+        theme, self._imported = context.theme, imported
+        self._clients: list[str] = []
+        self._file = ""
         self._names = names
         self._plan = ImportPlan()
         self._chosen: set[str] = set()
@@ -60,12 +58,21 @@ class ImportPanel(SheetFrame):
         self._add_buttons()
         self._lines.addWidget(Label(theme, tr("Reading what AI clients have…"), "body", "secondary"))
         self._draw()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+        context.hub.import_progressed.connect(self.show_progress)
 
     # what there is
+
+    def plan(self, clients: Sequence[str], file: str = "") -> None:
+        """Reads what can be imported, and shows it.
+
+        Args:
+            clients: their ids; none, and no file: all.
+        """
+        self._clients, self._file = list(clients), file
+        self.run(self._read_plan())
+
+    async def _read_plan(self) -> None:
+        self.show_plan(await self.hub.ai_clients.preview_client_import(self._clients, "", self._file))
 
     def show_plan(self, plan: ImportPlan) -> None:
         """Shows what can be imported."""
@@ -113,10 +120,11 @@ class ImportPanel(SheetFrame):
         self._tabs.choose(group)
         self._on_group(group)
 
-    def show_refusal(self, problem: Problem) -> None:
-        """Shows why the import failed; the choices stay."""
-        self._set_busy(False)
-        self.show_problem(problem)
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why the import failed; the choices stay. None removes it."""
+        if problem is not None:
+            self._set_busy(False)
+        super().show_problem(problem)
 
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems[:MOST_PROBLEMS]:
@@ -151,17 +159,21 @@ class ImportPanel(SheetFrame):
 
     def _add_buttons(self) -> None:
         self._from_file = Button(self._theme, tr("From a file…"), "ghost", "folder")
-        self._from_file.clicked.connect(self.file_requested)
+        self._from_file.clicked.connect(self._choose_file)
         self.buttons.addWidget(self._from_file)
         self.buttons.addStretch(1)
-        self._cancel = Button(self._theme, tr("Cancel"))
-        self._cancel.clicked.connect(self._on_cancel)
-        self.buttons.addWidget(self._cancel)
-        self._go = Button(self._theme, "", "primary")
+        self._cancel = self.add_button(tr("Cancel"), self._on_cancel)
+        self.set_first_focus(self._cancel)
+        self._go = self.add_button("", self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
-        self._go.clicked.connect(self._on_go)
-        self.buttons.addWidget(self._go)
         add_accept_keys(self, self._on_go)
+
+    def _choose_file(self) -> None:
+        dialog = QFileDialog(self.context.window, tr("Servers of a file"), str(Path.home()))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda path: self.plan([], path))
+        dialog.open()
 
     def _chosen_ones(self) -> list[ImportCandidate]:
         return [each for each in self._plan.candidates if each.id in self._chosen]
@@ -247,7 +259,14 @@ class ImportPanel(SheetFrame):
         self.show_problem(None)
         values: dict[str, dict[str, FieldValue]] = {id: form.values for id, form in forms.items()}
         self._set_busy(True)
-        self.import_requested.emit({each.id: each.name for each in chosen}, values, self._tidy.isChecked())
+        self.run(self._import({each.id: each.name for each in chosen}, values))
+
+    async def _import(self, names: dict[str, str], values: Mapping[str, Mapping[str, FieldValue]]) -> None:
+        outcome = await self.hub.ai_clients.import_servers(
+            list(names), names, values, self._tidy.isChecked(), self._clients, "", self._file
+        )
+        self._imported()
+        self.show_outcome(outcome)
 
     def _on_go(self) -> None:
         if not self._go.isEnabled() or not self._go.isVisibleTo(self):
@@ -260,7 +279,7 @@ class ImportPanel(SheetFrame):
         """Replaces the choice by the list of progress during an import; shows the choice again if the import was refused."""
         self._is_busy = is_busy
         self._failed = set()
-        self.working_changed.emit(is_busy)
+        self._keep(is_busy)
         self._choice.setVisible(not is_busy)
         if self._progress is not None:
             self._progress.hide()
@@ -276,11 +295,16 @@ class ImportPanel(SheetFrame):
         if not is_busy and self._plan.candidates:
             self._draw()
 
+    def _keep(self, is_kept: bool) -> None:
+        """Keeps the sheet open while servers are being imported, which must not go out of sight."""
+        if (sheet := self.context.sheets.sheet) is not None and sheet.panel is self:
+            sheet.keep(is_kept)
+
     def _on_cancel(self) -> None:
         if self._is_busy:
             self._cancel.setEnabled(False)
             self._cancel.setText(tr("Cancelling…"))
-            self.cancel_requested.emit()
+            self.run(self.hub.ai_clients.cancel_import(), show=super().show_problem)
         else:
             self.close_requested.emit()
 
@@ -295,7 +319,7 @@ class ImportPanel(SheetFrame):
         if self._progress is None:
             return
         self._is_busy = False
-        self.working_changed.emit(False)
+        self._keep(False)
         self._progress.show_outcome(outcome)
         self._failed = {server.id for server in outcome if server.state == "failed"}
         if self._failed:

@@ -2,12 +2,14 @@
 it. Draws frozen snapshots.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
+from pathlib import PurePath
 
 import msgspec
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -17,9 +19,9 @@ from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.setting_form import Setting, SettingForm
 from tooltray.ui.origins import folder_name
-from tooltray.ui.settings.file_commands import FileCommands
-from tooltray.ui.settings.file_sheets import FileSheets
+from tooltray.ui.settings.file_sheet import FileSheet
 from tooltray.ui.settings.file_words import (
     file_kind,
     file_look,
@@ -31,16 +33,21 @@ from tooltray.ui.settings.file_words import (
     server_count,
     trusted_how,
     trusted_title,
+    waiting_text,
+    waiting_title,
 )
+from tooltray.ui.settings.reload_sheet import ReloadSheet
+from tooltray.ui.settings.trust_sheet import TrustSheet
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
-from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import card_section, group, setting_row
+from tooltray.ui.widgets.setting_rows import card_section, group
+from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear, column, divider, row
 from tooltray.ui.widgets.table import Table
 
@@ -49,14 +56,16 @@ MOST_FILES = 10  # that have problems; the list of files says which others have
 
 
 class FileProblems(QWidget):
-    """The problems of files. `open_requested` carries a file's path, `more_requested` a ServerFileSnapshot."""
+    """The problems of files.
 
-    open_requested = Signal(str)
-    more_requested = Signal(object)
+    Args:
+        open_file: gets the path of a file that the user wants to open.
+        open_sheet: gets a file of which the user wants to see everything.
+    """
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, *, open_file: Callable[[str], object], open_sheet: Callable[[ServerFileSnapshot], object]) -> None:
         super().__init__()
-        self._theme = theme
+        self._theme, self._open_file, self._open_sheet = theme, open_file, open_sheet
         self._shown: tuple[ServerFileSnapshot, ...] = ()
         self._layout = column(self)
 
@@ -90,7 +99,7 @@ class FileProblems(QWidget):
         line.addLayout(words, 1)
         button = Button(theme, tr("Open"), icon="external", small=True)
         button.setAccessibleName(tr("Open {file}", file=problem_place(file, problem)))
-        button.clicked.connect(partial(self._on_open, file.path))
+        button.clicked.connect(lambda: self._open_file(file.path))
         line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return widget
 
@@ -98,16 +107,10 @@ class FileProblems(QWidget):
         widget = QWidget()
         line = row(widget, margins=(26, 6, 0, 6))
         button = Button(self._theme, tr("1 more problem") if count == 1 else tr("{count} more problems", count=count), "link", small=True)
-        button.clicked.connect(partial(self._on_more, file))
+        button.clicked.connect(lambda: self._open_sheet(file))
         line.addWidget(button)
         line.addStretch(1)
         return widget
-
-    def _on_open(self, path: str) -> None:
-        self.open_requested.emit(path)
-
-    def _on_more(self, file: ServerFileSnapshot) -> None:
-        self.more_requested.emit(file)
 
 
 class WaitingProject(msgspec.Struct, frozen=True):
@@ -118,78 +121,181 @@ class WaitingProject(msgspec.Struct, frozen=True):
 
 
 class FilesTab(Page):
-    reload_requested = Signal()
-    follow_requested = Signal(bool)
-    trust_requested = Signal(str)  # a project's folder, whose servers a person wants to look at
-    distrust_requested = Signal(str, str)  # a project's folder; an entry's name in its file
-    file_chosen = Signal(object)  # ServerFileSnapshot
-    file_requested = Signal(str)  # a path, to be opened
+    """The tab of files. It also follows what waits for the user's approval, which the tray and the Servers page show too. An entry that the
+    user has seen or put off is not shown there again unless it changes; the tab lists it all the same.
+    """
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
-        theme = context.theme
-        self._theme, self._servers = theme, context.servers
+        self._theme, self._guard_ms = context.theme, GUARD_MS
         self._failing: frozenset[str] = frozenset()
-        outer = column(self)
-        self._fault = FaultArea(theme)
-        outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
+        self._found: Sequence[ServerFileSnapshot] = ()
+        self._requests: list[TrustRequest] = []
+        self._told: set[TrustRequest] = set()
+        self._seen: set[TrustRequest] = set()
+        self._is_connected = False
+        self._form = SettingForm(self, self._read_follow)
+        self._fault = FaultArea(self._theme)
+        column(self).addWidget(NoticesAbove(self._fault, self._lists()), 1)
         self.enable(False)
-        context.servers.servers_changed.connect(self._on_servers_changed)
-        self._on_servers_changed()
-        self.commands = FileCommands(hub=context.hub, tasks=context.tasks, parent=self)
-        self.sheets = FileSheets(context, self, commands=self.commands)
+        self._look, self._look_trusted, self._look_follow = (
+            self.reading(read) for read in (self._read, self._read_trusted, self._read_follow)
+        )
+        for look in (self._look, self._look_trusted, self._look_follow):
+            self.look_requested.connect(look)
         self._connect(context)
+        self._on_servers_changed()
+        self._on_hub_changed()
 
     def _connect(self, context: PageContext) -> None:
-        commands, sheets = self.commands, self.sheets
-        self.look_requested.connect(commands.look)
-        self.reload_requested.connect(commands.preview)
-        self.follow_requested.connect(commands.follow)
-        self.distrust_requested.connect(commands.distrust)
-        self.trust_requested.connect(sheets.open_trust)
-        self.file_chosen.connect(sheets.open_file_sheet)
-        self.file_requested.connect(sheets.open_file)
-        sheets.need_person.connect(self.need_person)
-        commands.files_changed.connect(self.show_files)
-        commands.requests_changed.connect(self.show_requests)
-        commands.trusted_changed.connect(self.show_trusted)
-        commands.follows_changed.connect(self.show_follows)
-        commands.failed.connect(self.show_problem)
-        commands.done.connect(context.say)
-        commands.on_hub_changed()
+        hub, wishes, notices = context.hub, context.wishes, context.notices
+        context.servers.servers_changed.connect(self._on_servers_changed)
+        hub.server_files_changed.connect(self._on_files_changed)
+        hub.snapshot_changed.connect(self._on_hub_changed)
+        wishes.file_requested.connect(self._open_file)
+        wishes.file_place_requested.connect(self._open_place)
+        wishes.trust_requested.connect(self._on_trust_requested)
+        wishes.refusal_requested.connect(self._on_refusal_requested)
+        context.links.trust_asked.connect(self.open_trust)
+        notices.look_requested.connect(self._on_look_requested)
+        notices.put_off_requested.connect(self.put_off)
 
     def enable(self, is_usable: bool) -> None:
         self._area.setEnabled(is_usable)
 
     def show_files(self, files: Sequence[ServerFileSnapshot]) -> None:
+        self._found = files
+        self.context.links.projects_changed.emit([file.project for file in files if file.kind == "mcp.json" and file.project])
         self._problems.set_files(files)
         self._wrong.setVisible(any(file.problems for file in files))
         self._fill(self._files, files)
         self._used.setVisible(bool(files))
+        if isinstance(sheet := self.context.sheets.panel, FileSheet):
+            for file in files:
+                if file.path == sheet.path:
+                    sheet.set_file(file)
+        self._count()
 
     def _on_servers_changed(self) -> None:
         """Redraws the files, whose status includes their servers' failures."""
-        failing = frozenset(server.name for server in self._servers.servers if needs_person(server))
+        failing = frozenset(server.name for server in self.context.servers.servers if needs_person(server))
         if failing != self._failing:
             self._failing = failing
             self._files.viewport().update()
 
-    def show_requests(self, requests: Sequence[TrustRequest]) -> None:
+    def show_requests(self, requests: list[TrustRequest]) -> None:
+        """Shows what waits for approval: here, above the pages, and in the tray."""
+        if requests == self._requests:
+            return
+        self._requests = requests
+        new = [request for request in requests if request not in self._told]
+        self._told.update(new)
+        self._tell_waiting()
+        if new:
+            self.context.links.entries_asked.emit(new)
+        self._count()
         projects = dict.fromkeys(request.project for request in requests)
         waiting = [WaitingProject(path, tuple(each for each in requests if each.project == path)) for path in projects]
         self._fill(self._waiting, waiting)
         self._asked.setVisible(bool(waiting))
+        if isinstance(sheet := self.context.sheets.panel, TrustSheet):
+            sheet.set_requests(requests)
 
     def show_trusted(self, entries: Sequence[TrustedEntry]) -> None:
         self._fill(self._trusted, entries)
         self._known.setVisible(bool(entries))
 
-    def show_follows(self, is_on: bool) -> None:
-        self._follow.set_on(is_on)
-
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
         self._fault.show_problem(problem)
+
+    @property
+    def waiting(self) -> list[TrustRequest]:
+        """The requests that wait for approval and that the user has not seen."""
+        return [request for request in self._requests if request not in self._seen]
+
+    def put_off(self) -> None:
+        """Marks all requests of now as seen, so that the user is not prompted for them."""
+        self._mark_seen(self._requests)
+
+    def open_trust(self, project: str) -> None:
+        """Opens the sheet with the requests of a project (empty: of programs); does nothing while any sheet is open."""
+        requests = [request for request in self._requests if request.project == project]
+        if not requests:
+            return
+        panel = TrustSheet(self.context, requests, self._read_all, guard_ms=self._guard_ms)
+        if (sheet := self.context.sheets.show(panel)) is not None:
+            sheet.closed.connect(lambda: self._mark_seen(panel.shown))
+
+    async def _read(self) -> None:
+        """Reads what other pages show, too."""
+        self.show_requests(await self.hub.files.get_trust_requests())
+        self.show_files(await self.hub.files.get_server_files())
+
+    async def _read_trusted(self) -> None:
+        self.show_trusted(await self.hub.files.get_trusted_entries())
+
+    async def _read_follow(self) -> None:
+        self._form.show_settings((await self.hub.settings.get_settings()).settings)
+
+    async def _read_all(self) -> None:
+        await self._read()
+        await self._read_trusted()
+
+    async def _preview(self) -> None:
+        changes = await self.hub.files.preview_reload()
+        self.context.sheets.show(ReloadSheet(self.context, changes, self._read))
+
+    def _on_hub_changed(self) -> None:
+        """Reads the files once the hub is connected, and drops the requests when it disconnects; the tab may be built later."""
+        is_connected = self.hub.snapshot is not None
+        if is_connected and not self._is_connected:
+            self._look()
+        elif self._is_connected and not is_connected:  # the engine is gone, and what it asked with it
+            self.show_requests([])
+        self._is_connected = is_connected
+
+    def _mark_seen(self, requests: Iterable[TrustRequest]) -> None:
+        self._seen.update(requests)
+        self._tell_waiting()
+
+    def _tell_waiting(self) -> None:
+        waiting = self.waiting
+        self.context.notices.set_waiting((waiting_title(waiting), waiting_text(waiting)) if waiting else None)
+        self.context.links.entries_waiting_changed.emit(waiting)
+
+    def _count(self) -> None:
+        self.need_person.emit(len(self._requests) + sum(bool(file.problems) for file in self._found))
+
+    def _on_files_changed(self) -> None:
+        self._look()
+        self._look_trusted()
+
+    def _on_trust_requested(self, _server: str) -> None:
+        self.open_trust("")
+
+    def _on_look_requested(self) -> None:
+        self.open_trust(next((request.project for request in self.waiting), ""))
+
+    def _on_refusal_requested(self, server: str) -> None:
+        """Refuses what programs have proposed of a server; its card may be on another page, so that a failure is a notice."""
+        toast = tr("Refused: {names}", names=server)
+        self.context.run(self.hub.files.distrust_entries("", server), then=self._read, toast=toast)
+
+    def _open_file(self, path: str) -> None:
+        """Opens a file with the user's program for it."""
+        self._open(path, tr("No program opens this file. Its path is copied."))
+
+    def _open_place(self, path: str) -> None:
+        """Opens the folder of a file."""
+        self._open(str(PurePath(path).parent), tr("No program opens this folder. Its path is copied."))
+
+    def _open(self, path: str, otherwise: str) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
+            self.context.copy(path, otherwise)
+
+    def _open_sheet(self, file: ServerFileSnapshot) -> None:
+        self.context.sheets.show(FileSheet(self.context, file))
 
     def _fill(self, table: Table, rows: Sequence[object]) -> None:
         table.set_rows(rows)
@@ -201,24 +307,20 @@ class FilesTab(Page):
         area = self._area = ReadingScroll(tr("Files"), spacing=20)
         body = area.body
         self._waiting = self._table(self._waiting_columns(), tr("Not allowed yet"), lambda each: each.path)
-        self._waiting.row_chosen.connect(self._on_waiting_chosen)
+        self._waiting.row_chosen.connect(lambda waiting: self.open_trust(waiting.path))
         text = tr("Servers of a project run only after you have seen what they start.")
         self._asked = card_section(self._theme, body, tr("Not allowed yet"), text, self._waiting)
-        self._problems = FileProblems(theme)
-        self._problems.open_requested.connect(self.file_requested)
-        self._problems.more_requested.connect(self.file_chosen)
+        self._problems = FileProblems(theme, open_file=self._open_file, open_sheet=self._open_sheet)
         text = tr("Faulty entries are ignored; the rest is used, and running servers keep running.")
         self._wrong = card_section(self._theme, body, tr("Problems"), text, self._problems)
         self._files = self._table(self._file_columns(), tr("Files with servers"), lambda each: each.path)
-        self._files.row_chosen.connect(self.file_chosen)
+        self._files.row_chosen.connect(self._open_sheet)
         text = tr("Your settings, the .mcp.json of projects that clients work on, and files given at the start.")
         self._used = card_section(self._theme, body, tr("Files with servers"), text, self._files)
-        self._follow = Switch(theme, tr("Reload automatically"), on=True)
-        self._follow.clicked.connect(self.follow_requested)
         again = Button(theme, tr("Read again…"), "ghost", "refresh", small=True)
-        again.clicked.connect(self.reload_requested)
+        again.clicked.connect(lambda: self.run(self._preview()))
         text = tr("Within a second after saving. Restarts only what changed.")
-        body.addWidget(group(theme, setting_row(theme, tr("Reload automatically"), text, again, self._follow)))
+        body.addWidget(group(theme, self._form.row(Setting("hotReload", tr("Reload automatically"), text, True), again)))
         self._trusted = self._table(self._trusted_columns(), tr("Trusted"), lambda each: (each.project, each.entry))
         self._trusted.switched.connect(self._on_switched)
         text = tr("Projects' servers that you reviewed. Switch off to revoke.")
@@ -268,8 +370,5 @@ class FilesTab(Page):
             middle = table.viewport().mapTo(content, table.visualRect(current).center())
             self._area.ensureVisible(0, middle.y(), 0, table.verticalHeader().defaultSectionSize())
 
-    def _on_waiting_chosen(self, waiting: WaitingProject) -> None:
-        self.trust_requested.emit(waiting.path)
-
     def _on_switched(self, entry: TrustedEntry, _on: bool) -> None:
-        self.distrust_requested.emit(entry.project, entry.entry)
+        self.run(self.hub.files.distrust_entries(entry.project, entry.entry), then=self._read_all, toast=tr("Revoked"))

@@ -1,25 +1,36 @@
-"""The tab of general settings: language and theme, how Tooltray starts and closes, which notifications it sends. A change applies at once;
-a failed one resets the control and is explained."""
+"""The tab of general settings: language and theme, how Tooltray starts and closes, which notifications it sends, what the journal keeps. A
+change applies at once; a failed one resets the control and is explained."""
 
+import time
+from collections.abc import Mapping
+from datetime import datetime
+
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.languages import languages
-from tooltray.foundation.preferences import KINDS, THEMES, Preferences, is_wanted
+from tooltray.foundation.preferences import KINDS
+from tooltray.foundation.snapshots.activity import JournalStatus
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.settings.activity_section import ActivitySection
-from tooltray.ui.settings.preference_commands import PreferenceCommands
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
-from tooltray.ui.widgets.button import Switch
-from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice, value_at
+from tooltray.ui.problem_words import whole
+from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import clear, column
 
-CHOICE_WIDTH = 200  # the longest name of a language, and "System"
 SECTION_GAP = 20
+OFF, ALWAYS, UNTIL = "", "always", "until"
+DAYS = (7, 30, 90, 365)
+MEGABYTES = (50, 200, 1000, 5000)
+DEFAULT_DAYS, DEFAULT_MEGABYTES = 30, 200  # as the engine has them where the settings say nothing
+MEGABYTE = 1_000_000
 
 
 class GeneralTab(Page):
@@ -29,107 +40,143 @@ class GeneralTab(Page):
         self._area = ReadingScroll(tr("General"))
         self._fault = FaultArea(context.theme)
         column(self).addWidget(NoticesAbove(self._fault, self._area))
-        self.commands = PreferenceCommands(hub=context.hub, tasks=context.tasks, parent=self)
-        self._notifications: dict[str, Switch] = {}
+        self._form = SettingForm(self, self._read)
         self._add_looks()
         self._add_start()
         self._add_notifications()
-        self._begin(tr("Activity"), tr("What the journal on this computer keeps of calls, questions, starts and failures."))
-        self.activity = ActivitySection(context)
-        self._area.body.addWidget(self.activity)
+        self._add_journal()
         self._area.body.addStretch(1)
         self.enable(False)
-        self.look_requested.connect(self.commands.look)
-        self.look_requested.connect(self.activity.commands.look)
-        self.activity.commands.failed.connect(self._fault.show_problem)
-        self.commands.preferences_changed.connect(self.show_preferences)
-        self.commands.login_changed.connect(self._login.set_on)
-        self.commands.failed.connect(self._fault.show_problem)
+        self._look = self.reading(self._read)
+        self.look_requested.connect(self._look)
         context.hub.config_changed.connect(self.look_again)
 
     def enable(self, is_usable: bool) -> None:
         self._area.content.setEnabled(is_usable)
 
-    def show_preferences(self, chosen: Preferences) -> None:
-        self._language.choose(chosen.language if chosen.language in self._codes else "")
-        self._mode.choose(chosen.theme)
-        self._hidden.set_on(chosen.starts_hidden)
-        self._keeps.set_on(chosen.keeps_running)
-        for kind, switch in self._notifications.items():
-            switch.set_on(is_wanted(kind, chosen.notifications))
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure at the top; None removes it."""
+        self._fault.show_problem(problem)
+
+    def show_journal(self, status: JournalStatus) -> None:
+        self._status.set_text(status_words(status), status.path)
+        self._clear.setEnabled(bool(status.entries))
+        clear(self._lost)
+        if status.problem or status.lost:
+            self._lost.addWidget(Banner(self._theme, "warning", *lost_words(status)))
+
+    async def _read(self) -> None:
+        settings = (await self.hub.settings.get_settings()).settings
+        self._form.show_settings(settings)
+        self._show_contents(settings)
+        self._login.set_on((await self.hub.program.get_program()).starts_at_login)
+        self.show_journal(await self.hub.activity.get_journal_status())
 
     def _add_looks(self) -> None:
-        theme = self._theme
-        known = languages()
-        self._codes = {each.code for each in known}
-        self._language = self._choice(tr("Language"), [("", tr("System")), *((each.code, each.name) for each in known)])
-        self._language.chosen_changed.connect(self._on_language)
-        names = {"light": tr("Light"), "dark": tr("Dark")}
-        self._mode = self._choice(tr("Theme"), [("", tr("System")), *((mode, names[mode]) for mode in THEMES)])
-        self._mode.chosen_changed.connect(self._on_mode)
-        rows = (
-            setting_row(theme, tr("Language"), tr("Of the window and of commands in a terminal."), self._language),
-            setting_row(theme, tr("Theme"), tr("Of all windows, at once."), self._mode),
+        row, system = self._form.row, tr("System")
+        names = {"": system, **{each.code: each.name for each in languages()}}
+        themes = {"": system, "light": tr("Light"), "dark": tr("Dark")}
+        text = tr("Of the window and of commands in a terminal.")
+        self._area.body.addLayout(heading(self._theme, tr("Appearance")))
+        self._add(
+            row(Setting("language", tr("Language"), text, "", tuple(names), names.__getitem__)),
+            row(Setting("window.theme", tr("Theme"), tr("Of all windows, at once."), "", tuple(themes), themes.__getitem__)),
         )
-        self._area.body.addLayout(heading(theme, tr("Appearance")))
-        self._area.body.addWidget(group(theme, *rows))
 
     def _add_start(self) -> None:
-        theme = self._theme
-        self._login, self._hidden, self._keeps = (
-            Switch(theme, name)
-            for name in (tr("Start when you log in"), tr("Start in the tray"), tr("Keep running when the window closes"))
-        )
-        self._login.clicked.connect(self._on_login)
-        self._hidden.clicked.connect(self._on_hidden)
-        self._keeps.clicked.connect(self._on_keeps)
-        rows = (
-            setting_row(theme, tr("Start when you log in"), tr("In the tray, without a window."), self._login),
-            setting_row(theme, tr("Start in the tray"), tr("The window stays away until you open it from the tray."), self._hidden),
-            setting_row(theme, tr("Keep running when the window closes"), tr("Clients keep working; the tray icon stays."), self._keeps),
-        )
+        row, login, keeps = self._form.row, tr("Start when you log in"), tr("Keep running when the window closes")
+        self._login = Switch(self._theme, login)
+        self._login.clicked.connect(lambda is_on: self.run(self.hub.program.set_start_at_login(is_on), then=self._read))
         self._begin(tr("Start and end"))
-        self._area.body.addWidget(group(theme, *rows))
+        self._add(
+            setting_row(self._theme, login, tr("In the tray, without a window."), self._login),
+            row(Setting("window.startsHidden", tr("Start in the tray"), tr("The window stays away until you open it from the tray."))),
+            row(Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)),
+        )
 
     def _add_notifications(self) -> None:
-        theme = self._theme
-        rows: list[QWidget] = []
-        for kind in KINDS:
-            title = say(kind.title)
-            switch = self._notifications[kind.name] = Switch(theme, title, on=kind.is_on)
-            switch.setProperty("kind", kind.name)
-            switch.clicked.connect(self._on_notification)
-            rows.append(setting_row(theme, title, say(kind.text), switch))
         self._begin(tr("Notifications"), tr("Sent while you look elsewhere. What is switched off still shows in the window."))
-        self._area.body.addWidget(group(theme, *rows))
+        self._add(*(self._form.row(Setting(f"notifications.{each.name}", say(each.title), say(each.text), each.is_on)) for each in KINDS))
+
+    def _add_journal(self) -> None:
+        theme, row, contents = self._theme, self._form.row, tr("Whole arguments and results")
+        self._contents = setting_choice(theme, contents)
+        self._contents.chosen_changed.connect(self._on_contents)
+        self._status = ElidedLabel(theme, "", "caption", "secondary")
+        self._status.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._clear = Button(theme, tr("Clear"), "danger", small=True)
+        self._clear.setAccessibleName(tr("Clear the journal"))
+        self._clear.clicked.connect(self._on_clear)
+        self._begin(tr("Activity"), tr("What the journal on this computer keeps of calls, questions, starts and failures."))
+        self._lost = column()
+        self._area.body.addLayout(self._lost)
+        line = tr("The path, the host or the first words of a command, without secrets.")
+        self._add(
+            row(Setting("activity.line", tr("One line of each call"), line, True)),
+            setting_row(theme, contents, tr("To see later what was sent and answered. Known secrets are masked."), self._contents),
+            row(Setting("activity.days", tr("Keep entries for"), tr("Older ones go."), DEFAULT_DAYS, DAYS, _days)),
+            row(
+                Setting(
+                    "activity.megabytes",
+                    tr("Use at most"),
+                    tr("Beyond that the oldest entries go."),
+                    DEFAULT_MEGABYTES,
+                    MEGABYTES,
+                    _megabytes,
+                )
+            ),
+            setting_row(theme, tr("Kept now"), "", self._status, self._clear),
+        )
 
     def _begin(self, title: str, text: str = "") -> None:
         self._area.body.addSpacing(SECTION_GAP)
         words = ElidedLabel(self._theme, text, "caption", "muted") if text else None
         self._area.body.addLayout(heading(self._theme, title, words))
 
-    def _choice(self, name: str, options: list[tuple[str, str]]) -> Choice:
-        choice = Choice(self._theme, options, name=name)
-        choice.setFixedWidth(CHOICE_WIDTH)
-        return choice
+    def _add(self, *rows: QWidget) -> None:
+        self._area.body.addWidget(group(self._theme, *rows))
 
-    def _on_language(self, code: str) -> None:
-        self.commands.change({"language": code or None})
+    def _show_contents(self, settings: Mapping[str, object]) -> None:
+        until = value_at(settings, "activity.contentsUntil")
+        until = until if isinstance(until, int | float) else 0
+        is_on = value_at(settings, "activity.contents") is True and (not until or until > time.time())
+        options = [(OFF, tr("Not kept"))]
+        if is_on and until:
+            options.append((UNTIL, tr("Until {time}", time=moment(until, datetime.now()))))
+        lengths = (("3600", tr("For an hour")), ("86400", tr("For a day")), (ALWAYS, tr("Until I switch it off")))
+        self._contents.set_options([*options, *lengths])
+        self._contents.choose(OFF if not is_on else UNTIL if until else ALWAYS)
 
-    def _on_mode(self, mode: str) -> None:
-        self._set_window("theme", mode or None)
+    def _on_contents(self, chosen: str) -> None:
+        until = time.time() + float(chosen) if chosen not in (OFF, ALWAYS, UNTIL) else None
+        if chosen != UNTIL:
+            changes = {"activity": {"contents": chosen != OFF, "contentsUntil": until}}
+            self.run(self.hub.settings.change_settings(changes), then=self._read)
 
-    def _set_window(self, member: str, value: object) -> None:
-        self.commands.change({"window": {member: value}})
+    def _on_clear(self) -> None:
+        activity = self.hub.activity
+        self.run(activity.clear_activity(), then=self._read, toast=tr("The journal is empty"), undo=activity.undo_clear_activity)
 
-    def _on_login(self, is_on: bool) -> None:
-        self.commands.set_start_at_login(is_on)
 
-    def _on_hidden(self, is_on: bool) -> None:
-        self._set_window("startsHidden", is_on)
+def _days(count: int) -> str:
+    return tr("1 day") if count == 1 else tr("{count} days", count=QLocale().toString(count))
 
-    def _on_keeps(self, is_on: bool) -> None:
-        self._set_window("keepsRunning", is_on)
 
-    def _on_notification(self, is_on: bool) -> None:
-        self.commands.change({"notifications": {str(self.sender().property("kind")): is_on}})
+def _megabytes(count: int) -> str:
+    return tr("{count} MB", count=QLocale().toString(count))
+
+
+def status_words(status: JournalStatus) -> str:
+    """Returns how much is in the journal, and since when."""
+    if not status.entries:
+        return tr("Nothing")
+    locale = QLocale()
+    megabytes = locale.toString(max(status.bytes / MEGABYTE, 0.1), "f", 1)
+    since = moment(status.oldest_at, datetime.now())
+    return tr("{entries} entries since {time}, {megabytes} MB", entries=locale.toString(status.entries), time=since, megabytes=megabytes)
+
+
+def lost_words(status: JournalStatus) -> tuple[str, str]:
+    """Returns what the journal could not record, and why."""
+    title = tr("{count} entries could not be kept", count=status.lost) if status.lost else tr("The journal was damaged")
+    return title, whole(Problem(status.problem)) if status.problem else ""

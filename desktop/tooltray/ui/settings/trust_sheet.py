@@ -13,6 +13,9 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
 from tooltray.ui.settings.file_words import (
     is_another,
@@ -31,7 +34,7 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
+from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 FACT_WIDTH = 124
@@ -157,22 +160,18 @@ WIDTH, MARGIN = 680, 24  # px; the margin is the frame's
 MOST_ENTRIES = 12  # at once: nobody reads more before a yes, and each of them is a dozen widgets
 
 
-class TrustPanel(SheetFrame):
-    """A sheet with the servers of one project that need approval. `trusted` carries the project's folder, and by their names in the file
-    the digests of the wanted entries; its receiver calls `show_refusal`, or closes the sheet. `refused` carries the names of proposals of
-    programs that are not wanted, `file_requested` the file's path.
+class TrustSheet(SheetView):
+    """A sheet with the servers of one project that need approval.
 
     Args:
         requests: of one project, at least one.
+        read: reads what the page shows of files and requests.
         guard_ms: how long it takes no approval after each change.
     """
 
-    trusted = Signal(str, object)
-    refused = Signal(object)
-    file_requested = Signal(str)
-
-    def __init__(self, theme: Theme, requests: Sequence[TrustRequest], *, guard_ms: int = GUARD_MS) -> None:
-        super().__init__(theme, trust_title(requests[0].project), WIDTH)
+    def __init__(self, context: PageContext, requests: Sequence[TrustRequest], read: Work, *, guard_ms: int = GUARD_MS) -> None:
+        super().__init__(context, trust_title(requests[0].project), WIDTH)
+        theme, self._read = context.theme, read
         self._project, self._file = requests[0].project, requests[0].file
         self._is_busy = False
         self._entries: dict[str, TrustEntry] = {}
@@ -184,15 +183,16 @@ class TrustPanel(SheetFrame):
         self.body.addWidget(self._more)
         if self._project:
             look = Button(theme, tr("Open the file"), "ghost", "external")
-            look.clicked.connect(self._on_look)
+            look.clicked.connect(lambda: context.wishes.file_requested.emit(self._file))
         else:
             look = Button(theme, tr("Refuse"), "ghost", "trash")
             look.clicked.connect(self._on_refuse)
         self.buttons.addWidget(look)
         self.buttons.addStretch(1)
-        self._later = Button(theme, tr("Not now"), heeds_enter=False)
-        self._later.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._later)
+        later = Button(theme, tr("Not now"), heeds_enter=False)
+        later.clicked.connect(self.close_requested)
+        self.buttons.addWidget(later)
+        self.set_first_focus(later)
         self._go = Button(theme, tr("Trust"), "primary", heeds_enter=False)
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
@@ -205,7 +205,6 @@ class TrustPanel(SheetFrame):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._later.setFocus(Qt.FocusReason.OtherFocusReason)
         self._begin_guard()
 
     def set_requests(self, requests: Sequence[TrustRequest]) -> None:
@@ -217,10 +216,12 @@ class TrustPanel(SheetFrame):
             self.show_problem(None)
             self._show(own)
 
-    def show_refusal(self, problem: Problem) -> None:
-        self._is_busy = False
-        self.show_problem(problem)
-        self._begin_guard()
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure at the top, and takes an approval again after a moment; None removes it."""
+        super().show_problem(problem)
+        if problem is not None:
+            self._is_busy = False
+            self._begin_guard()
 
     def _show(self, requests: Sequence[TrustRequest]) -> None:
         self._text.setText(trust_text(requests))
@@ -262,12 +263,19 @@ class TrustPanel(SheetFrame):
         self._is_busy = True
         self.show_problem(None)
         self._draw()
-        self.trusted.emit(self._project, wanted)
+        self.run(self._trust(wanted), then=self._read)  # also after a failure: it may be another one by now, and the sheet shows that
+
+    async def _trust(self, wanted: dict[str, str]) -> None:
+        names = await self.hub.files.trust_entries(self._project, wanted)
+        self.context.say(tr("Trusted: {names}", names=", ".join(names)))
+        self.close_requested.emit()
 
     def _on_refuse(self) -> None:
         """Refuses the entries that are switched off, or all if none is."""
-        off = [name for name, entry in self._entries.items() if not entry.is_on]
-        self.refused.emit(tuple(off or self._entries))
+        names = [name for name, entry in self._entries.items() if not entry.is_on] or list(self._entries)
+        self.run(self._refuse(names), then=self._read, toast=tr("Refused: {names}", names=", ".join(names)))
 
-    def _on_look(self) -> None:
-        self.file_requested.emit(self._file)
+    async def _refuse(self, names: Sequence[str]) -> None:
+        for name in names:
+            await self.hub.files.distrust_entries("", name)
+        self.close_requested.emit()

@@ -10,7 +10,6 @@ from tests.ui.test_general_tab import choice, choose, opened
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import JournalStatus
-from tooltray.ui.settings.activity_section import Retention, retention_of
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast
 
@@ -21,15 +20,6 @@ def fake(status: JournalStatus = KEPT) -> FakePresenter:
     result = FakePresenter([server("a")])
     result.journal_status = status
     return result
-
-
-def test_what_the_settings_say_is_read_as_far_as_it_can_be_used() -> None:
-    assert retention_of({}) == Retention()
-    assert retention_of({"activity": {"line": False, "contents": True, "contentsUntil": 5, "days": 3, "megabytes": 9}}) == Retention(
-        False, True, 5.0, 3, 9
-    )
-    assert retention_of({"activity": {"days": "x", "megabytes": -1, "contents": 1}}) == Retention()
-    assert retention_of({"activity": []}) == Retention()
 
 
 async def test_how_much_is_kept_is_shown_and_how_long_is_chosen(theme: Theme) -> None:

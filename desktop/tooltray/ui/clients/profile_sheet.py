@@ -1,26 +1,23 @@
 """The sheet that makes or changes a profile: its name, its description, and its servers and tools. Nothing applies before Save."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
-from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.state_language import UNKNOWN
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column
 
 WIDTH = 680
@@ -29,16 +26,19 @@ LONGEST_NAME, LONGEST_DESCRIPTION = 100, 500  # characters; the engine says more
 ALL, THESE = "all", "these"
 
 
-class ProfilePanel(SheetFrame):
-    """A sheet that edits a profile. `save_requested` carries the name and the profile in the form of the settings, `removal_requested` the
-    profile.
+class ProfileSheet(SheetView):
+    """A sheet that edits a profile, or a new one.
+
+    Args:
+        read: reads what the page shows of profiles.
+        offer_undo: gets a profile that was removed.
     """
 
-    save_requested = Signal(str, object)
-    removal_requested = Signal(object)
-
-    def __init__(self, theme: Theme, profile: ProfileSnapshot | None, servers: Sequence[ServerSnapshot]) -> None:
-        super().__init__(theme, tr("Profile {name}", name=profile.name) if profile is not None else tr("New profile"), WIDTH)
+    def __init__(
+        self, context: PageContext, profile: ProfileSnapshot | None, read: Work, offer_undo: Callable[[ProfileSnapshot], object]
+    ) -> None:
+        super().__init__(context, tr("Profile {name}", name=profile.name) if profile is not None else tr("New profile"), WIDTH)
+        theme, servers, self._read, self._offer_undo = context.theme, context.servers.servers, read, offer_undo
         self._profile = profile
         self._choice = profile_choice(profile, servers)
         self._descriptions = {server.name: server.description for server in servers}
@@ -62,24 +62,22 @@ class ProfilePanel(SheetFrame):
         self._bridge = CodeLabel(theme, "", "secondary")
         self.body.addWidget(self._bridge)
         self._add_buttons()
+        self.set_first_focus(self._name or self._description)
         if self._name is not None:
             self._name.textChanged.connect(self._on_name)
         self._on_name()
         self._draw()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        (self._name or self._description).setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def show_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        """Shows the tools; until then servers can only be ticked as a whole."""
-        self._choice.list_tools(tools)
+    async def read_tools(self) -> None:
+        """Reads the tools of all servers; until then servers can only be ticked as a whole."""
+        self._choice.list_tools(await self.hub.tools.get_tools())
         self._draw()
 
-    def show_refusal(self, problem: Problem) -> None:
-        """Shows why it could not be saved or removed; the choices stay."""
-        self._set_busy(False)
-        self.show_problem(problem)
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why it could not be saved or removed; the choices stay. None removes it."""
+        super().show_problem(problem)
+        if problem is not None:
+            self._set_busy(False)
 
     @property
     def _name_now(self) -> str:
@@ -109,19 +107,14 @@ class ProfilePanel(SheetFrame):
         self.body.addWidget(box)
 
     def _add_buttons(self) -> None:
-        theme = self._theme
         if self._profile is not None:
-            self._remove = Button(theme, tr("Remove"), "danger", "trash")
+            self._remove = Button(self._theme, tr("Remove"), "danger", "trash")
             self._remove.clicked.connect(self._on_remove)
             self.buttons.addWidget(self._remove)
-        self.buttons.addStretch(1)
-        cancel = Button(theme, tr("Cancel"))
-        cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(cancel)
-        self._save = Button(theme, tr("Save"), "primary")
+            self.buttons.addStretch(1)
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._save = self.add_button(tr("Save"), self._on_save, "primary")
         self._save.setToolTip("Ctrl+Enter")
-        self._save.clicked.connect(self._on_save)
-        self.buttons.addWidget(self._save)
         add_accept_keys(self, self._on_save)
 
     def _count(self, choice: Choice) -> str:
@@ -161,14 +154,37 @@ class ProfilePanel(SheetFrame):
         if self._save.isEnabled():
             self.show_problem(None)
             self._set_busy(True)
-            self.save_requested.emit(self._name_now, self._choice.settings(self._description.text().strip()))
+            name, profile = self._name_now, self._choice.settings(self._description.text().strip())
+            self.run(self._saved(name, profile), then=self._read, toast=tr("The profile {name} is saved", name=name))
+
+    async def _saved(self, name: str, profile: dict[str, object]) -> None:
+        await self.hub.views.set_profile(name, profile)
+        self.close_requested.emit()
 
     def _on_remove(self) -> None:
-        self.show_problem(None)
-        self._set_busy(True)
-        self.removal_requested.emit(self._profile)
+        if (profile := self._profile) is not None:
+            self.show_problem(None)
+            self._set_busy(True)
+            self.run(self._removed(profile), then=self._read)
+
+    async def _removed(self, profile: ProfileSnapshot) -> None:
+        await self.hub.views.remove_profile(profile.name)
+        self._offer_undo(profile)
+        self.close_requested.emit()
 
     def _set_busy(self, is_busy: bool) -> None:
         self._save.setEnabled(not is_busy and bool(self._name_now))
         if self._profile is not None:
             self._remove.setEnabled(not is_busy)
+
+
+def profile_settings(profile: ProfileSnapshot) -> dict[str, object]:
+    """Returns a profile in the form of the settings."""
+    settings: dict[str, object] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
+    if profile.servers is not None:
+        settings["servers"] = list(profile.servers)
+    if profile.description:
+        settings["description"] = profile.description
+    if profile.skills:
+        settings["skills"] = {server: list(skills) for server, skills in profile.skills.items()}
+    return settings
