@@ -16,9 +16,9 @@ from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.sources.entries.pasted_parts import secret_spans
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip

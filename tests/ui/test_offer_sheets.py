@@ -20,11 +20,11 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import InMemoryServer
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.add.add_to_sheet import AddToPanel
 from tooltray.ui.add.bundle_sheet import BundlePanel, ReadingBundlePanel, kind_text, signature_text, size_text
 from tooltray.ui.add.bundle_urls import bundle_of_urls
 from tooltray.ui.clients.import_sheet import ImportPanel
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning
 

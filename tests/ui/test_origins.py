@@ -12,9 +12,9 @@ from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.origins import change_there, origin, origin_chip
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 

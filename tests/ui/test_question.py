@@ -17,10 +17,10 @@ from tests.ui.seen import control, field, words
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.addresses import host_of
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Option

@@ -21,9 +21,9 @@ from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.server_pane.save_sheet import SaveSheet
 from tooltray.ui.server_pane.server_settings import ServerSettings
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

@@ -12,9 +12,9 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.approval.allow_tools import AllowToolsPanel
 from tooltray.ui.approval.grant_commands import GrantSubjects
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.empty_state import EmptyState

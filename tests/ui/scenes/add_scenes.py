@@ -5,7 +5,7 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 
 PASTED = """{

@@ -17,10 +17,10 @@ from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
 from tooltray.ui.add.bundle_sheet import BundlePanel
 from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
+from tooltray.ui.add.offer_sheets import InMemoryPanel
 from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.edits_sheet import EditsPanel
 from tooltray.ui.clients.import_sheet import ImportPanel
-from tooltray.ui.servers.offer_sheets import InMemoryPanel
 from tooltray.ui.theme import Theme
 
 SMALL = (900, 600)

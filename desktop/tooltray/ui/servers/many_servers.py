@@ -9,12 +9,13 @@ from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.add.pasted_preview import NewServer
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.action import Commands, action, as_notice
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import OPEN, runs_everything
-from tooltray.ui.servers.server_commands import NewServer, ServerCommands
+from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import own_lazy_load
 from tooltray.ui.state_language import IN_USE
 

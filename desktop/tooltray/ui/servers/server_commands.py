@@ -2,18 +2,16 @@
 two of the engine; a failure is a Problem, to be shown where the action was started."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
-import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
-from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.foundation.verbs import JsonMapping
+from tooltray.ui.add.pasted_preview import NewServer
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.action import CoalescedRead, Commands, action, as_notice, at_sheet
 from tooltray.ui.kit.secrets_help import open_secrets
@@ -21,19 +19,6 @@ from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.origins import change_there, is_of_file, project_of
-
-
-class NewServer(HidesFields, frozen=True):
-    """A server to be added, with its entry for the settings; `secrets` are values by the names that the entry refers to."""
-
-    hidden: ClassVar = ("secrets",)
-
-    name: str
-    entry: Mapping[str, object]
-    is_default: bool
-    secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
-    project: str = ""  # a folder, into whose own file it goes; empty: into the settings
-    removal: ServerRemoval | None = None  # of one that was removed and can be brought back: what is to go with it
 
 
 def at_server(commands: "ServerCommands", problem: Problem | None, server: str, *_arguments: object) -> None:

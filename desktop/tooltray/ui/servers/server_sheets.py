@@ -12,13 +12,13 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import HUB, SERVER
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.server_pane.server_tester import ServerTester
 from tooltray.ui.server_pane.tool_table import ToolWordsPanel
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.duplicate_panel import DuplicatePanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.server_commands import ServerCommands

@@ -6,9 +6,10 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.snapshots.setup import ServerRemoval
+from tooltray.ui.add.pasted_preview import NewServer
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.servers.server_commands import NewServer, ServerCommands
+from tooltray.ui.servers.server_commands import ServerCommands
 
 MOST_NAMES = 3  # of one kind; it is to be read in the moment before it goes
 

@@ -12,6 +12,7 @@ from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.add.discover_tab import DiscoverTab
+from tooltray.ui.add.offer_sheets import OfferSheets
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
@@ -22,7 +23,6 @@ from tooltray.ui.servers.first_start import FirstStart, StarterCommands
 from tooltray.ui.servers.first_steps import FirstStepsStrip
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import ManyServers
-from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList

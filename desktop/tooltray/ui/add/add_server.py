@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.add.other_ways import OtherWays
+from tooltray.ui.add.pasted_preview import PastedPreview
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.local_work import LocalWork, Pasted
 from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
@@ -17,7 +18,6 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.server_pane.entry_values import with_values
 from tooltray.ui.server_pane.server_tester import ServerTester
 from tooltray.ui.server_pane.test_panel import TestPanel
-from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner

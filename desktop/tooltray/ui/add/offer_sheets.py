@@ -12,6 +12,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import BundleOffer
 from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
 from tooltray.foundation.snapshots.servers import InMemoryServer
+from tooltray.ui.add.add_server import AddServerPanel
 from tooltray.ui.add.add_to_sheet import AddToPanel
 from tooltray.ui.add.bundle_commands import BundleCommands
 from tooltray.ui.add.bundle_sheet import BundlePanel, ReadingBundlePanel
@@ -20,7 +21,6 @@ from tooltray.ui.add.offer_sheet import OfferPanel, free_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.action import Commands, action, at_sheet
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 
