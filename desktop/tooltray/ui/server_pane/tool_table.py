@@ -7,7 +7,6 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
-from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_pane.tool_hints import ToolHints
@@ -184,10 +183,6 @@ class ToolWordsPanel(SheetFrame):
         self._reset.setEnabled(bool(words))
         self._is_known = True
         self._on_changed()
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows why it could not be saved; the fields keep their content."""
-        self.show_problem(problem)
 
     def _add_name(self) -> QLineEdit:
         title = tr("Name for AI clients")

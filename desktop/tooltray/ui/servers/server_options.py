@@ -106,7 +106,7 @@ class ServerOptionsPanel(SheetFrame):
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why a change failed, and resets the switches; None hides it."""
-        self.show_problem(problem)
+        super().show_problem(problem)
         self._draw()
 
     def _add_template(self) -> None:
