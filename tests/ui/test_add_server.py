@@ -16,7 +16,7 @@ from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.sources.entries.pasted_parts import secret_spans
-from tooltray.ui.add.add_server import AddServerPanel
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.theme import Theme
@@ -28,22 +28,22 @@ from tooltray.ui.widgets.code_view import CodeView, CoveredCode
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
 
 
-def panel(desk: Desk, text: str = "") -> AddServerPanel:
+def panel(desk: Desk, text: str = "") -> AddServerSheet:
     desk.page.add(text)
-    found = desk.window.findChild(AddServerPanel)
-    assert isinstance(found, AddServerPanel)
+    found = desk.window.findChild(AddServerSheet)
+    assert isinstance(found, AddServerSheet)
     return found
 
 
-def switch(sheet: AddServerPanel, name: str) -> Switch:
+def switch(sheet: AddServerSheet, name: str) -> Switch:
     return next(each for each in sheet.findChildren(Switch) if each.accessibleName() == name)
 
 
-def primary(sheet: AddServerPanel) -> QPushButton:
+def primary(sheet: AddServerSheet) -> QPushButton:
     return next(each for each in sheet.findChildren(QPushButton) if each.property("variant") == "primary")
 
 
-def paste(sheet: AddServerPanel, text: str) -> None:
+def paste(sheet: AddServerSheet, text: str) -> None:
     view = sheet.findChild(CodeView)
     assert isinstance(view, CodeView)
     QGuiApplication.clipboard().setText(text)
@@ -317,7 +317,7 @@ async def test_paste_on_the_page_opens_the_sheet_with_the_clipboard(theme: Theme
         desk.card("a").controls()[0].setFocus()
         QTest.keyClick(desk.card("a").controls()[0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
         assert desk.window.sheet is not None
-        sheet = desk.window.findChild(AddServerPanel)
+        sheet = desk.window.findChild(AddServerSheet)
         await until(lambda: "uvx mcp-server-fetch" in words(sheet))
 
 
@@ -403,8 +403,8 @@ LINK = "tooltray://install?name=notes&config=" + quote(
 async def test_a_link_shows_command_variables_origin_and_dangers_and_approves_nothing(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.page.show_install(LINK)
-        sheet = desk.window.findChild(AddServerPanel)
-        assert isinstance(sheet, AddServerPanel)
+        sheet = desk.window.findChild(AddServerSheet)
+        assert isinstance(sheet, AddServerSheet)
         said = words(sheet)
         assert "sh -c 'rm -rf ~'" in said
         assert "LOG" in said
@@ -421,9 +421,9 @@ async def test_a_link_that_is_opened_before_there_is_a_hub_waits_for_it(theme: T
     async with Desk(FakePresenter(), theme) as desk:
         desk.page.set_phase(HubPhase.STARTING)
         desk.page.show_install(LINK)
-        assert desk.window.findChild(AddServerPanel) is None
+        assert desk.window.findChild(AddServerSheet) is None
         desk.page.set_phase(HubPhase.RUNNING)
-        assert desk.window.findChild(AddServerPanel) is not None
+        assert desk.window.findChild(AddServerSheet) is not None
 
 
 async def test_a_link_takes_nothing_away_from_a_person(theme: Theme) -> None:

@@ -14,7 +14,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.entries import FormField
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.add.offer_sheet import StarterPanel
+from tooltray.ui.add.found_sheets import StarterSheet
 from tooltray.ui.servers.first_steps import FirstSteps
 from tooltray.ui.theme import Theme
 
@@ -88,7 +88,7 @@ async def test_a_starter_that_asks_for_something_opens_its_form(theme: Theme) ->
         await until(lambda: "Add your first server" in drawn(desk.page))
         control(desk.page, "Add Files").click()
         await until(lambda: desk.window.sheet is not None)
-        assert isinstance(desk.window.sheet.panel, StarterPanel)
+        assert isinstance(desk.window.sheet.panel, StarterSheet)
 
 
 async def test_a_starter_that_cannot_be_added_says_why(theme: Theme) -> None:

@@ -12,7 +12,7 @@ from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.add.add_server import AddServerPanel
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.origins import change_there, origin, origin_chip
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
@@ -155,7 +155,7 @@ async def test_a_new_server_can_go_into_the_file_of_a_project_that_is_in_use(the
         await until(lambda: [SHOP] in projects)
         desk.page.add("npx -y memory-server")
         panel = desk.window.sheet.panel
-        assert isinstance(panel, AddServerPanel)
+        assert isinstance(panel, AddServerSheet)
         where = next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith("Where"))
         assert where.accessibleName() == "Where it is written: Your settings, for all clients"
         where.choose(SHOP)

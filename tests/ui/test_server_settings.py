@@ -21,7 +21,7 @@ from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.add.add_server import AddServerPanel
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.server_pane.save_sheet import SaveSheet
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.servers.secret_sheet import SecretSheet
@@ -338,7 +338,7 @@ async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: The
         desk.page.add('{"mcpServers": {"new": {"command": "npx", "args": ["x"], "env": {"A_TOKEN": "hunter2hunter2"}}}}')
         fake.server_tests["new"] = replace(WORKED, server="new")
         panel = desk.window.sheet.panel  # type: ignore[union-attr]
-        assert isinstance(panel, AddServerPanel)
+        assert isinstance(panel, AddServerSheet)
         control(panel, "Test").click()
         await until(lambda: any("Connected in 1.8 s" in each for each in words(panel)))
         [(_, _, name, config)] = [call for call in fake.calls if call[0] == "test_server"]

@@ -12,7 +12,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
-from tooltray.ui.add.add_server import AddServerPanel
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.approval.allow_tools import AllowToolsPanel
 from tooltray.ui.approval.grant_commands import GrantSubjects
 from tooltray.ui.theme import Theme
@@ -78,7 +78,7 @@ async def test_the_shadow_follows_a_sheet_that_grows(theme: Theme) -> None:
         sheet = opened(desk)
         await until(lambda: sheet.panel.isVisible())
         panel = sheet.panel
-        assert isinstance(panel, AddServerPanel)
+        assert isinstance(panel, AddServerSheet)
         small = QRect(panel.geometry())
         shown_before = sheet.grab().toImage()
         field = panel.findChild(CodeView)

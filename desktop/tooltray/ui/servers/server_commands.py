@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.foundation.tasks import TaskKeeper
@@ -37,12 +37,8 @@ class ServerCommands(Commands):
     server_removed = Signal(object)  # NewServer with which it can be brought back
     tools_listed = Signal(str, object)  # a server's name, "" for all; list[ToolSnapshot]
     copied = Signal(str, str)  # text for the clipboard; what it is
-    server_added = Signal(str)  # one of those that are being added; the next may still fail
-    servers_added = Signal()
-    storing_changed = Signal(bool)  # whether secrets of new servers are being stored, which may wait for a prompt of the keyring
     page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
     sign_in_over = Signal(str)  # a server's name; however it went
-    adding_failed = Signal(object, str)  # Problem; where secrets are kept, if they are the reason
     tool_worded = Signal(str)  # its server
     costs_changed = Signal(object)  # ToolCosts for a client that nothing is known of
     costs_failed = Signal(object)  # Problem
@@ -249,21 +245,7 @@ class ServerCommands(Commands):
             self.sign_in_over.emit(name)
         self.done.emit(tr("Signed in to {name}", name=name))
 
-    # adding
-
-    @action(as_notice)
-    async def add(self, new: Sequence[NewServer]) -> None:
-        """Adds new servers, each with its secrets; emits `servers_added`, or `adding_failed` without adding the rest."""
-        try:
-            for server in new:
-                await self._add(server)
-                self.server_added.emit(server.name)
-        except TooltrayError as error:
-            self.adding_failed.emit(error.problem, self._hub.secret_backend if isinstance(error, SecretsUnreachable) else "")
-            return
-        self.servers_added.emit()
-        names = ", ".join(server.name for server in new)
-        self.done.emit(tr("{name} is added", name=names) if len(new) == 1 else tr("{names} are added", names=names))
+    # back
 
     @action(as_notice)
     async def bring_back(self, removed: NewServer) -> None:
@@ -279,26 +261,17 @@ class ServerCommands(Commands):
     async def _remove_secrets(self, names: list[str]) -> None:
         await self._hub.secrets.remove_unused_secrets(names)
 
-    async def _add(self, server: NewServer) -> None:
-        self.storing_changed.emit(bool(server.secrets))
-        try:
-            await self._hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project, server.secrets)
-        finally:
-            self.storing_changed.emit(False)
-
-    @action(as_notice)
-    async def keep_secrets(self, kind: str, passphrase: str) -> None:
-        """Carries out what `SecretsHelp` requests; emits `secrets_closed` with the outcome.
+    async def open_secrets(self, kind: str, passphrase: str) -> None:
+        """Carries out what `SecretsHelp` requests, and starts the servers that have failed.
 
         Args:
             kind: another place: "keyring", "file" or "memory"; empty: the place stays.
             passphrase: opens the file, or becomes its passphrase if the file is new.
+
+        Raises:
+            TooltrayError: the secrets cannot be used.
         """
-        try:
-            await open_secrets(self._hub, kind, passphrase)
-        except TooltrayError as error:
-            self.secrets_closed.emit(error.problem)
-            return
+        await open_secrets(self._hub, kind, passphrase)
         self._are_secrets_closed = False
         self.secrets_closed.emit(None)
         for server in self._servers.servers:

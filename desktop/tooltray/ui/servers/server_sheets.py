@@ -12,12 +12,11 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import HUB, SERVER
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
-from tooltray.ui.add.add_server import AddServerPanel
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.server_pane.server_tester import ServerTester
 from tooltray.ui.server_pane.tool_table import ToolWordsPanel
 from tooltray.ui.servers.duplicate_panel import DuplicatePanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
@@ -71,9 +70,7 @@ class SignInAddressPanel(SheetFrame):
 
 
 class ServerSheets(QObject):
-    """The sheets of the page. `add_opened` carries the sheet that adds a server."""
-
-    add_opened = Signal(object)
+    """The sheets of the page."""
 
     def __init__(self, context: PageContext, parent: QObject, *, commands: ServerCommands) -> None:
         super().__init__(parent)
@@ -101,27 +98,7 @@ class ServerSheets(QObject):
         """Opens the sheet that adds a server, with an initial text; returns False if another sheet is open."""
         if self._place.sheet is not None:
             return False
-        context, commands = self._context, self._commands
-        names = frozenset(server.name for server in context.servers.servers)
-        panel = AddServerPanel(
-            self._theme,
-            context.local,
-            names,
-            text,
-            self._projects,
-            tester=ServerTester(context.hub, context.tasks),
-        )
-        panel.add_requested.connect(commands.add)
-        panel.secrets_choice_requested.connect(commands.keep_secrets)
-        commands.server_added.connect(panel.on_server_added)
-        commands.adding_failed.connect(panel.show_failure)
-        commands.storing_changed.connect(panel.on_storing)
-        commands.secrets_closed.connect(panel.on_secrets_closed)
-        sheet = self._place.open(panel)
-        panel.edited.connect(sheet.hold)
-        panel.cancel_requested.connect(sheet.dismiss)
-        commands.servers_added.connect(sheet.dismiss)
-        self.add_opened.emit(panel)
+        self._place.show(AddServerSheet(self._context, self._commands.open_secrets, text, self._projects))
         return True
 
     def open_duplicate(self, name: str) -> None:

@@ -11,8 +11,10 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.add.add_to_sheet import AddToSheet
+from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.add.discover_tab import DiscoverTab
-from tooltray.ui.add.offer_sheets import OfferSheets
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
@@ -66,7 +68,6 @@ class ServersPage(Page):
         self.sheets = ServerSheets(context, self, commands=self.commands)
         self.many = ManyServers(context, commands=self.commands, parent=self)
         self._toasts = ServerToasts(context, self, commands=self.commands)
-        self.offers = OfferSheets(context, self)
         outer = column(self)
         outer.addWidget(self._build_header())
         self._parts, installed = QStackedWidget(), QWidget()
@@ -115,17 +116,17 @@ class ServersPage(Page):
         commands.failed.connect(self.notices.add_notice)
         self.many.failed.connect(self.notices.add_notice)
         self.many.server_failed.connect(self.show_refusal)
-        commands.secrets_closed.connect(self._on_secrets_closed)
+        commands.secrets_closed.connect(self.show_secrets_problem)
         commands.copied.connect(context.copy)
         commands.done.connect(context.say)
-        self.notices.secrets_choice_requested.connect(commands.keep_secrets)
+        self.notices.secrets_choice_requested.connect(self._on_secrets_choice)
         self._wishes.folder_requested.connect(self._on_folder_requested)
         self._wishes.open_requested.connect(self.open_server)
         self._wishes.duplicate_requested.connect(self.sheets.open_duplicate)
         commands.duplicated.connect(self._on_duplicated)
         context.links.server_asked.connect(self._on_server_asked)
         context.scans.scan_changed.connect(self._on_scan)
-        self.sheets.add_opened.connect(self.offers.complete)
+        self._wishes.link_requested.connect(self._on_link_requested)
         context.links.install_asked.connect(self.show_install)
         self._toasts.returning.connect(self.server_list.await_card)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
@@ -230,7 +231,6 @@ class ServersPage(Page):
     def discover(self) -> DiscoverTab:
         """The tab Discover, built when it is first needed."""
         tab = DiscoverTab(self.context)
-        tab.bundle_requested.connect(self.offers.open_bundle)
         self._parts.addWidget(tab)
         tab.set_phase(self._phase)
         return tab
@@ -255,7 +255,7 @@ class ServersPage(Page):
             case "hublog" if self.is_usable:
                 self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
-                self.offers.open_bundle(text)
+                self.show_bundle(text)
             case "edit":
                 self.show_server(text, SETTINGS)
             case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
@@ -464,6 +464,24 @@ class ServersPage(Page):
     def _on_folder_requested(self, name: str) -> None:
         self.context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))
 
-    def _on_secrets_closed(self, problem: Problem | None) -> None:
-        if self.context.sheets.sheet is None or problem is None:
+    def show_bundle(self, source: str) -> None:
+        """Reads a bundle without starting it, and shows what it is; a sheet that the user would lose stays."""
+        sheets = self.context.sheets
+        if sheets.panel is None or isinstance(sheets.panel, AddServerSheet | ReadingBundleSheet):
+            sheets.replace(ReadingBundleSheet(self.context, source))
+
+    def _on_link_requested(self, name: str) -> None:
+        """Shows links that add a server to AI clients."""
+        if self.context.sheets.sheet is None:
+            self.context.sheets.show(AddToSheet(self.context, name))
+
+    def _on_secrets_choice(self, kind: str, passphrase: str) -> None:
+        self.run(self.commands.open_secrets(kind, passphrase), show=self.show_secrets_problem)
+
+    def show_secrets_problem(self, problem: Problem | None) -> None:
+        """Shows that servers do not start since secrets cannot be read; None: they can be now."""
+        sheets = self.context.sheets
+        if isinstance(sheets.panel, AddServerSheet):
+            sheets.panel.on_secrets_tried(problem)
+        if sheets.sheet is None or problem is None:
             self.notices.set_secrets_problem(problem, self.context.hub.secret_backend)
