@@ -57,7 +57,8 @@ class View:
         """
         show = show or self.show_problem
         undone = (lambda: self._run(undo(), then, _nothing, show)) if undo is not None else None
-        self.context.tasks.spawn(self._run(work, then, partial(self._said, said, undone), show), name=type(self).__name__)
+        task = self.context.tasks.spawn(self._run(work, then, partial(self._said, said, undone), show), name=type(self).__name__)
+        task.add_done_callback(lambda _: work.close())  # at the program's end the task may be cancelled before it awaits `work`
 
     def reading(self, read: Work) -> Callable[[], None]:
         """Returns a function that requests a read: one runs at a time, and once more if another was requested meanwhile."""
