@@ -97,10 +97,10 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         await until(lambda: tools.table.isVisible())
         assert nameless(desk.window) == []
         desk.page.add(BLOCK)
-        desk.window.findChild(type(desk.window.sheet.panel)).show_failure(Problem("no keyring"), True)
+        desk.window.findChild(type(desk.window.sheet.panel)).show_secrets_help(Problem("no keyring"))
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
-        desk.page.sheets.open_log("b")
+        desk.wishes.log_requested.emit("b")
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
@@ -108,7 +108,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
             desk.open_settings(name)
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
-        for open_sheet in (desk.open_network().open_add_registry, lambda: desk.page.sheets.open_why("b")):
+        for open_sheet in (control(desk.open_network(), "Add registry").click, lambda: desk.wishes.diagnosis_requested.emit("b")):
             open_sheet()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
@@ -120,7 +120,7 @@ async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(the
         await until(lambda: desk.page.server_list.cards)
         setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
         for open_sheet in (
-            lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
+            lambda: desk.page.verbs.show_sign_in_address("a", "https://x.example/"),
             lambda: desk.backup.commands.previewed.emit(setup),
         ):
             open_sheet()

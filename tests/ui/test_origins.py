@@ -99,7 +99,7 @@ async def test_removed_from_its_file_it_is_brought_back_into_that_file_under_its
     fake.entries["db-shop"], fake.names_in_files, fake.chosen = {"command": "npx"}, {"db-shop": "db"}, {"db-shop": {"autoApprove": ["all"]}}
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.commands.remove("db-shop")
+        desk.wishes.removal_requested.emit("db-shop")
         await desk.asked("remove_mcp_server", "db-shop")
         await until(lambda: "db is removed from its file" in words(desk.window))
         next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Undo").click()
@@ -124,7 +124,7 @@ async def test_one_that_its_file_switches_off_says_where_to_switch_it_on(theme: 
     off = replace(SERVED, state=ServerState.STOPPED, is_disabled=True)
     async with Desk(FakePresenter([off]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.commands.start("fetch")
+        desk.wishes.start_requested.emit("fetch")
         await until(lambda: "'fetch' is disabled in its file" in words(desk.card("fetch")))
         assert ("start_server", "fetch") not in desk.engine.calls
 

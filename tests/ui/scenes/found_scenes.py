@@ -283,7 +283,7 @@ async def first_steps_connected(theme: Theme) -> Shot:
     result = await found_desk(theme, servers=())
     result.engine.tell(server("time", tool_count=2, target="uvx mcp-server-time"))
     await until(lambda: result.page.server_list.cards)
-    result.page.steps.commands.found.emit("claude-code", False)
+    result.page.steps.show_found("claude-code", False)
     return Shot(result, size=(900, 600))
 
 

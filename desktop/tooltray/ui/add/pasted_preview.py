@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.foundation.snapshots.setup import ServerRemoval
 from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets, Pasted
@@ -40,7 +39,6 @@ class NewServer(HidesFields, frozen=True):
     is_default: bool
     secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
     project: str = ""  # a folder, into whose own file it goes; empty: into the settings
-    removal: ServerRemoval | None = None  # of one that was removed and can be brought back: what is to go with it
 
 
 class SecretRow(QWidget):
