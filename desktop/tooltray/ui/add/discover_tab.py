@@ -56,7 +56,7 @@ class DiscoverTab(Page):
         self._status: RegistryStatus | None = None
         self._wanted = ""  # the server of the registry whose sheet is to open
         self._search, self._read_again = self.reading(self._read_found), self.reading(self._read)
-        self.look_requested.connect(self._look)
+        self.look_requested.connect(self._read_all)
         self._wait = QTimer(self, singleShot=True, interval=search_after_ms)
         self._wait.timeout.connect(self._search)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_AFTER_MS)
@@ -98,7 +98,7 @@ class DiscoverTab(Page):
         nothing.way_chosen.connect(self._on_paste_wanted)
         return nothing
 
-    def _look(self) -> None:
+    def _read_all(self) -> None:
         """Reads well-known servers, updates, and the age of the registry's copy."""
         self._read_again()
         self._search()
@@ -116,7 +116,7 @@ class DiscoverTab(Page):
     async def _update_registry(self) -> None:
         """Downloads the registry again."""
         self.show_status(await self.hub.discovery.refresh_registry())
-        self._look()
+        self._read_all()
 
     def enable(self, is_usable: bool) -> None:
         self.field.setEnabled(is_usable)
@@ -214,7 +214,7 @@ class DiscoverTab(Page):
         """Pins a server to the newest version of its registry."""
         await self.hub.discovery.update_registry_server(name)
         self.context.say(tr("{name} is updated", name=name))
-        self._look()
+        self._read_all()
 
     async def _open_server(self, name: str) -> None:
         """Opens the sheet of a server of the registry; an open sheet of any kind stays."""
@@ -229,4 +229,4 @@ class DiscoverTab(Page):
         context = self.context
         toast = show_toast(context.theme, context.window, tr("{name} is added", name=name), tr("Show it"))
         toast.action_requested.connect(partial(context.links.server_asked.emit, name))
-        self._look()
+        self._read_all()

@@ -54,7 +54,7 @@ class DuplicateSheet(SheetView):
         self._field.selectAll()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why there is no copy; the field keeps its content."""
+        """Shows why it was not duplicated; the field keeps its content."""
         super().show_problem(problem)
         self._draw()
 

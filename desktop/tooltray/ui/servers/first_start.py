@@ -21,7 +21,7 @@ STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
 
 
 class FirstStart(QWidget, View):
-    """The ways to the first server: import those of AI clients, add a well-known one, paste something, or search."""
+    """The ways to the first server: import servers from AI clients, add a well-known one, paste something, or search."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()

@@ -133,7 +133,7 @@ class ServersPage(Page):
         self._add.setEnabled(is_usable)
         self._empty.enable(is_usable)
         if self._stack.currentWidget() is self._empty:
-            self._look_for_clients()
+            self._scan_clients()
         if is_usable:
             self.steps.read()
         self._on_hub_changed()
@@ -157,7 +157,7 @@ class ServersPage(Page):
             return
         if (details := self.details) is not None and details.server.name == name:
             details.set_refusal(problem)
-        self.server_list.set_refusal(name, problem)
+        self.server_list.show_problem(name, problem)
 
     def show_tools(self, name: str, tools: Sequence[ToolSnapshot]) -> None:
         """Shows the tools of a server where it is open; with "" these are all tools, for the search."""
@@ -278,7 +278,7 @@ class ServersPage(Page):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._stack.currentWidget() is self._empty:
-            self._look_for_clients()
+            self._scan_clients()
         if self._are_costs_old:
             self._ask_costs()
 
@@ -323,7 +323,7 @@ class ServersPage(Page):
                 self._stack.setCurrentWidget(self._blank)
         elif not own:
             self._stack.setCurrentWidget(self._empty)
-            self._look_for_clients()
+            self._scan_clients()
         else:
             self.server_list.set_servers(servers, is_new=self._stack.currentWidget() is not self._split)
             self._stack.setCurrentWidget(self._split)
@@ -342,7 +342,7 @@ class ServersPage(Page):
         self.show_tab(INSTALLED)
         self.show_server(name)
 
-    def _look_for_clients(self) -> None:
+    def _scan_clients(self) -> None:
         """Scans once for AI clients that have servers, for users without servers."""
         scans = self.context.scans
         if self.is_usable and self.isVisible() and scans.scan is None and not scans.is_scanning:
