@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -266,6 +267,35 @@ async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: 
         del desk.engine.failures["set_secret"]
         primary(sheet).click()
         await until(lambda: list(desk.engine.entries) == ["a", "gh"])
+
+
+@pytest.mark.parametrize("error", [None, SecretsUnreachable("the keyring is locked"), TooltrayError("the disk is full")])
+async def test_a_sheet_that_is_closed_while_it_adds_adds_the_rest_or_says_in_the_window_why_not(
+    theme: Theme, error: TooltrayError | None
+) -> None:
+    may_end = asyncio.Event()
+
+    class Slow(FakePresenter):
+        async def set_secret(self, name: str, value: str) -> None:
+            await may_end.wait()
+            if error is not None:
+                raise error
+
+    two = {"gh": {"command": "npx", "env": {"GH_TOKEN": "abc"}}, "b": {"command": "b", "env": {"B_TOKEN": "abc"}}}
+    async with Desk(Slow(), theme) as desk:
+        sheet = panel(desk, json.dumps({"mcpServers": two}))
+        primary(sheet).click()
+        await until(lambda: primary(sheet).text() == "Adding…" and len(desk.tasks))
+        assert desk.window.sheet is not None
+        desk.window.sheet.dismiss()
+        await until(lambda: not isValid(sheet))
+        may_end.set()
+        if error is None:
+            await until(lambda: "gh, b are added" in words(desk.window))
+            assert list(desk.engine.entries) == ["gh", "b"]
+        else:
+            await until(lambda: error.problem.title.capitalize() in words(desk.page.notices))
+            assert desk.engine.entries == {}
 
 
 async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(theme: Theme) -> None:

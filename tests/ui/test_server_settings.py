@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -406,9 +406,11 @@ async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
         desk.wishes.duplicate_requested.emit("a")
         panel = desk.window.sheet.panel  # type: ignore[union-attr]
         control(panel, "Duplicate").click()
+        panel.findChild(QLineEdit).returnPressed.emit()
         await desk.asked("duplicate_mcp_server", "a", "a-2")
         await until(lambda: desk.page.details and (desk.page.details.server.name, desk.page.details.tab) == ("a-2", "settings"))
         assert desk.window.sheet is None
+        assert [call[0] for call in desk.engine.calls].count("duplicate_mcp_server") == 1
 
 
 async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_has_no_settings(theme: Theme) -> None:

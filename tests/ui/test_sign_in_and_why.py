@@ -119,6 +119,14 @@ async def test_a_sign_in_that_works_is_said_and_one_that_fails_says_why_on_the_c
         await until(lambda: "Signed in to a" in words(desk.window))
 
 
+async def test_a_sign_in_that_cannot_begin_says_why_on_the_card(theme: Theme) -> None:
+    async with Desk(FakePresenter([WAITING]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.engine.failures["begin_sign_in"] = TooltrayError("the server names no page")
+        control(desk.card("a"), "Sign in").click()
+        await until(lambda: "The server names no page" in words(desk.card("a")))
+
+
 async def test_the_page_is_shown_again_or_its_address_copied_without_a_second_sign_in(theme: Theme, shown_pages: list[str]) -> None:
     async with Desk(SigningIn(WAITING), theme) as desk:
         await begun(desk)

@@ -120,10 +120,10 @@ class StarterSheet(OfferSheet):
         self._show_added(await self.hub.discovery.add_starter_server(self.server.id, dict(values), name))
         self.close_requested.emit()
 
-    def _ask(self) -> None:
-        """Shows the preview without asking the engine: the command is known, only its values are missing."""
+    async def preview(self, _values: Values) -> NewServer:
+        """Returns what is known without asking the engine: the command, and which values are missing."""
         is_remote = self.server.target.startswith(("http://", "https://"))
         secrets = tuple(field.label for field in self.server.fields if field.is_secret)
         words = () if is_remote else tuple(self.server.target.split(" "))
         url, origin = (self.server.target if is_remote else ""), tr("The list of well-known servers that comes with Tooltray")
-        self.show_preview(self._number, NewServer(free_name(self.server.id, self._taken), {}, words, url, secrets, origin))
+        return NewServer(free_name(self.server.id, self._taken), {}, words, url, secrets, origin)

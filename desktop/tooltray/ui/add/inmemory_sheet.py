@@ -40,13 +40,10 @@ class InMemorySheet(OfferSheet):
     def _entry(self, arguments: list[str]) -> dict[str, object]:
         return {"type": "inmemory", "command": self._server.name, "args": arguments}
 
-    def _ask(self) -> None:
-        """Shows the preview without asking the engine."""
-        if self.form is None:
-            return
-        arguments, server = self._arguments(self.form.values), self._server
+    async def preview(self, values: Values) -> NewServer:
+        arguments, server = self._arguments(values), self._server
         package = " ".join(part for part in (server.package, server.version) if part)
         warning = Problem(tr("It runs inside Tooltray and can read every secret"), "", tr("Add it only if you trust who made the package."))
         origin, name = tr("The installed package {name}", name=package), free_name(server.name, self._taken)
         words = (server.name, *arguments)
-        self.show_preview(self._number, NewServer(name, self._entry(arguments), words, "", (), origin, (warning,)))
+        return NewServer(name, self._entry(arguments), words, "", (), origin, (warning,))

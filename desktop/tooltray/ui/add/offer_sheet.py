@@ -1,6 +1,7 @@
 """The base of the sheets that add a server: its values, what would run, and the name under which it is added. Nothing
 is run or stored before the user presses the button."""
 
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
@@ -67,13 +68,15 @@ class OfferSheet(SheetView):
         self._go.setToolTip("Ctrl+Enter")
         add_accept_keys(self, self._on_go)
 
+    @abstractmethod
     async def preview(self, values: Values) -> NewServer:
         """Returns what adding the server with these values would add."""
-        raise NotImplementedError
+        ...
 
+    @abstractmethod
     async def add(self, values: Values, name: str) -> None:
         """Adds the server under a name, closes the sheet, and shows what was done."""
-        raise NotImplementedError
+        ...
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
