@@ -23,6 +23,7 @@ from tooltray.ui.add.offer_sheet import OfferSheet
 from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.edits_sheet import EditsPanel
 from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 
 SMALL = (900, 600)
@@ -234,7 +235,7 @@ async def add_inside(theme: Theme) -> Shot:
     shot = await add_other_ways(theme)
     assert shot.desk is not None
     desk = shot.desk
-    control(desk.window.context.sheets.panel, f"Add {INSIDE.name}").click()
+    control(desk.window.context.sheets.panel, tr("Add {name}", name=INSIDE.name)).click()
     assert isinstance(desk.window.context.sheets.panel, InMemorySheet)
     await until(lambda: not desk.window.context.sheets.panel.is_waiting and not len(desk.tasks))  # type: ignore[union-attr]
     return shot
