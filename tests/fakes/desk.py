@@ -66,7 +66,6 @@ class Desk:
         self.wishes = ServerWishes()
         self.window = self.make_window()
         self.page = cast(ServersPage, self.window.page("servers"))
-        self.commands = self.page.commands
 
     def make_window(self) -> MainWindow:
         return MainWindow(

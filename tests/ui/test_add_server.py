@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -16,9 +17,9 @@ from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.sources.entries.pasted_parts import secret_spans
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
@@ -28,22 +29,22 @@ from tooltray.ui.widgets.code_view import CodeView, CoveredCode
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
 
 
-def panel(desk: Desk, text: str = "") -> AddServerPanel:
+def panel(desk: Desk, text: str = "") -> AddServerSheet:
     desk.page.add(text)
-    found = desk.window.findChild(AddServerPanel)
-    assert isinstance(found, AddServerPanel)
+    found = desk.window.findChild(AddServerSheet)
+    assert isinstance(found, AddServerSheet)
     return found
 
 
-def switch(sheet: AddServerPanel, name: str) -> Switch:
+def switch(sheet: AddServerSheet, name: str) -> Switch:
     return next(each for each in sheet.findChildren(Switch) if each.accessibleName() == name)
 
 
-def primary(sheet: AddServerPanel) -> QPushButton:
+def primary(sheet: AddServerSheet) -> QPushButton:
     return next(each for each in sheet.findChildren(QPushButton) if each.property("variant") == "primary")
 
 
-def paste(sheet: AddServerPanel, text: str) -> None:
+def paste(sheet: AddServerSheet, text: str) -> None:
     view = sheet.findChild(CodeView)
     assert isinstance(view, CodeView)
     QGuiApplication.clipboard().setText(text)
@@ -268,6 +269,35 @@ async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: 
         await until(lambda: list(desk.engine.entries) == ["a", "gh"])
 
 
+@pytest.mark.parametrize("error", [None, SecretsUnreachable("the keyring is locked"), TooltrayError("the disk is full")])
+async def test_a_sheet_that_is_closed_while_it_adds_adds_the_rest_or_says_in_the_window_why_not(
+    theme: Theme, error: TooltrayError | None
+) -> None:
+    may_end = asyncio.Event()
+
+    class Slow(FakePresenter):
+        async def set_secret(self, name: str, value: str) -> None:
+            await may_end.wait()
+            if error is not None:
+                raise error
+
+    two = {"gh": {"command": "npx", "env": {"GH_TOKEN": "abc"}}, "b": {"command": "b", "env": {"B_TOKEN": "abc"}}}
+    async with Desk(Slow(), theme) as desk:
+        sheet = panel(desk, json.dumps({"mcpServers": two}))
+        primary(sheet).click()
+        await until(lambda: primary(sheet).text() == "Adding…" and len(desk.tasks))
+        assert desk.window.sheet is not None
+        desk.window.sheet.dismiss()
+        await until(lambda: not isValid(sheet))
+        may_end.set()
+        if error is None:
+            await until(lambda: "gh, b are added" in words(desk.window))
+            assert list(desk.engine.entries) == ["gh", "b"]
+        else:
+            await until(lambda: error.problem.title.capitalize() in words(desk.page.notices))
+            assert desk.engine.entries == {}
+
+
 async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.engine.failures["set_secret"] = SecretsUnreachable("no keyring found", "", "Choose another place")
@@ -317,7 +347,7 @@ async def test_paste_on_the_page_opens_the_sheet_with_the_clipboard(theme: Theme
         desk.card("a").controls()[0].setFocus()
         QTest.keyClick(desk.card("a").controls()[0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
         assert desk.window.sheet is not None
-        sheet = desk.window.findChild(AddServerPanel)
+        sheet = desk.window.findChild(AddServerSheet)
         await until(lambda: "uvx mcp-server-fetch" in words(sheet))
 
 
@@ -403,8 +433,8 @@ LINK = "tooltray://install?name=notes&config=" + quote(
 async def test_a_link_shows_command_variables_origin_and_dangers_and_approves_nothing(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.page.show_install(LINK)
-        sheet = desk.window.findChild(AddServerPanel)
-        assert isinstance(sheet, AddServerPanel)
+        sheet = desk.window.findChild(AddServerSheet)
+        assert isinstance(sheet, AddServerSheet)
         said = words(sheet)
         assert "sh -c 'rm -rf ~'" in said
         assert "LOG" in said
@@ -421,9 +451,9 @@ async def test_a_link_that_is_opened_before_there_is_a_hub_waits_for_it(theme: T
     async with Desk(FakePresenter(), theme) as desk:
         desk.page.set_phase(HubPhase.STARTING)
         desk.page.show_install(LINK)
-        assert desk.window.findChild(AddServerPanel) is None
+        assert desk.window.findChild(AddServerSheet) is None
         desk.page.set_phase(HubPhase.RUNNING)
-        assert desk.window.findChild(AddServerPanel) is not None
+        assert desk.window.findChild(AddServerSheet) is not None
 
 
 async def test_a_link_takes_nothing_away_from_a_person(theme: Theme) -> None:

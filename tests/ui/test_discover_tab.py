@@ -17,9 +17,10 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryStatus
 from tooltray.ui.add import discover_words as said
-from tooltray.ui.add.bundle_sheet import BundlePanel
+from tooltray.ui.add.bundle_sheet import BundleSheet
 from tooltray.ui.add.discover_tab import DiscoverTab
-from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel, free_name
+from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
+from tooltray.ui.add.offer_sheet import OfferSheet, free_name
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.toast import Toast
@@ -45,10 +46,10 @@ def titles(tab: DiscoverTab) -> list[str]:
     return [offer.title for offer in tab.offers.offers]
 
 
-async def sheet(desk: Desk) -> OfferPanel:
-    await until(lambda: isinstance(desk.window.context.sheets.panel, OfferPanel))
+async def sheet(desk: Desk) -> OfferSheet:
+    await until(lambda: isinstance(desk.window.context.sheets.panel, OfferSheet))
     panel = desk.window.context.sheets.panel
-    assert isinstance(panel, OfferPanel)
+    assert isinstance(panel, OfferSheet)
     return panel
 
 
@@ -140,7 +141,7 @@ async def test_down_leads_into_the_list_and_enter_opens_what_is_chosen(theme: Th
         QTest.keyClick(tab.offers, Qt.Key.Key_Down)
         QTest.keyClick(tab.offers, Qt.Key.Key_Return)
         panel = await sheet(desk)
-        assert isinstance(panel, RegistryPanel)
+        assert isinstance(panel, RegistrySheet)
         assert panel.accessibleName() == "Files"
 
 
@@ -216,7 +217,7 @@ async def test_a_bundle_of_the_registry_is_read_and_shown_before_it_is_installed
         assert "What will run" not in words(panel)
         control(panel, "Look at the bundle…").click()
         await desk.asked("read_bundle", url)
-        await until(lambda: isinstance(desk.window.context.sheets.panel, BundlePanel))
+        await until(lambda: isinstance(desk.window.context.sheets.panel, BundleSheet))
         assert not any(call[0] == "add_registry_server" for call in fake.calls)
 
 
@@ -259,7 +260,7 @@ async def test_a_well_known_server_is_added_with_what_it_needs(theme: Theme) -> 
         tab = await opened(desk)
         tab.offers.chosen.emit("starter:fetch")
         panel = await sheet(desk)
-        assert isinstance(panel, StarterPanel)
+        assert isinstance(panel, StarterSheet)
         await until(lambda: "uvx mcp-server-fetch" in words(panel))
         control(panel, "Add server").click()
         await desk.asked("add_starter_server", "fetch", {}, "fetch")

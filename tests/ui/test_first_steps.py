@@ -14,7 +14,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.entries import FormField
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.add.offer_sheet import StarterPanel
+from tooltray.ui.add.found_sheets import StarterSheet
 from tooltray.ui.servers.first_steps import FirstSteps
 from tooltray.ui.theme import Theme
 
@@ -54,11 +54,11 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         assert desk.clients_page.isVisible()
         desk.window.open_page("servers")
         fake.clients = ("claude-code",)
-        steps.look()
+        steps.read()
         await until(lambda: steps.steps.client == "claude-code" and not len(desk.tasks))
         assert fake.settings == {"window": {"firstSteps": True}}
         fake.has_called = True
-        steps.look()
+        steps.read()
         await until(lambda: not steps.isVisible() and not len(desk.tasks))
         assert fake.settings == {"window": {}}
 
@@ -88,7 +88,7 @@ async def test_a_starter_that_asks_for_something_opens_its_form(theme: Theme) ->
         await until(lambda: "Add your first server" in drawn(desk.page))
         control(desk.page, "Add Files").click()
         await until(lambda: desk.window.sheet is not None)
-        assert isinstance(desk.window.sheet.panel, StarterPanel)
+        assert isinstance(desk.window.sheet.panel, StarterSheet)
 
 
 async def test_a_starter_that_cannot_be_added_says_why(theme: Theme) -> None:
@@ -112,12 +112,11 @@ async def test_the_first_way_names_the_clients_whose_servers_can_come_here(theme
 
 async def test_trying_leads_to_a_tool_that_reads(theme: Theme) -> None:
     fake = Beginner([server("time")], [tool("write_it", "time", category="write"), tool("get_time", "time")])
-    fake.settings = {"window": {"firstSteps": True}}
+    fake.settings, fake.clients = {"window": {"firstSteps": True}}, ("claude-code",)
     async with Desk(fake, theme) as desk:
         links: list[tuple[str, str, str]] = []
         desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
-        desk.page.steps.commands.found.emit("claude-code", False)
-        await until(desk.page.steps.isVisible)
+        await until(lambda: desk.page.steps.isVisible() and desk.page.steps.steps.client)
         control(desk.page.steps, "Try a tool").click()
         await until(lambda: links)
         assert links == [("tools", "try", "get_time")]

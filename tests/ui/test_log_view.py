@@ -47,7 +47,7 @@ async def opened(desk: Desk, log: list[LogLine] | LogPage, name: str = "a") -> L
     if name == "hub":
         desk.window.context.links.part_asked.emit("servers", "hublog", "")
     else:
-        desk.page.sheets.open_log(name)
+        desk.wishes.log_requested.emit(name)
     panel = desk.window.findChild(LogSheet)
     assert panel is not None
     await until(lambda: panel.log.reader.page is not None)

@@ -180,7 +180,7 @@ async def test_the_log_of_a_server_shows_its_lines_and_the_whole_problem_until_t
 async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.page.sheets.open_log("a")
+        desk.wishes.log_requested.emit("a")
         await desk.servers.api.remove_mcp_server("a")
         await until(lambda: desk.window.sheet is None)
 
@@ -188,7 +188,7 @@ async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
 async def test_the_log_opens_a_hidden_window(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.close()
-        desk.page.sheets.open_log("a")
+        desk.wishes.log_requested.emit("a")
         assert desk.window.isVisible()
 
 
@@ -394,7 +394,7 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
         await until(lambda: desk.page.server_list.cards)
         desk.open_tools("a")
         desk.page.add('{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}')
-        desk.page.sheets.open_log("b")
+        desk.wishes.log_requested.emit("b")
         desk.window.context.say("hello")
         for state in ServerState:
             desk.engine.set_state("a", state)

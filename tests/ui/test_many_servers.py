@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QAbstractButton, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -135,6 +135,19 @@ async def test_many_are_removed_and_brought_back_as_they_were(theme: Theme) -> N
         await undo(desk, "2 servers are removed")
         await until(lambda: desk.servers.find("s02"))
         await until(lambda: desk.engine.entries == before)
+
+
+async def test_many_are_started_and_only_those_that_were_stopped_are_stopped_again(theme: Theme) -> None:
+    async with Desk(FakePresenter(many()), theme) as desk:
+        await until(lambda: table(desk).isVisible())
+        desk.wishes.many_requested.emit("start", ["s02"])
+        await desk.asked("start_server", "s02")
+        toast = next(each for each in desk.window.findChildren(Toast) if each.text == "1 servers are starting")
+        assert [each.text() for each in toast.findChildren(QAbstractButton)] == []
+        desk.wishes.many_requested.emit("start", ["s01", "s02"])
+        await undo(desk, "2 servers are starting")
+        await desk.asked("stop_server", "s01")
+        assert ("stop_server", "s02") not in desk.engine.calls
 
 
 async def test_what_starts_with_the_hub_becomes_on_demand_and_back(theme: Theme) -> None:

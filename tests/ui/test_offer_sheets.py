@@ -20,11 +20,11 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import InMemoryServer
-from tooltray.ui.add.add_to_sheet import AddToPanel
-from tooltray.ui.add.bundle_sheet import BundlePanel, ReadingBundlePanel, kind_text, signature_text, size_text
+from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.add.add_to_sheet import AddToSheet
+from tooltray.ui.add.bundle_sheet import BundleSheet, ReadingBundleSheet, kind_text, signature_text, size_text
 from tooltray.ui.add.bundle_urls import bundle_of_urls
 from tooltray.ui.clients.import_sheet import ImportSheet
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning
 
@@ -53,16 +53,16 @@ def drop(desk: Desk, *urls: str) -> bool:
     return entered.isAccepted()
 
 
-async def bundle(desk: Desk) -> BundlePanel:
-    await until(lambda: isinstance(desk.window.context.sheets.panel, BundlePanel))
+async def bundle(desk: Desk) -> BundleSheet:
+    await until(lambda: isinstance(desk.window.context.sheets.panel, BundleSheet))
     panel = desk.window.context.sheets.panel
-    assert isinstance(panel, BundlePanel)
+    assert isinstance(panel, BundleSheet)
     return panel
 
 
-def adding(desk: Desk) -> AddServerPanel:
+def adding(desk: Desk) -> AddServerSheet:
     panel = desk.window.context.sheets.panel
-    assert isinstance(panel, AddServerPanel)
+    assert isinstance(panel, AddServerSheet)
     return panel
 
 
@@ -107,7 +107,7 @@ async def test_a_bundle_that_cannot_be_read_says_why_where_it_would_have_been_sh
     async with Desk(fake, theme) as desk:
         drop(desk, "file:///home/ada/a.dxt")
         panel = desk.window.context.sheets.panel
-        assert isinstance(panel, ReadingBundlePanel)
+        assert isinstance(panel, ReadingBundleSheet)
         await until(lambda: "This is no bundle" in words(panel))
 
 
@@ -233,7 +233,7 @@ async def test_a_server_is_added_to_an_ai_client_by_a_link_that_is_opened_or_cop
             next(action for action in menu.actions() if action.text() == "Add to an AI client…").trigger()
             menu.close()
             panel = desk.window.context.sheets.panel
-            assert isinstance(panel, AddToPanel)
+            assert isinstance(panel, AddToSheet)
             await until(lambda: "VS Code" in words(panel))
             assert nameless(desk.window) == []
             control(panel, "Open the link for Cursor").click()

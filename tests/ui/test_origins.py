@@ -12,9 +12,9 @@ from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.origins import change_there, origin, origin_chip
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 
@@ -99,7 +99,7 @@ async def test_removed_from_its_file_it_is_brought_back_into_that_file_under_its
     fake.entries["db-shop"], fake.names_in_files, fake.chosen = {"command": "npx"}, {"db-shop": "db"}, {"db-shop": {"autoApprove": ["all"]}}
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.commands.remove("db-shop")
+        desk.wishes.removal_requested.emit("db-shop")
         await desk.asked("remove_mcp_server", "db-shop")
         await until(lambda: "db is removed from its file" in words(desk.window))
         next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Undo").click()
@@ -124,7 +124,7 @@ async def test_one_that_its_file_switches_off_says_where_to_switch_it_on(theme: 
     off = replace(SERVED, state=ServerState.STOPPED, is_disabled=True)
     async with Desk(FakePresenter([off]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.commands.start("fetch")
+        desk.wishes.start_requested.emit("fetch")
         await until(lambda: "'fetch' is disabled in its file" in words(desk.card("fetch")))
         assert ("start_server", "fetch") not in desk.engine.calls
 
@@ -155,7 +155,7 @@ async def test_a_new_server_can_go_into_the_file_of_a_project_that_is_in_use(the
         await until(lambda: [SHOP] in projects)
         desk.page.add("npx -y memory-server")
         panel = desk.window.sheet.panel
-        assert isinstance(panel, AddServerPanel)
+        assert isinstance(panel, AddServerSheet)
         where = next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith("Where"))
         assert where.accessibleName() == "Where it is written: Your settings, for all clients"
         where.choose(SHOP)

@@ -18,8 +18,8 @@ from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_pane.server_overview import ServerOverview
 from tooltray.ui.server_words import Action, button_face, foot
+from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.server_filter import TokenSummary
-from tooltray.ui.servers.server_options import ServerOptionsPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Option
@@ -42,11 +42,11 @@ def pick(desk: Desk, text: str) -> None:
     next(action for action in menu.actions() if action.text() == text).trigger()
 
 
-async def options(desk: Desk, name: str = "a") -> ServerOptionsPanel:
+async def options(desk: Desk, name: str = "a") -> OptionsSheet:
     desk.wishes.options_requested.emit(name)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
-    assert isinstance(panel, ServerOptionsPanel)
+    assert isinstance(panel, OptionsSheet)
     await desk.asked("get_server_entry", name)
     return panel
 
@@ -77,7 +77,7 @@ async def test_a_folder_that_is_refused_says_so_on_the_card(theme: Theme) -> Non
     async with Desk(FakePresenter([WAITING]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.engine.failures["start_for_project"] = TooltrayError("this folder cannot be a project", "it is the home folder")
-        desk.commands.start_for("serena", "/srv")
+        desk.page.verbs.start_for("serena", "/srv")
         await until(lambda: "This folder cannot be a project" in words(desk.card("serena")))
 
 
@@ -217,7 +217,7 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
         table.row_chosen.emit(desk.servers.find("s1"))
         assert "20 of 500 tokens" in words(desk.page.details)
         desk.engine.costs = ToolCosts("o200k", 500, 500, (ServerCost("s1", 500, 500, ()),))
-        desk.commands.look_costs()
+        desk.wishes.costs_requested.emit()
         await until(lambda: "500 tokens" in words(desk.page.details) and "20 of" not in words(desk.page.details))
 
 
@@ -261,9 +261,6 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
         assert not choice.isChecked()
         assert control(panel, "Default (full)").isChecked()
         desk.engine.failures.clear()
-        desk.commands.set_lazy("b", True)
-        await desk.asked("set_lazy_load", True, "b")
-        assert "The disk is full" in words(panel)
         choice.click()
         await until(lambda: "The disk is full" not in words(panel))
 
@@ -360,12 +357,12 @@ async def test_the_sheet_says_what_the_server_costs_now_and_goes_with_the_server
         panel = await options(desk, "serena")
         assert "90 of 6,480 tokens in every client's context." in words(panel)
         desk.engine.costs = ToolCosts("o200k", 1, 1, ())
-        desk.commands.look_costs()
+        desk.wishes.costs_requested.emit()
         await until(lambda: "in every client's context" not in words(panel))
         desk.wishes.options_requested.emit("b")
         assert desk.window.sheet.panel is panel
-        desk.commands.remove("b")
-        desk.commands.remove("serena")
+        desk.wishes.removal_requested.emit("b")
+        desk.wishes.removal_requested.emit("serena")
         await until(lambda: desk.window.sheet is None)
         desk.wishes.options_requested.emit("serena")
         assert desk.window.sheet is None

@@ -17,10 +17,10 @@ from tests.ui.seen import control, field, words
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.addresses import host_of
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Option
@@ -185,7 +185,7 @@ async def test_questions_wait_in_line_behind_each_other_and_behind_other_sheets(
         ask(desk, replace(PAGE, id="3"))
         await asyncio.sleep(0)
         assert desk.window.sheet is not None
-        assert isinstance(desk.window.sheet.panel, AddServerPanel)
+        assert isinstance(desk.window.sheet.panel, AddServerSheet)
         desk.window.sheet.dismiss()
         await until(lambda: desk.window.sheet is not None)
         assert "2 more questions wait" in words(shown(desk))
@@ -217,7 +217,7 @@ async def test_the_questions_end_with_the_engine(theme: Theme) -> None:
 async def test_the_log_of_a_server_puts_the_question_off_and_does_not_answer_it(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await panel(desk)
-        desk.page.sheets.open_log("a")
+        desk.wishes.log_requested.emit("a")
         assert desk.window.sheet is not None
         assert isinstance(desk.window.sheet.panel, LogSheet)
         desk.window.sheet.dismiss()

@@ -10,8 +10,7 @@ from tests.ui.seen import words
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.setup import ServerRemoval, SharedSecret
-from tooltray.ui.servers.server_commands import NewServer
-from tooltray.ui.servers.server_toasts import removed_words
+from tooltray.ui.servers.removed_server import RemovedServer, removed_words
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast, show_toast
 
@@ -71,7 +70,6 @@ async def test_secrets_that_could_not_be_removed_are_told(theme: Theme) -> None:
 @pytest.mark.parametrize(
     ("removal", "said"),
     [
-        (None, "git is removed"),
         (ServerRemoval("git"), "git is removed"),
         (ServerRemoval("git", ("a", "b"), "oauth/git"), "git is removed · with its secrets a, b · its sign-in ends"),
         (ServerRemoval("git", ("a", "b", "c", "d", "e")), "git is removed · with its secrets a, b, c and 2 more"),
@@ -79,8 +77,8 @@ async def test_secrets_that_could_not_be_removed_are_told(theme: Theme) -> None:
         (ServerRemoval("git", shared=(SharedSecret("team", ("wiki", "db")),)), "git is removed · team stays, wiki, db still use it"),
     ],
 )
-def test_what_goes_and_what_stays_is_one_line(removal: ServerRemoval | None, said: str) -> None:
-    assert removed_words(NewServer("git", {}, True, removal=removal)) == said
+def test_what_goes_and_what_stays_is_one_line(removal: ServerRemoval, said: str) -> None:
+    assert removed_words(RemovedServer("git", {}, True, removal)) == said
 
 
 async def test_however_much_goes_with_a_server_the_undo_stays_in_the_window(theme: Theme) -> None:
@@ -88,7 +86,7 @@ async def test_however_much_goes_with_a_server_the_undo_stays_in_the_window(them
     secrets = tuple(f"{name}/GITHUB_PERSONAL_ACCESS_TOKEN_{number}" for number in range(5))
     async with Desk(FakePresenter([server("git")]), theme) as desk:
         desk.window.resize(900, 600)
-        text = removed_words(NewServer(name, {}, True, removal=ServerRemoval(name, secrets, f"oauth/{name}")))
+        text = removed_words(RemovedServer(name, {}, True, ServerRemoval(name, secrets, f"oauth/{name}")))
         toast = show_toast(theme, desk.window, text, "Undo")
         undo = toast.findChild(QAbstractButton)
         assert desk.window.rect().contains(undo.rect().translated(undo.mapTo(desk.window, QPoint())))

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -22,9 +22,9 @@ from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.server_pane.save_sheet import SaveSheet
 from tooltray.ui.server_pane.server_settings import ServerSettings
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
@@ -424,7 +424,7 @@ async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: The
         desk.page.add('{"mcpServers": {"new": {"command": "npx", "args": ["x"], "env": {"A_TOKEN": "hunter2hunter2"}}}}')
         fake.server_tests["new"] = replace(WORKED, server="new")
         panel = desk.window.sheet.panel  # type: ignore[union-attr]
-        assert isinstance(panel, AddServerPanel)
+        assert isinstance(panel, AddServerSheet)
         control(panel, "Test").click()
         await until(lambda: any("Connected in 1.8 s" in each for each in words(panel)))
         [(_, _, name, config)] = [call for call in fake.calls if call[0] == "test_server"]
@@ -492,9 +492,11 @@ async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
         desk.wishes.duplicate_requested.emit("a")
         panel = desk.window.sheet.panel  # type: ignore[union-attr]
         control(panel, "Duplicate").click()
+        panel.findChild(QLineEdit).returnPressed.emit()
         await desk.asked("duplicate_mcp_server", "a", "a-2")
         await until(lambda: desk.page.details and (desk.page.details.server.name, desk.page.details.tab) == ("a-2", "settings"))
         assert desk.window.sheet is None
+        assert [call[0] for call in desk.engine.calls].count("duplicate_mcp_server") == 1
 
 
 async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_has_no_settings(theme: Theme) -> None:

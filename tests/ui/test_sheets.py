@@ -12,8 +12,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
-from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.empty_state import EmptyState
@@ -77,7 +77,7 @@ async def test_the_shadow_follows_a_sheet_that_grows(theme: Theme) -> None:
         sheet = opened(desk)
         await until(lambda: sheet.panel.isVisible())
         panel = sheet.panel
-        assert isinstance(panel, AddServerPanel)
+        assert isinstance(panel, AddServerSheet)
         small = QRect(panel.geometry())
         shown_before = sheet.grab().toImage()
         field = panel.findChild(CodeView)

@@ -44,7 +44,7 @@ async def test_without_a_browser_the_card_says_so_and_the_address_can_be_copied(
     async with Desk(FakePresenter([WAITING]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.engine.failures["finish_sign_in"] = TooltrayError("no answer")
-        desk.commands.page_wanted.emit("a", PAGE)
+        desk.page.verbs.show_sign_in_address("a", PAGE)
         assert "No browser could be opened" in words(desk.card("a"))
         desk.engine.set_state("a", ServerState.NEEDS_SIGN_IN, has_sign_in_page=True)
         await until(lambda: desk.card("a").server.has_sign_in_page)
@@ -53,7 +53,7 @@ async def test_without_a_browser_the_card_says_so_and_the_address_can_be_copied(
 
 
 class SigningIn(FakePresenter):
-    """One in which a sign-in goes on until it is finished or cancelled."""
+    """One in which a sign-in to "a" goes on until it is finished or cancelled."""
 
     def __init__(self, *servers: ServerSnapshot) -> None:
         super().__init__(servers)
@@ -65,7 +65,8 @@ class SigningIn(FakePresenter):
         return ANSWERS["begin_sign_in"](self, name)
 
     async def finish_sign_in(self, name: str, callback_url: str | None = None) -> None:
-        await self.over.wait()
+        if name == "a":
+            await self.over.wait()
         self.set_state(name, ServerState.NEEDS_SIGN_IN, has_sign_in_page=False)
         if self.error:
             raise self.error
@@ -100,7 +101,7 @@ async def test_a_sign_in_that_runs_is_cancelled_without_a_word_of_failure(theme:
         assert badge(desk) == "Waiting"
         desk.wishes.sign_in_cancel_requested.emit("a")  # as by Cancel, which does not hear the second half of a double click
         await until(lambda: not desk.card("a").server.has_sign_in_page)
-        await until(lambda: not desk.commands._signing_in)
+        await until(lambda: not len(desk.tasks))
         assert badge(desk) == "Sign in"
         assert "cancelled" not in words(desk.card("a"))
         assert "Signed in" not in words(desk.window)
@@ -112,10 +113,18 @@ async def test_a_sign_in_that_works_is_said_and_one_that_fails_says_why_on_the_c
         desk.engine.end(TooltrayError("the page refused", "access_denied"))
         await until(lambda: "The page refused" in words(desk.card("a")))
         desk.engine.over.clear()
-        desk.commands.sign_in("a")
+        desk.wishes.sign_in_requested.emit("a")
         await until(lambda: len(shown_pages) == 2)
         desk.engine.end()
         await until(lambda: "Signed in to a" in words(desk.window))
+
+
+async def test_a_sign_in_that_cannot_begin_says_why_on_the_card(theme: Theme) -> None:
+    async with Desk(FakePresenter([WAITING]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        desk.engine.failures["begin_sign_in"] = TooltrayError("the server names no page")
+        control(desk.card("a"), "Sign in").click()
+        await until(lambda: "The server names no page" in words(desk.card("a")))
 
 
 async def test_the_page_is_shown_again_or_its_address_copied_without_a_second_sign_in(theme: Theme, shown_pages: list[str]) -> None:
@@ -151,7 +160,8 @@ async def test_without_a_browser_the_address_is_there_at_once_until_the_sign_in_
         assert panel.findChild(QLineEdit).text() == PAGE
         control(panel, "Copy address").click()
         assert QGuiApplication.clipboard().text() == PAGE
-        desk.commands.sign_in_over.emit("b")  # of another server
+        desk.wishes.sign_in_requested.emit("b")  # another server
+        await until(lambda: "Signed in to b" in words(desk.window))
         assert desk.window.sheet is not None
         desk.engine.end()
         await until(lambda: desk.window.sheet is None)
@@ -164,7 +174,7 @@ async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme
         control(desk.open_network(), "Add registry").click()
         desk.window.open_page("servers")
         sheet = desk.window.sheet
-        desk.commands.sign_in("a")
+        desk.wishes.sign_in_requested.emit("a")
         await until(lambda: "No browser could be opened" in words(desk.card("a")))
         assert desk.window.sheet is sheet
         sheet.dismiss()
@@ -226,7 +236,7 @@ async def test_a_remedy_that_fails_says_so_in_the_sheet(theme: Theme) -> None:
         desk.engine.diagnoses = [Diagnosis("a", False, "stdio", "error", remedies=(FULL_PATH,))]
         desk.engine.failures["apply_remedy"] = TooltrayError("the settings cannot be written")
         await until(lambda: desk.page.server_list.cards)
-        desk.page.sheets.open_why("a")
+        desk.wishes.diagnosis_requested.emit("a")
         panel = desk.window.sheet.panel
         await until(lambda: "/opt/npx" in words(panel))
         control(panel, "Use the full path").click()
@@ -241,7 +251,7 @@ async def why(desk: Desk, *found: Diagnosis) -> QWidget:
     """The sheet, with what was found."""
     desk.engine.diagnoses = list(found)
     await until(lambda: desk.page.server_list.cards)
-    desk.page.sheets.open_why("a")
+    desk.wishes.diagnosis_requested.emit("a")
     panel: QWidget = desk.window.sheet.panel
     await until(lambda: "\n" in words(panel) and "Looking into it…" not in words(panel))
     return panel
@@ -334,7 +344,7 @@ async def closed(desk: Desk) -> None:
 async def test_a_diagnosis_that_ends_after_its_sheet_was_closed_is_for_nobody(theme: Theme) -> None:
     async with Desk(Slow(FAILED), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.page.sheets.open_why("a")
+        desk.wishes.diagnosis_requested.emit("a")
         await desk.asked("diagnose", "a")
         await closed(desk)
         desk.engine.may_end.set()

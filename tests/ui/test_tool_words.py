@@ -106,8 +106,6 @@ async def test_a_refusal_stands_in_the_sheet_and_what_was_written_stays(theme: T
         fields(panel)[0].setText("a b")
         control(panel, "Save").click()
         await until(lambda: "The name cannot be used" in words(panel))
-        desk.commands.read_entry("files")
-        await until(lambda: desk.engine.calls.count(("get_server_entry", "files")) > 1)
         assert fields(panel)[0].text() == "a b"
         assert desk.window.sheet is not None
 
@@ -119,7 +117,7 @@ async def test_the_hub_s_own_tools_have_no_sheet_and_a_sheet_goes_with_its_serve
         desk.wishes.tool_requested.emit(tool("x", "gone"))
         assert desk.window.sheet is None
         await opened(desk)
-        desk.commands.remove("files")
+        desk.wishes.removal_requested.emit("files")
         await until(lambda: desk.window.sheet is None)
 
 

@@ -5,7 +5,7 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.theme import Theme
 
 PASTED = """{
@@ -73,8 +73,8 @@ async def add_remote_small(theme: Theme) -> Shot:
 async def add_without_keyring(theme: Theme) -> Shot:
     result = await desk(theme)
     result.page.add(PASTED)
-    panel = result.window.findChild(AddServerPanel)
-    panel.show_failure(Problem("No keyring found", "NoKeyringError: no D-Bus session", "Choose another place for secrets"), True)
+    panel = result.window.findChild(AddServerSheet)
+    panel.show_secrets_help(Problem("No keyring found", "NoKeyringError: no D-Bus session", "Choose another place for secrets"))
     return Shot(result)
 
 

@@ -35,7 +35,7 @@ async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Sho
     result.engine.costs = ToolCosts("o200k_base", 3000, 2310, (ServerCost("db", 3000, 2310, ()),))
     result.engine.trust_requests = list(REQUESTS)
     result.engine.bus.publish(ServerFilesChanged())
-    result.commands.look_costs()
+    result.wishes.costs_requested.emit()
     await until(lambda: result.files.waiting)
     result.open_server("db")
     await until(lambda: result.page._costs)

@@ -10,17 +10,20 @@ from tests.fakes.found_servers import BUNDLE, HITS, NEW, SERVER, STARTERS, STATU
 from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import SERVERS
 from tests.ui.scenes.shot import Shot
+from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import ClientScan, ImportPlan
 from tooltray.foundation.snapshots.discovery import RegistryStatus
 from tooltray.foundation.snapshots.servers import InMemoryServer, ServerSnapshot
-from tooltray.ui.add.bundle_sheet import BundlePanel
-from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
+from tooltray.ui.add.bundle_sheet import BundleSheet
+from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
+from tooltray.ui.add.inmemory_sheet import InMemorySheet
+from tooltray.ui.add.offer_sheet import OfferSheet
 from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.edits_sheet import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet
-from tooltray.ui.servers.offer_sheets import InMemoryPanel
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 
 SMALL = (900, 600)
@@ -181,9 +184,9 @@ async def registry_server(theme: Theme, size: tuple[int, int] | None = None, *, 
     assert shot.desk is not None
     desk = shot.desk
     desk.page.discover.offers.chosen.emit("hit:io.github.ada/files")
-    await until(lambda: isinstance(desk.window.context.sheets.panel, RegistryPanel))
+    await until(lambda: isinstance(desk.window.context.sheets.panel, RegistrySheet))
     panel = desk.window.context.sheets.panel
-    assert isinstance(panel, OfferPanel)
+    assert isinstance(panel, OfferSheet)
     assert panel.form is not None
     if is_filled:
         panel.form.rows[0].control.setText("not-a-real-token")  # type: ignore[attr-defined]
@@ -202,14 +205,14 @@ async def starter(theme: Theme) -> Shot:
     assert shot.desk is not None
     desk = shot.desk
     desk.page.discover.offers.chosen.emit("starter:filesystem")
-    await until(lambda: isinstance(desk.window.context.sheets.panel, StarterPanel))
+    await until(lambda: isinstance(desk.window.context.sheets.panel, StarterSheet))
     return shot
 
 
 async def bundle(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await found_desk(theme)
     result.window.open_part("servers", "bundle", BUNDLE.source)
-    await until(lambda: isinstance(result.window.context.sheets.panel, BundlePanel))
+    await until(lambda: isinstance(result.window.context.sheets.panel, BundleSheet))
     return Shot(result, size=size)
 
 
@@ -232,9 +235,9 @@ async def add_inside(theme: Theme) -> Shot:
     shot = await add_other_ways(theme)
     assert shot.desk is not None
     desk = shot.desk
-    desk.page.offers.open_inmemory(INSIDE)
-    assert isinstance(desk.window.context.sheets.panel, InMemoryPanel)
-    await until(lambda: not desk.window.context.sheets.panel.is_waiting)  # type: ignore[union-attr]
+    control(desk.window.context.sheets.panel, tr("Add {name}", name=INSIDE.name)).click()
+    assert isinstance(desk.window.context.sheets.panel, InMemorySheet)
+    await until(lambda: not desk.window.context.sheets.panel.is_waiting and not len(desk.tasks))  # type: ignore[union-attr]
     return shot
 
 
@@ -281,7 +284,7 @@ async def first_steps_connected(theme: Theme) -> Shot:
     result = await found_desk(theme, servers=())
     result.engine.tell(server("time", tool_count=2, target="uvx mcp-server-time"))
     await until(lambda: result.page.server_list.cards)
-    result.page.steps.commands.found.emit("claude-code", False)
+    result.page.steps.show_found("claude-code", False)
     return Shot(result, size=(900, 600))
 
 

@@ -80,9 +80,9 @@ async def _sheet(theme: Theme, source: str, log: list[LogLine]) -> tuple[Desk, L
     result = await desk(theme)
     result.engine.logs[source.removeprefix("server:")] = log
     if source == "hub":
-        result.page.sheets.open_hub_log()
+        result.page.show_part("hublog")
     else:
-        result.page.sheets.open_log(source.removeprefix("server:"))
+        result.wishes.log_requested.emit(source.removeprefix("server:"))
     panel = result.window.findChild(LogSheet)
     assert panel is not None
     if log:

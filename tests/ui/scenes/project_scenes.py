@@ -51,7 +51,7 @@ PROJECTS = (
 async def projects(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.costs = COSTS
-    result.commands.look_costs()
+    result.wishes.costs_requested.emit()
     result.open_server("pyright")
     await until(lambda: result.page._costs)
     return Shot(result, size=size)
@@ -64,7 +64,7 @@ async def projects_small(theme: Theme) -> Shot:
 async def projects_details(theme: Theme) -> Shot:
     result = await desk(theme, (*PROJECTS, *many(40)))
     result.engine.costs = COSTS
-    result.commands.look_costs()
+    result.wishes.costs_requested.emit()
     await until(lambda: result.page._costs)
     result.page.server_list.table.row_chosen.emit(result.servers.find("pyright"))
     return Shot(result)
@@ -74,7 +74,7 @@ async def options(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.costs = COSTS
     result.engine.entries["serena"] = {"command": "uvx", "args": SERENA.split()[1:]}
-    result.commands.look_costs()
+    result.wishes.costs_requested.emit()
     await until(lambda: result.page._costs)
     result.wishes.options_requested.emit("serena")
     await result.asked("get_server_entry", "serena")

@@ -146,7 +146,7 @@ async def opened_tools(theme: Theme) -> Shot:
 
 async def refused(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.commands.server_failed.emit(
+    result.page.show_server_problem(
         "fetch",
         Problem(
             "the settings cannot be written", "/home/me/.tooltray/settings.json: No space left on device", "Free some space on that disk"
@@ -162,14 +162,15 @@ async def notices(theme: Theme) -> Shot:
         "Put it right and start Tooltray again",
     )
     result = await desk(theme, notices=(broken, REFUSED))
-    result.commands.remove("fetch")
+    result.wishes.removal_requested.emit("fetch")
     await until(lambda: "fetch" not in result.page.server_list.cards)
     return Shot(result)
 
 
 async def secrets_locked(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.commands.secrets_closed.emit(Problem("The keyring is locked", "the prompt was dismissed", "Unlock it and try again"))
+    problem = Problem("The keyring is locked", "the prompt was dismissed", "Unlock it and try again")
+    result.page.notices.set_secrets_problem(problem, result.hub.secret_backend)
     return Shot(result)
 
 
@@ -208,7 +209,7 @@ async def paused_100(theme: Theme) -> Shot:
 
 async def stopped(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.commands.stop("filesystem")
+    result.wishes.stop_requested.emit("filesystem")
     await result.asked("stop_server", "filesystem")
     await until(lambda: result.card("filesystem").server.state is S.STOPPED)
     return Shot(result)
@@ -269,7 +270,7 @@ DIAGNOSIS = Diagnosis(
 async def why(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
     result.engine.diagnoses = [DIAGNOSIS]
-    result.page.sheets.open_why("postgres")
+    result.wishes.diagnosis_requested.emit("postgres")
     await result.asked("diagnose", "postgres")
     return Shot(result, size=size)
 

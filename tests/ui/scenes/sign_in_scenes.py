@@ -41,8 +41,7 @@ async def sign_in_details_small(theme: Theme) -> Shot:
 
 async def sign_in_address(theme: Theme) -> Shot:
     result = await desk(theme, SIGN_INS)
-    result.commands.tell_no_browser("sentry")
-    result.page.sheets._open_sign_in_address("sentry", PAGE.url)
+    result.page.verbs.show_sign_in_address("sentry", PAGE.url)
     return Shot(result)
 
 

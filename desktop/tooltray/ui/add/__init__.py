@@ -1,1 +1,1 @@
-"""Servers to find and to add: from the registry, well-known ones, bundles, and links."""
+"""Servers to find and to add: what a user pastes, the registry, well-known ones, bundles, and links."""

@@ -3,38 +3,41 @@
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 520
 
 
-class AddToPanel(SheetFrame):
-    """A sheet with the links of AI clients. `open_requested` and `copy_requested` carry a link."""
+class AddToSheet(SheetView):
+    """A sheet with the links of AI clients."""
 
-    open_requested = Signal(str)
-    copy_requested = Signal(str)
-
-    def __init__(self, theme: Theme, server: str) -> None:
-        super().__init__(theme, tr("Add {name} to an AI client", name=server), WIDTH)
+    def __init__(self, context: PageContext, server: str) -> None:
+        super().__init__(context, tr("Add {name} to an AI client", name=server), WIDTH)
+        theme, self._server = context.theme, server
         text = tr("The client opens the link, asks you, and starts {name} itself. No secret is in the link.", name=server)
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         self._place = column()
         self.body.addLayout(self._place)
         self._place.addWidget(Label(theme, tr("One moment…"), "caption", "muted"))
-        self.buttons.addStretch(1)
-        close = Button(theme, tr("Close"))
-        close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(close)
+        self.add_button(tr("Close"), self.close_requested.emit)
+        self.reading(self._read)()
 
-    def show_links(self, links: Mapping[str, str]) -> None:
+    async def _read(self) -> None:
+        links = await self.hub.servers.get_client_links(self._server)
+        if not links:
+            raise TooltrayError(tr("No AI client takes a link for it"), "", tr("Connect the client on the page AI clients."))
+        self._show_links(links)
+
+    def _show_links(self, links: Mapping[str, str]) -> None:
         """Shows a link for each client that supports links."""
         clear(self._place)
         box = Surface(self._theme, "surface.raised", "border", "m")
@@ -44,18 +47,25 @@ class AddToPanel(SheetFrame):
                 lines.addWidget(divider())
             line = row(margins=(0, 8, 0, 8), spacing=8)
             line.addWidget(Label(self._theme, client, "strong"), 1)
-            for words, name, signal in (
-                (tr("Copy"), tr("Copy the link for {name}", name=client), self.copy_requested),
-                (tr("Open"), tr("Open the link for {name}", name=client), self.open_requested),
+            for words, name, use in (
+                (tr("Copy"), tr("Copy the link for {name}", name=client), self._copy),
+                (tr("Open"), tr("Open the link for {name}", name=client), self._open),
             ):
                 button = Button(self._theme, words, small=True)
                 button.setAccessibleName(name)
-                button.clicked.connect(partial(signal.emit, link))
+                button.clicked.connect(partial(use, link))
                 line.addWidget(button)
             lines.addLayout(line)
         self._place.addWidget(box)
 
-    def show_refusal(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows why there are no links."""
         clear(self._place)
-        self.show_problem(problem)
+        super().show_problem(problem)
+
+    def _open(self, link: str) -> None:
+        if not QDesktopServices.openUrl(QUrl(link)):
+            self.context.copy(link, tr("Nothing opens this link here. It is copied."))
+
+    def _copy(self, link: str) -> None:
+        self.context.copy(link, tr("The link is copied"))

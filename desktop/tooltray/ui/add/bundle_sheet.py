@@ -1,6 +1,6 @@
 """The sheet of a bundle: who made it, what exactly it is, what would run, which values it needs, and why it may not run here."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import PurePath
 
@@ -10,15 +10,14 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import BundleOffer
 from tooltray.foundation.snapshots.entries import NewServer
-from tooltray.ui.add.offer_sheet import WIDTH, OfferPanel
+from tooltray.ui.add.offer_sheet import WIDTH, OfferSheet, Values
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 MOST_TOOLS = 12  # by name; the rest is counted
@@ -52,32 +51,37 @@ def signature_text(offer: BundleOffer) -> str:
     return tr("It is not signed: anyone could have written this name.")
 
 
-class ReadingBundlePanel(SheetFrame):
-    """A sheet that is shown while a bundle is read, and shows why it cannot be read."""
+class ReadingBundleSheet(SheetView):
+    """A sheet that reads a bundle without starting it, and gives way to the sheet that shows it; or shows why it cannot be read."""
 
-    def __init__(self, theme: Theme, source: str) -> None:
-        super().__init__(theme, tr("Install a bundle"), WIDTH)
+    def __init__(self, context: PageContext, source: str) -> None:
+        super().__init__(context, tr("Install a bundle"), WIDTH)
+        theme, self._source = context.theme, source
         self.body.addWidget(CodeLabel(theme, visible_path(source), "secondary"))
         self._words = Label(theme, tr("Reading it. Nothing of it is started."), "body", "secondary", wrap=True)
         self.body.addWidget(self._words)
-        self.buttons.addStretch(1)
-        close = Button(theme, tr("Close"))
-        close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(close)
+        self.add_button(tr("Close"), self.close_requested.emit)
+        self.reading(self._read)()
 
-    def show_refusal(self, problem: Problem) -> None:
+    async def _read(self) -> None:
+        offer = await self.hub.bundles.read_bundle(self._source)
+        if self.context.sheets.panel is self:
+            self.context.sheets.replace(BundleSheet(self.context, offer))
+
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows why it cannot be read."""
         self._words.hide()
-        self.show_problem(problem)
+        super().show_problem(problem)
 
 
-class BundlePanel(OfferPanel):
+class BundleSheet(OfferSheet):
     """A sheet that installs a bundle, or updates the server that was made from an older one."""
 
-    def __init__(self, theme: Theme, offer: BundleOffer, taken: Collection[str]) -> None:
+    def __init__(self, context: PageContext, offer: BundleOffer) -> None:
         word = tr("Update {name}", name=offer.here) if offer.here else tr("Install")
         name = tr("Install {name}", name=offer.title or offer.name) if not offer.here else word
-        super().__init__(theme, name, taken=taken, word=word, has_name=not offer.here)
+        super().__init__(context, name, word=word, has_name=not offer.here)
+        theme = context.theme
         self.offer = offer
         if offer.description:
             self.head.addWidget(Label(theme, offer.description, "body", wrap=True))
@@ -87,6 +91,16 @@ class BundlePanel(OfferPanel):
             self.head.addWidget(Banner(theme, "warning", title(warning), sentences(warning)))
         self.block(*offer.problems)
         self.set_fields(() if offer.problems else offer.fields)
+
+    async def preview(self, values: Values) -> NewServer:
+        return await self.hub.bundles.preview_bundle(self.offer.source, self.offer.sha256, dict(values))
+
+    async def add(self, values: Values, name: str) -> None:
+        offer, context = self.offer, self.context
+        installed = await self.hub.bundles.install_bundle(offer.source, offer.sha256, dict(values), offer.here or name)
+        context.say(tr("{name} is installed", name=installed))
+        context.links.server_asked.emit(installed)
+        self.close_requested.emit()
 
     def show_preview(self, number: int, server: NewServer) -> None:
         """Shows the preview without warnings that the sheet already shows."""

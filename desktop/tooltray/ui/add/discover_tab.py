@@ -3,17 +3,16 @@ starts a timer."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
-from tooltray.foundation.snapshots.entries import FieldValue
+from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.ui.add import discover_words as said
-from tooltray.ui.add.discover_commands import DiscoverCommands
-from tooltray.ui.add.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
+from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
@@ -46,9 +45,7 @@ class DiscoverField(SearchField):
 
 
 class DiscoverTab(Page):
-    """A tab for finding servers. `bundle_requested` carries the address of a bundle that the user wants to see."""
-
-    bundle_requested = Signal(str)
+    """A tab for finding servers."""
 
     def __init__(self, context: PageContext, *, search_after_ms: int = SEARCH_AFTER_MS) -> None:
         super().__init__(context)
@@ -58,7 +55,8 @@ class DiscoverTab(Page):
         self._updates: Sequence[RegistryUpdate] = ()
         self._status: RegistryStatus | None = None
         self._wanted = ""  # the server of the registry whose sheet is to open
-        self.commands = DiscoverCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self._search, self._read_again = self.reading(self._read_found), self.reading(self._read)
+        self.look_requested.connect(self._read_all)
         self._wait = QTimer(self, singleShot=True, interval=search_after_ms)
         self._wait.timeout.connect(self._search)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_AFTER_MS)
@@ -73,7 +71,7 @@ class DiscoverTab(Page):
         state = row(spacing=10)
         self._count = ElidedLabel(self._theme, "", "caption", "secondary")
         self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True)
-        self._refresh.clicked.connect(self.commands.refresh)
+        self._refresh.clicked.connect(lambda: self.run(self._update_registry()))
         state.addWidget(self._count, 1)
         state.addWidget(self._refresh)
         head.addLayout(state)
@@ -88,7 +86,6 @@ class DiscoverTab(Page):
         for content in (self._looking, self._nothing, self.offers):
             self._stack.addWidget(content)
         self.enable(False)
-        self._connect()
         self._draw_status()
 
     def _build_nothing(self) -> EmptyState:
@@ -101,17 +98,25 @@ class DiscoverTab(Page):
         nothing.way_chosen.connect(self._on_paste_wanted)
         return nothing
 
-    def _connect(self) -> None:
-        commands = self.commands
-        self.look_requested.connect(commands.look)
-        commands.starters_read.connect(self.show_starters)
-        commands.updates_read.connect(self.show_updates)
-        commands.status_read.connect(self.show_status)
-        commands.searched.connect(self.show_found)
-        commands.server_read.connect(self._open_server)
-        commands.failed.connect(self.show_problem)
-        commands.added.connect(self._on_added)
-        commands.done.connect(self.context.say)
+    def _read_all(self) -> None:
+        """Reads well-known servers, updates, and the age of the registry's copy."""
+        self._read_again()
+        self._search()
+
+    async def _read(self) -> None:
+        self.show_starters(await self.hub.discovery.get_starter_servers())
+        self.show_updates(await self.hub.discovery.get_registry_updates())
+
+    async def _read_found(self) -> None:
+        words = self._words
+        found = await self.hub.discovery.search_registry(words)
+        self.show_status(found.status)
+        self.show_found(words, found)
+
+    async def _update_registry(self) -> None:
+        """Downloads the registry again."""
+        self.show_status(await self.hub.discovery.refresh_registry())
+        self._read_all()
 
     def enable(self, is_usable: bool) -> None:
         self.field.setEnabled(is_usable)
@@ -194,67 +199,34 @@ class DiscoverTab(Page):
         if self.is_usable and self.isVisible():
             self._search()
 
-    def _search(self) -> None:
-        self.commands.search(self._words)
-
     def _on_chosen(self, key: str) -> None:
         kind, _, name = key.partition(":")
         match f"{kind}:":
             case said.UPDATE:
-                self.commands.update(name)
+                self.run(self._update_server(name))
             case said.STARTER:
                 self._open_starter(next(starter for starter in self._starters if starter.id == name))
             case _:
                 self._wanted = name
-                self.commands.read_server(name)
+                self.run(self._open_server(name))
 
-    def _open_server(self, server: RegistryServer) -> None:
+    async def _update_server(self, name: str) -> None:
+        """Pins a server to the newest version of its registry."""
+        await self.hub.discovery.update_registry_server(name)
+        self.context.say(tr("{name} is updated", name=name))
+        self._read_all()
+
+    async def _open_server(self, name: str) -> None:
         """Opens the sheet of a server of the registry; an open sheet of any kind stays."""
-        if self.context.sheets.sheet is not None or server.name != self._wanted:
-            return
-        panel, commands = RegistryPanel(self._theme, server, self._taken()), self.commands
-
-        def preview(number: int, values: dict[str, FieldValue]) -> None:
-            if panel.option is not None:
-                commands.preview(number, server.name, server.version, panel.option.id, values)
-
-        def add(values: dict[str, FieldValue], name: str) -> None:
-            if panel.option is not None:
-                commands.add(server.name, server.version, panel.option.id, values, name)
-
-        panel.bundle_requested.connect(panel.close_requested)
-        panel.bundle_requested.connect(self.bundle_requested)
-        panel.preview_requested.connect(preview)
-        panel.add_requested.connect(add)
-        commands.previewed.connect(panel.show_preview)
-        commands.preview_failed.connect(panel.show_preview_problem)
-        self._open(panel)
+        server = await self.hub.discovery.get_registry_server(name)
+        if server.name == self._wanted:
+            self.context.sheets.show(RegistrySheet(self.context, server, self._show_added))
 
     def _open_starter(self, starter: StarterServer) -> None:
-        if self.context.sheets.sheet is not None:
-            return
-        panel, commands = StarterPanel(self._theme, starter, self._taken()), self.commands
+        self.context.sheets.show(StarterSheet(self.context, starter, self._show_added))
 
-        def add(values: dict[str, FieldValue], name: str) -> None:
-            commands.add_starter(starter.id, values, name)
-
-        panel.add_requested.connect(add)
-        self._open(panel)
-
-    def _open(self, panel: OfferPanel) -> None:
-        self.commands.refused.connect(panel.show_refusal)
-        sheet = self.context.sheets.open(panel)
-        panel.close_requested.connect(sheet.dismiss)
-        self.commands.added.connect(sheet.dismiss)
-
-    def _taken(self) -> frozenset[str]:
-        return frozenset(server.name for server in self.context.servers.servers)
-
-    def _on_added(self, name: str) -> None:
+    def _show_added(self, name: str) -> None:
         context = self.context
         toast = show_toast(context.theme, context.window, tr("{name} is added", name=name), tr("Show it"))
-
-        def show() -> None:
-            context.links.server_asked.emit(name)
-
-        toast.action_requested.connect(show)
+        toast.action_requested.connect(partial(context.links.server_asked.emit, name))
+        self._read_all()

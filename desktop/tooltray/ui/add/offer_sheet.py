@@ -1,52 +1,50 @@
-"""The sheets that add found servers: what a server is, which values it needs, what would run, and the name under which it is added. Nothing
+"""The base of the sheets that add a server: its values, what would run, and the name under which it is added. Nothing
 is run or stored before the user presses the button."""
 
-from collections.abc import Collection, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, StarterServer
-from tooltray.foundation.snapshots.entries import FormField, NewServer
-from tooltray.ui.add.discover_words import option_title
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.entries import FieldValue, FormField, NewServer
 from tooltray.ui.add.new_server_preview import NewServerPreview
 from tooltray.ui.addresses import can_follow
-from tooltray.ui.i18n import shipped, tr
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.form import Form
-from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.sheet import SheetFrame
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
+
+Values = Mapping[str, FieldValue]
 
 WIDTH = 680
 PREVIEW_AFTER_MS = 250  # without another key; a preview asks the engine
 LONGEST_NAME = 64  # what settings allow
 
 
-class OfferPanel(SheetFrame):
-    """The base of the sheets that add a server. `preview_requested` carries a number and the values so far: `show_preview` gets the number
-    again, and ignores older ones. `add_requested` carries the values and the name. Its receiver closes the sheet, or calls `show_refusal`.
+class OfferSheet(SheetView):
+    """The base of the sheets that add a server; a subclass reads the preview, and adds the server.
 
     Args:
-        taken: names of existing servers.
         word: on its button.
         has_name: it is added under a name that the user may change.
     """
 
-    preview_requested = Signal(int, object)
-    add_requested = Signal(object, str)
-
-    def __init__(self, theme: Theme, name: str, *, taken: Collection[str], word: str, has_name: bool = True) -> None:
-        super().__init__(theme, name, WIDTH)
-        self._taken, self._word, self._has_name = taken, word, has_name
+    def __init__(self, context: PageContext, name: str, *, word: str, has_name: bool = True) -> None:
+        super().__init__(context, name, WIDTH)
+        theme = context.theme
+        self._taken = frozenset(server.name for server in context.servers.servers)
+        self._word, self._has_name = word, has_name
         self._number = 0
         self._is_busy = self._is_named = False
         self._form: Form | None = None
@@ -65,7 +63,20 @@ class OfferPanel(SheetFrame):
         self.body.addWidget(self._name_line())
         self._wait = QTimer(self, singleShot=True, interval=PREVIEW_AFTER_MS)
         self._wait.timeout.connect(self._ask)
-        self._add_buttons()
+        self._cancel = self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._go = self.add_button(word, self._on_go, "primary")
+        self._go.setToolTip("Ctrl+Enter")
+        add_accept_keys(self, self._on_go)
+
+    @abstractmethod
+    async def preview(self, values: Values) -> NewServer:
+        """Returns what adding the server with these values would add."""
+        ...
+
+    @abstractmethod
+    async def add(self, values: Values, name: str) -> None:
+        """Adds the server under a name, closes the sheet, and shows what was done."""
+        ...
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -114,17 +125,11 @@ class OfferPanel(SheetFrame):
             self._name.setText(server.name)
         self._draw()
 
-    def show_preview_problem(self, number: int, problem: Problem) -> None:
-        """Shows why the preview failed."""
-        if number == self._number:
-            self._shown = None
-            self._preview.show_problem(problem)
-            self._draw()
-
-    def show_refusal(self, problem: Problem) -> None:
+    def show_problem(self, problem: Problem | None) -> None:
         """Shows why it was not added; the fields keep their content."""
-        self._set_busy(False)
-        self.show_problem(problem)
+        super().show_problem(problem)
+        if problem is not None:
+            self._set_busy(False)
 
     def add_links(self, *addresses: tuple[str, str]) -> None:
         """Adds buttons that open pages of the web; anything else is shown as text.
@@ -137,8 +142,7 @@ class OfferPanel(SheetFrame):
             if address and can_follow(QUrl(address)):
                 button = Button(self._theme, words, "link", "external", small=True)
                 button.setToolTip(address)
-                button.setProperty("address", address)
-                button.clicked.connect(self._on_link)
+                button.clicked.connect(partial(QDesktopServices.openUrl, QUrl(address)))
                 line.addWidget(button)
         if line.count():
             line.addStretch(1)
@@ -160,17 +164,6 @@ class OfferPanel(SheetFrame):
         line.addWidget(self._name_chip)
         self._name_box.setVisible(self._has_name)
         return self._name_box
-
-    def _add_buttons(self) -> None:
-        self.buttons.addStretch(1)
-        self._cancel = Button(self._theme, tr("Cancel"))
-        self._cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._cancel)
-        self._go = Button(self._theme, self._word, "primary")
-        self._go.setToolTip("Ctrl+Enter")
-        self._go.clicked.connect(self._on_go)
-        self.buttons.addWidget(self._go)
-        add_accept_keys(self, self._on_go)
 
     def _complaint(self) -> str:
         """Returns what is wrong with the name; empty if nothing is."""
@@ -201,7 +194,21 @@ class OfferPanel(SheetFrame):
     def _ask(self) -> None:
         """Requests a preview with the values so far."""
         if self._form is not None:
-            self.preview_requested.emit(self._number, self._form.values)
+            self.run(self._read_preview(self._number, self._form.values))
+
+    async def _read_preview(self, number: int, values: Values) -> None:
+        try:
+            server = await self.preview(values)
+        except TooltrayError as error:
+            self._show_preview_problem(number, error.problem)
+        else:
+            self.show_preview(number, server)
+
+    def _show_preview_problem(self, number: int, problem: Problem) -> None:
+        if number == self._number:
+            self._shown = None
+            self._preview.show_problem(problem)
+            self._draw()
 
     def _draw(self) -> None:
         complaint = self._complaint()
@@ -225,104 +232,7 @@ class OfferPanel(SheetFrame):
         self.show_problem(None)
         values, name = self._form.values, self._name.text().strip()
         self._set_busy(True)
-        self.add_requested.emit(values, name)
-
-    def _on_link(self) -> None:
-        QDesktopServices.openUrl(QUrl(str(self.sender().property("address"))))
-
-
-class RegistryPanel(OfferPanel):
-    """A server of the registry; `option` is the chosen package or address. `bundle_requested` carries the address of a bundle, which is
-    read and shown before it is installed.
-    """
-
-    bundle_requested = Signal(str)
-
-    def __init__(self, theme: Theme, server: RegistryServer, taken: Collection[str]) -> None:
-        self._option: RegistryOption | None = None
-        super().__init__(theme, server.title or server.name, taken=taken, word=tr("Add server"))
-        self.server = server
-        line = row(spacing=8)
-        line.addWidget(CodeLabel(theme, server.name, "secondary"), 1)
-        line.addWidget(Chip(theme, server.version))
-        if server.is_deprecated:
-            line.addWidget(Chip(theme, tr("Not maintained any more"), "warning"))
-        self.head.addLayout(line)
-        self.head.addWidget(Label(theme, server.description, "body", wrap=True))
-        self.add_links((tr("Source code"), server.repository), (tr("Website"), server.website))
-        self._options: OptionList | None = None
-        self._needs = Label(theme, "", "caption", "muted", wrap=True)
-        usable = [option for option in server.options if option.problem is None] or list(server.options)
-        self._option = usable[0] if usable else None
-        if len(server.options) > 1 and self._option is not None:
-            self.head.addWidget(Label(theme, tr("How to have it"), "strong"))
-            options = [(option.id, option_title(option)) for option in server.options]
-            self._options = OptionList(theme, options, name=tr("How to have it"), chosen=[self._option.id], may_be_empty=False)
-            self._options.changed.connect(self._on_option)
-            self.head.addWidget(self._options)
-        self.head.addWidget(self._needs)
-        self._show_option()
-
-    @property
-    def option(self) -> RegistryOption | None:
-        return self._option
-
-    def _on_option(self) -> None:
-        chosen = self._options.chosen if self._options is not None else []
-        self._option = next((option for option in self.server.options if option.id in chosen), self._option)
-        self._show_option()
-
-    def _show_option(self) -> None:
-        option = self._option
-        if option is None:
-            text = tr("The registry names neither a package nor an address for it.")
-            self.block(Problem(tr("There is nothing to add"), text, ""))
-            return
-        words = tr("It is started by {program}.", program=option.needs) if option.needs else ""
-        if len(self.server.options) == 1:
-            words = " · ".join(part for part in (option_title(option), words) if part)
-        self._needs.setText(words)
-        self._needs.setVisible(bool(words))
-        self.block(*filter(None, [option.problem]))
-        self.set_fields(option.fields if option.problem is None else ())
-        if self._is_bundle:
-            self._show_preview_parts(False)
-
-    @property
-    def _is_bundle(self) -> bool:
-        return self._option is not None and self._option.kind == "mcpb" and self._option.problem is None
-
-    def _draw(self) -> None:
-        super()._draw()
-        if self._is_bundle:
-            self._go.setText(tr("Look at the bundle…"))
-            self._go.setEnabled(True)
-
-    def _on_go(self) -> None:
-        if self._is_bundle and self._option is not None:
-            self.bundle_requested.emit(self._option.label)
-        else:
-            super()._on_go()
-
-
-class StarterPanel(OfferPanel):
-    """A sheet that adds a well-known server."""
-
-    def __init__(self, theme: Theme, server: StarterServer, taken: Collection[str]) -> None:
-        super().__init__(theme, server.title, taken=taken, word=tr("Add server"))
-        self.server = server
-        self.head.addWidget(Label(theme, shipped(server.good_for), "body", wrap=True))
-        if server.needs:
-            self.head.addWidget(Label(theme, tr("It needs {what}.", what=shipped(server.needs)), "caption", "secondary", wrap=True))
-        self.set_fields(server.fields)
-
-    def _ask(self) -> None:
-        """Shows the preview without asking the engine: the command is known, only its values are missing."""
-        is_remote = self.server.target.startswith(("http://", "https://"))
-        secrets = tuple(field.label for field in self.server.fields if field.is_secret)
-        words = () if is_remote else tuple(self.server.target.split(" "))
-        url, origin = (self.server.target if is_remote else ""), tr("The list of well-known servers that comes with Tooltray")
-        self.show_preview(self._number, NewServer(free_name(self.server.id, self._taken), {}, words, url, secrets, origin))
+        self.run(self.add(values, name))
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

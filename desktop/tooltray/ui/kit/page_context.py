@@ -78,11 +78,14 @@ class Sheets(QObject):
         return sheet
 
     def replace(self, panel: QWidget) -> Sheet:
-        """Opens a sheet in place of the open one."""
+        """Opens a sheet in place of the open one; its `close_requested`, if it has one, closes it."""
         if self._sheet is not None:
             self.replacing.emit()
             self._sheet.dismiss()
-        return self.open(panel)
+        sheet = self.open(panel)
+        if isinstance(panel, SheetFrame):
+            panel.close_requested.connect(sheet.dismiss)
+        return sheet
 
     def _on_closed(self) -> None:
         self._sheet = None

@@ -1,5 +1,5 @@
-"""The user's requests about a server, from wherever it is shown: card, table, details or tray menu. Views emit; ServerCommands, and the
-sheets of servers and files, carry them out. The strings are servers' names."""
+"""The user's requests about a server, from wherever it is shown: card, table, details or tray menu. Views emit; ServerVerbs,
+ManyServers and the sheets of files carry them out. The strings are servers' names."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -28,8 +28,6 @@ class ServerWishes(QObject):
     folder_requested = Signal(str)  # to choose the folder of a project, for which it is to start
     start_anyway_requested = Signal(str)  # without a project
     projects_reset_requested = Signal()  # of every server that waits for one
-    lazy_requested = Signal(str, object)  # bool, whether its tools are shown only after activation; None: as for all servers
-    deferred_requested = Signal(str, bool, object)  # whether it waits for a project; its arguments for one, None: its `args`
     costs_requested = Signal()  # of all tools
     tool_requested = Signal(object)  # ToolSnapshot: how AI clients see it
     file_requested = Signal(str)  # a file with servers in it, to be opened: its path

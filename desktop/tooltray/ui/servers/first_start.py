@@ -1,54 +1,31 @@
 """The Servers page without servers: the ways to the first one."""
 
-from PySide6.QtCore import Qt, Signal
+from functools import partial
+
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Commands, action, as_notice
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import here, names_in_a_row, scan_text, scan_title
+from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import in_a_row
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import WIDTH, Beginning
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
-
-class StarterCommands(Commands):
-    """A command that adds a well-known server with one click, if it needs no input."""
-
-    form_wanted = Signal(str)  # the id of one that asks for something
-
-    @action(as_notice)
-    async def add(self, id: str) -> None:
-        """Adds a server under its own name; emits `form_wanted` if it needs input."""
-        starters = await self._hub.discovery.get_starter_servers()
-        starter = next((each for each in starters if each.id == id), None)
-        if starter is None or any(field.is_required for field in starter.fields):
-            self.form_wanted.emit(id)
-            return
-        name = await self._hub.discovery.add_starter_server(id, {}, "")
-        self.done.emit(tr("{name} is added", name=name))
-
-
 STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
 """Well-known servers that ask for no account; the last one asks for a folder."""
 
 
-class FirstStart(QWidget):
-    """The ways to the first server. `move_requested`: import servers from AI clients. `paste_requested`: the user has something to paste.
-    `discover_requested`: search for one. `starter_requested` carries the id of a well-known server.
-    """
+class FirstStart(QWidget, View):
+    """The ways to the first server: import servers from AI clients, add a well-known one, paste something, or search."""
 
-    move_requested = Signal()
-    paste_requested = Signal()
-    discover_requested = Signal()
-    starter_requested = Signal(str)
-
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self._theme = theme
+        self.context, self._theme = context, context.theme
         outer = row(self)
         outer.addStretch(1)
         inner = self._inner = column(spacing=8)
@@ -57,15 +34,15 @@ class FirstStart(QWidget):
         self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
         inner.addSpacing(12)
         self._move = self._way("download", tr("Import servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
-        self._move.clicked.connect(self.move_requested)
+        self._move.clicked.connect(partial(self._go, "clients", "import"))
         inner.addSpacing(4)
         self._say(tr("Or begin with one of these. They need no account."), "caption", "muted")
         self._add_starters()
         inner.addSpacing(4)
         paste = self._way("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
-        paste.clicked.connect(self.paste_requested)
+        paste.clicked.connect(partial(self._go, "servers", "add"))
         find = self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"))
-        find.clicked.connect(self.discover_requested)
+        find.clicked.connect(partial(self._go, "servers", "discover"))
         inner.addStretch(3)
         outer.addLayout(inner)
         outer.addStretch(1)
@@ -111,11 +88,23 @@ class FirstStart(QWidget):
         for id in STARTERS:
             button = Button(self._theme, names[id], small=True)
             button.setAccessibleName(tr("Add {name}", name=names[id].rstrip("…")))
-            button.setProperty("starter", id)
-            button.clicked.connect(self._on_starter)
+            button.clicked.connect(partial(self._on_starter, id))
             line.addWidget(button)
         line.addStretch(1)
         self._inner.addLayout(line)
 
-    def _on_starter(self) -> None:
-        self.starter_requested.emit(self.sender().property("starter"))
+    def _go(self, page: str, part: str, text: str = "") -> None:
+        self.context.links.part_asked.emit(page, part, text)
+
+    def _on_starter(self, id: str) -> None:
+        self.run(self._add_starter(id))
+
+    async def _add_starter(self, id: str) -> None:
+        """Adds a well-known server under its own name, or opens its sheet if it needs input."""
+        starters = await self.hub.discovery.get_starter_servers()
+        starter = next((each for each in starters if each.id == id), None)
+        if starter is None or any(field.is_required for field in starter.fields):
+            self._go("servers", "discover", id)
+        else:
+            name = await self.hub.discovery.add_starter_server(id, {}, "")
+            self.context.say(tr("{name} is added", name=name))

@@ -5,16 +5,15 @@ from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import CoalescedRead, Commands, action
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon
@@ -62,44 +61,6 @@ def to_say(server: str) -> str:
     return words.get(server, "")
 
 
-class FirstStepsCommands(Commands):
-    found = Signal(str, bool)  # a client that was connected at some time, and whether a client has called a tool
-    wanted = Signal(bool)  # whether the steps go on, as the settings say
-    tool_found = Signal(str)  # one that can be tried, as clients call it; empty: none
-
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
-        super().__init__(hub=hub, tasks=tasks, parent=parent)
-        self._reading = CoalescedRead(self._look, tasks=tasks, name="first steps")
-        self._has_begun = False
-
-    def look(self, *, has_begun: bool = False) -> None:
-        """Reads the progress without waiting; emits `wanted`, and `found` if the steps are wanted or the user has just begun."""
-        self._has_begun = self._has_begun or has_begun
-        self._reading.ask()
-
-    @action()
-    async def find_tool(self, server: str) -> None:
-        """Reads a tool that the user could try; emits `tool_found`."""
-        tools = [tool for tool in await self._hub.tools.get_tools(server=server) if tool.is_enabled]
-        reading = [tool for tool in tools if tool.category == "read"]
-        self.tool_found.emit(next((tool.name for tool in (*reading, *tools)), ""))
-
-    @action()
-    async def keep(self, are_wanted: bool) -> None:
-        """Saves whether the steps are shown."""
-        await self._hub.settings.change_settings({"window": {SETTING: are_wanted or None}})
-
-    async def _look(self) -> None:
-        window = (await self._hub.settings.get_settings()).settings.get("window")
-        are_wanted = isinstance(window, dict) and window.get(SETTING) is True
-        self.wanted.emit(are_wanted)
-        if not (are_wanted or self._has_begun):
-            return
-        clients = (await self._hub.activity.get_activity_choices()).clients
-        calls = await self._hub.activity.get_activity(ActivityFilter(kinds=("call",), clients=clients), limit=1) if clients else []
-        self.found.emit(clients[0] if clients else "", bool(calls))
-
-
 class StepView(QWidget):
     """A view of one step: its number or a tick, what to do, and a button where it is the next one."""
 
@@ -130,17 +91,12 @@ class StepView(QWidget):
         self.setAccessibleName(tr("Step {number}, done: {what}", number=self._number, what=title) if is_done else title)
 
 
-class FirstStepsStrip(QWidget):
-    """A strip with the steps; hidden unless the user has begun and not completed them.
-
-    Args:
-        context: of the page.
-    """
+class FirstStepsStrip(QWidget, View):
+    """A strip with the steps; hidden unless the user has begun and not completed them. `read` requests the progress of the user."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self._context = context
-        theme = context.theme
+        self.context, theme = context, context.theme
         self._steps, self._is_wanted, self._is_empty = FirstSteps(), False, False
         outer = column(self, margins=(24, 12, 24, 0))
         box = Surface(theme)
@@ -154,10 +110,7 @@ class FirstStepsStrip(QWidget):
         outer.addWidget(box)
         self._views[1].button.clicked.connect(self._on_connect)
         self._views[2].button.clicked.connect(self._on_try)
-        commands = self.commands = FirstStepsCommands(hub=context.hub, tasks=context.tasks, parent=self)
-        commands.wanted.connect(self._on_wanted)
-        commands.found.connect(self._on_found)
-        commands.tool_found.connect(self._on_tool_found)
+        self.read = self.reading(self._read)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
         context.hub.tool_call_result.connect(self._on_called)
         self._draw()
@@ -173,22 +126,33 @@ class FirstStepsStrip(QWidget):
         self._is_empty = is_empty
         if not is_empty and not self._steps.are_done:
             self._is_wanted = True
-            self.commands.keep(True)
+            self._keep(True)
         self._draw()
 
-    def look(self) -> None:
-        """Reads the progress from a hub that runs."""
-        self.commands.look(has_begun=self._is_empty)
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows nothing: the steps stay as they are."""
 
-    def _on_wanted(self, are_wanted: bool) -> None:
-        self._is_wanted = self._is_wanted or are_wanted
+    async def _read(self) -> None:
+        """Reads the progress if the steps are wanted, or if the user has just begun."""
+        window = (await self.hub.settings.get_settings()).settings.get("window")
+        self._is_wanted = self._is_wanted or (isinstance(window, dict) and window.get(SETTING) is True)
         self._draw()
+        if not (self._is_wanted or self._is_empty):
+            return
+        clients = (await self.hub.activity.get_activity_choices()).clients
+        calls = await self.hub.activity.get_activity(ActivityFilter(kinds=("call",), clients=clients), limit=1) if clients else []
+        self.show_found(clients[0] if clients else "", bool(calls))
 
-    def _on_found(self, client: str, has_called: bool) -> None:
+    def show_found(self, client: str, has_called: bool) -> None:
+        """Shows a client that was connected at some time, and whether a client has called a tool."""
         self._take(replace(self._steps, client=self._steps.client or client, has_called=self._steps.has_called or has_called))
 
+    def _keep(self, are_wanted: bool) -> None:
+        """Saves whether the steps are shown."""
+        self.run(self.hub.settings.change_settings({"window": {SETTING: are_wanted or None}}))
+
     def _on_hub_changed(self) -> None:
-        snapshot = self._context.hub.snapshot
+        snapshot = self.context.hub.snapshot
         if snapshot is None:
             return
         server = answering(snapshot.servers)
@@ -197,7 +161,7 @@ class FirstStepsStrip(QWidget):
 
     def _on_called(self) -> None:
         if self._is_wanted and not self._steps.has_called:
-            self.commands.look()  # the journal knows who called: a person who tries a tool here is no client
+            self.read()  # the journal knows who called: a person who tries a tool here is no client
 
     def _take(self, steps: FirstSteps) -> None:
         if steps == self._steps:
@@ -205,8 +169,8 @@ class FirstStepsStrip(QWidget):
         self._steps = steps
         if self._is_wanted and steps.are_done:
             self._is_wanted = False
-            self.commands.keep(False)
-            self._context.say(tr("All set: your AI clients use your servers."))
+            self._keep(False)
+            self.context.say(tr("All set: your AI clients use your servers."))
         self._draw()
 
     def _draw(self) -> None:
@@ -226,15 +190,18 @@ class FirstStepsStrip(QWidget):
             self._line.setStretch(index, ROOM_OF_NEXT if button else 1)
 
     def _on_connect(self) -> None:
-        self._context.links.part_asked.emit("clients", "computer", "")
+        self.context.links.part_asked.emit("clients", "computer", "")
 
     def _on_try(self) -> None:
-        self.commands.find_tool(self._steps.server)
+        self.run(self._try_tool(self._steps.server))
 
-    def _on_tool_found(self, tool: str) -> None:
-        self._context.links.part_asked.emit("tools", "try", tool)
+    async def _try_tool(self, server: str) -> None:
+        """Opens a tool that the user could try, rather one that reads."""
+        tools = [tool for tool in await self.hub.tools.get_tools(server=server) if tool.is_enabled]
+        reading = [tool for tool in tools if tool.category == "read"]
+        self.context.links.part_asked.emit("tools", "try", next((tool.name for tool in (*reading, *tools)), ""))
 
     def _on_close(self) -> None:
         self._is_wanted = self._is_empty = False
-        self.commands.keep(False)
+        self._keep(False)
         self._draw()

@@ -4,18 +4,18 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 
-import msgspec
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Commands, action, as_notice
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import OPEN, runs_everything
-from tooltray.ui.servers.server_commands import NewServer, ServerCommands
-from tooltray.ui.servers.server_options import own_lazy_load
+from tooltray.ui.servers.options_sheet import own_lazy_load
+from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, take_out
+from tooltray.ui.servers.server_verbs import ServerVerbs
 from tooltray.ui.state_language import IN_USE
 
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
@@ -25,16 +25,6 @@ MOST_NAMES = 6  # of those that failed, in one notice
 OFFERED = "asking_first_offered"  # in the window's memory: it was offered once, or there was nothing to offer
 
 Work = Callable[[str], Coroutine[object, object, None]]
-
-
-class Undo(msgspec.Struct, frozen=True):
-    """The content of a toast after an action: its words, the function that undoes the action, and the one that runs when it can no longer
-    be undone.
-    """
-
-    words: str
-    back: Callable[[], object] | None = None
-    over: Callable[[], object] | None = None  # it can no longer be undone
 
 
 def can(what: str, server: ServerSnapshot) -> bool:
@@ -54,168 +44,142 @@ def can(what: str, server: ServerSnapshot) -> bool:
             return server.origin != "served"
 
 
-class ManyServers(Commands):
-    """The actions on several servers. `failed` of its base carries which servers an action failed for, to be shown above the pages."""
+class ManyServers(QObject, View):
+    """The actions on several servers. Which servers an action failed for is shown above the pages, and the reason at each.
 
-    server_failed = Signal(str, object)  # a server's name; Problem
-    undoable = Signal(object)  # Undo
+    Args:
+        verbs: those on one server.
+        show_at_server: shows at a server why an action failed.
+    """
 
-    def __init__(self, context: PageContext, *, commands: ServerCommands, parent: QObject | None) -> None:
-        super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
-        self._context, self._commands = context, commands
+    def __init__(self, context: PageContext, parent: QObject, verbs: ServerVerbs, show_at_server: Callable[[str, Problem], object]) -> None:
+        super().__init__(parent)
+        self.context, self._verbs, self._show_at_server = context, verbs, show_at_server
         context.wishes.many_requested.connect(self.do)
-        context.wishes.lazy_many_requested.connect(self.show_on_demand)
-        self.undoable.connect(self._on_undoable)
+        context.wishes.lazy_many_requested.connect(self.make_compact)
         context.hub.snapshot_changed.connect(self.look_at_rules)
         context.notices.ask_first_requested.connect(self._on_ask_first)
         context.notices.keep_open_requested.connect(self._on_keep_open)
 
     def do(self, what: str, names: Sequence[str]) -> None:
         """Does one of START, STOP, RESTART, ON_DEMAND, REMOVE with the servers for which it makes sense."""
-        found = [server for name in names if (server := self._context.servers.find(name)) is not None and can(what, server)]
+        found = [server for name in names if (server := self.context.servers.find(name)) is not None and can(what, server)]
         slots = {START: self._start, STOP: self._stop, RESTART: self._restart, ON_DEMAND: self._on_demand, REMOVE: self._remove}
         if found:
-            slots[what](found)
+            self.run(slots[what](found))
 
-    @action(as_notice)
     async def _start(self, servers: Sequence[ServerSnapshot]) -> None:
         stopped = [server.name for server in servers if server.state is ServerState.STOPPED]
-        back = partial(self._stop_again, stopped) if stopped else None
-        self.undoable.emit(Undo(tr("{count} servers are starting", count=len(servers)), back))
-        await self._each([server.name for server in servers], self._commands.started, _not_started)
+        said = tr("{count} servers are starting", count=len(servers))
+        if stopped:
+            self.context.offer_undo(said, partial(self._each, stopped, self.hub.servers.stop_server, _not_stopped))
+        else:
+            self.context.say(said)
+        await self._each([server.name for server in servers], self._verbs.started, _not_started)
 
-    @action(as_notice)
     async def _stop(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self._hub.servers.stop_server, _not_stopped)
+        done = await self._each(names, self.hub.servers.stop_server, _not_stopped)
         if done:
-            self.undoable.emit(Undo(tr("{count} servers are stopped", count=len(done)), partial(self._start_again, done)))
+            back = partial(self._each, done, self._verbs.started, _not_started)
+            self.context.offer_undo(tr("{count} servers are stopped", count=len(done)), back)
 
-    @action(as_notice)
     async def _restart(self, servers: Sequence[ServerSnapshot]) -> None:
-        self.undoable.emit(Undo(tr("{count} servers are being restarted", count=len(servers))))
-        await self._each([server.name for server in servers], self._hub.servers.restart_server, _not_started)
+        self.context.say(tr("{count} servers are being restarted", count=len(servers)))
+        await self._each([server.name for server in servers], self.hub.servers.restart_server, _not_started)
 
-    @action(as_notice)
     async def _on_demand(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self._hub.servers.remove_mcp_default_server, _not_changed)
+        done = await self._each(names, self.hub.servers.remove_mcp_default_server, _not_changed)
         if done:
             words = tr("{count} servers start when a client needs them", count=len(done))
-            self.undoable.emit(Undo(words, partial(self._start_with_hub, done)))
+            self.context.offer_undo(words, partial(self._each, done, self.hub.servers.add_mcp_default_server, _not_changed))
 
-    @action(as_notice)
     async def _remove(self, servers: Sequence[ServerSnapshot]) -> None:
-        gone: list[NewServer] = []
+        gone: list[RemovedServer] = []
 
         async def remove(name: str) -> None:
-            gone.append(await self._commands.taken_out(name))
+            gone.append(await take_out(self.context, name))
 
         await self._each([server.name for server in servers], remove, _not_removed, at_once=1)
         if gone:
             words = tr("{count} servers are removed", count=len(gone))
             if any(is_of_file(server) for server in servers):
                 words = tr("{count} servers are removed, also from files", count=len(gone))
-            undo = Undo(words, partial(self._bring_back, gone), partial(self._forget, gone))
-            self.undoable.emit(undo)
+            toast = self.context.offer_undo(words, partial(self._bring_back, gone))
+            toast.passed.connect(partial(self._forget, gone))
 
-    @action(as_notice)
-    async def show_on_demand(self, names: Sequence[str]) -> None:
+    def make_compact(self, names: Sequence[str]) -> None:
         """Shows the tools of servers only after activation."""
+        self.run(self._make_compact(names))
+
+    async def _make_compact(self, names: Sequence[str]) -> None:
         before: dict[str, bool | None] = {}
 
         async def show(name: str) -> None:
-            own = own_lazy_load((await self._hub.servers.get_server_entry(name)).counts)
-            await self._hub.views.set_lazy_load(True, name)
+            own = own_lazy_load((await self.hub.servers.get_server_entry(name)).counts)
+            await self.hub.views.set_lazy_load(True, name)
             before[name] = own
 
         await self._each(names, show, _not_changed, at_once=1)
-        self._context.wishes.costs_requested.emit()
+        self.context.wishes.costs_requested.emit()
         if before:
             words = tr("The tool listing of {name} is compact", name=names[0])
             many = tr("The tool listing of {count} servers is compact", count=len(before))
-            self.undoable.emit(Undo(words if len(before) == 1 else many, partial(self._show_as_before, before)))
+            self.context.offer_undo(words if len(before) == 1 else many, partial(self._list_as_before, before))
 
     # servers that run everything without asking: offered once, since new ones ask
 
     def _open_servers(self) -> list[ServerSnapshot]:
-        return [server for server in self._context.servers.servers if runs_everything(server)]
+        return [server for server in self.context.servers.servers if runs_everything(server)]
 
     def look_at_rules(self) -> None:
         """Offers once to make servers ask first that run everything without asking."""
-        if self._context.hub.snapshot is None or self._context.local.memory.text(OFFERED):
+        if self.context.hub.snapshot is None or self.context.local.memory.text(OFFERED):
             return
         names = [server.name for server in self._open_servers()]
-        self._context.notices.set_open_servers(names)
+        self.context.notices.set_open_servers(names)
         if not names:
-            self._context.local.memory.remember(OFFERED, "nothing")
+            self.context.local.memory.remember(OFFERED, "nothing")
 
     def _on_keep_open(self) -> None:
-        self._context.local.memory.remember(OFFERED, "answered")
-        self._context.notices.set_open_servers(())
+        self.context.local.memory.remember(OFFERED, "answered")
+        self.context.notices.set_open_servers(())
 
     def _on_ask_first(self) -> None:
         found = {server.name: server.auto_approve for server in self._open_servers()}
         self._on_keep_open()
-        self._ask_first(found)
+        self.run(self._ask_first(found))
 
-    @action(as_notice)
     async def _ask_first(self, before: Mapping[str, Sequence[str]]) -> None:
         rules = {name: ["read", *(rule for rule in rules if rule not in OPEN and rule != "read")] for name, rules in before.items()}
         done = await self._set_rules(rules)
         if done:
             words = tr("1 server asks first now") if len(done) == 1 else tr("{count} servers ask first now", count=len(done))
-            self.undoable.emit(Undo(words, partial(self._open_again, {name: before[name] for name in done})))
+            self.context.offer_undo(words, partial(self._set_rules, {name: before[name] for name in done}))
 
     async def _set_rules(self, rules: Mapping[str, Sequence[str]]) -> list[str]:
         async def choose(name: str) -> None:
-            await self._hub.approvals.set_server_auto_approve(name, list(rules[name]))
+            await self.hub.approvals.set_server_auto_approve(name, list(rules[name]))
 
         return await self._each(list(rules), choose, _not_changed, at_once=1)
 
     # back
 
-    @action(as_notice)
-    async def _open_again(self, rules: Mapping[str, Sequence[str]]) -> None:
-        await self._set_rules(rules)
-
-    @action(as_notice)
-    async def _stop_again(self, names: Sequence[str]) -> None:
-        await self._each(names, self._hub.servers.stop_server, _not_stopped)
-
-    @action(as_notice)
-    async def _start_again(self, names: Sequence[str]) -> None:
-        await self._each(names, self._commands.started, _not_started)
-
-    @action(as_notice)
-    async def _start_with_hub(self, names: Sequence[str]) -> None:
-        await self._each(names, self._hub.servers.add_mcp_default_server, _not_changed)
-
-    @action(as_notice)
-    async def _show_as_before(self, before: dict[str, bool | None]) -> None:
+    async def _list_as_before(self, before: dict[str, bool | None]) -> None:
         async def show(name: str) -> None:
-            await self._hub.views.set_lazy_load(before[name], name)
+            await self.hub.views.set_lazy_load(before[name], name)
 
         await self._each(list(before), show, _not_changed, at_once=1)
-        self._context.wishes.costs_requested.emit()
+        self.context.wishes.costs_requested.emit()
 
-    def _bring_back(self, removed: Sequence[NewServer]) -> None:
+    async def _bring_back(self, removed: Sequence[RemovedServer]) -> None:
         for each in removed:
-            self._commands.bring_back(each)
+            self.run(bring_back(self.context, each))
 
-    def _forget(self, removed: Sequence[NewServer]) -> None:
+    def _forget(self, removed: Sequence[RemovedServer]) -> None:
         for each in removed:
-            if each.removal is not None:
-                self._commands.forget_secrets(each.removal)
-
-    def _on_undoable(self, undo: Undo) -> None:
-        if undo.back is None:
-            self._context.say(undo.words)
-            return
-        toast = self._context.offer_undo(undo.words)
-        toast.action_requested.connect(undo.back)
-        if undo.over is not None:
-            toast.passed.connect(undo.over)
+            self.run(forget_secrets(self.context, each.removal))
 
     async def _each(self, names: Sequence[str], work: Work, failure: Callable[[int], str], *, at_once: int = AT_ONCE) -> list[str]:
         """Does the work with each server; returns the successes, and shows the failures.
@@ -232,11 +196,12 @@ class ManyServers(Commands):
                     await work(name)
                 except TooltrayError as error:
                     problems[name] = error.problem
-                    self.server_failed.emit(name, error.problem)
+                    self._show_at_server(name, error.problem)
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
-            self.failed.emit(Problem(failure(len(problems)), _listed(list(problems)), tr("Open each server for the reason.")))
+            problem = Problem(failure(len(problems)), _listed(list(problems)), tr("Open each server for the reason."))
+            self.context.notices.add_notice(problem)
         return [name for name in names if name not in problems]
 
 

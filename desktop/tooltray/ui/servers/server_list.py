@@ -94,10 +94,10 @@ class ServerList(QStackedWidget):
         for card in self._cards.values():
             card.set_paused(is_paused)
 
-    def set_refusal(self, name: str, problem: Problem | None) -> None:
+    def show_problem(self, name: str, problem: Problem | None) -> None:
         """Shows at a server why an action failed; None hides it."""
         if (card := self._cards.get(name)) is not None:
-            card.set_refusal(problem)
+            card.show_problem(problem)
         if (server := self._servers.find(name)) is not None:
             self.table.update_row(server)  # puts its switch back
 

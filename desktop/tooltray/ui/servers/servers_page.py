@@ -7,10 +7,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase, Page
@@ -18,16 +19,15 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.server_pane.server_tabs import LOG, SETTINGS
-from tooltray.ui.servers.first_start import FirstStart, StarterCommands
+from tooltray.ui.servers.closed_secrets import ClosedSecrets
+from tooltray.ui.servers.first_start import FirstStart
 from tooltray.ui.servers.first_steps import FirstStepsStrip
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import ManyServers
-from tooltray.ui.servers.offer_sheets import OfferSheets
-from tooltray.ui.servers.server_commands import ServerCommands
+from tooltray.ui.servers.options_sheet import OptionsSheet
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList
-from tooltray.ui.servers.server_sheets import ServerSheets
-from tooltray.ui.servers.server_toasts import ServerToasts
+from tooltray.ui.servers.server_verbs import ServerVerbs
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -56,17 +56,17 @@ class ServersPage(Page):
         self._theme, self._servers, self._wishes = theme, servers, wishes
         self._costs: dict[str, ServerCost] = {}
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
+        self._projects: Sequence[str] = ()  # whose own files are in use
         self._install = ""  # a link that adds a server, opened before there was a hub
         self._asked = self._asked_tab = ""  # the server of an address that was opened before servers were known
         self._is_loaded = False
         self._phase = HubPhase.STARTING
         self._are_costs_old = True
         self.notices = context.notices
-        self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks, parent=self)
-        self.sheets = ServerSheets(context, self, commands=self.commands)
-        self.many = ManyServers(context, commands=self.commands, parent=self)
-        self._toasts = ServerToasts(context, self, commands=self.commands)
-        self.offers = OfferSheets(context, self)
+        self.verbs = ServerVerbs(context, self, self)
+        self.many = ManyServers(context, self, self.verbs, self.show_server_problem)
+        self.secrets = ClosedSecrets(context, self, restart=self.verbs.restart)
+        self._read_costs = self.reading(self._read_costs_now)
         outer = column(self)
         outer.addWidget(self._build_header())
         self._parts, installed = QStackedWidget(), QWidget()
@@ -82,7 +82,7 @@ class ServersPage(Page):
         layout.addWidget(NoticesAbove(self.notices, self._stack), 1)
         self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
-        self._empty = self._build_empty()
+        self._empty = FirstStart(context)
         self.server_list = ServerList(context, self._filter)
         self.server_list.table.row_chosen.connect(self._open_details)
         self._split = SplitView(self.server_list, most=WIDEST_PANE)
@@ -100,35 +100,16 @@ class ServersPage(Page):
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        self._connect()
+        wishes.costs_requested.connect(self._on_costs_requested)
+        wishes.open_requested.connect(self.open_server)
+        context.links.server_asked.connect(self._on_server_asked)
+        context.links.install_asked.connect(self.show_install)
+        context.links.projects_changed.connect(self._on_projects)
+        context.scans.scan_changed.connect(self._empty.show_scan)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
         paste = QShortcut(QKeySequence(QKeySequence.StandardKey.Paste), self, self._on_paste)
         paste.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         self._on_servers_changed()
-
-    def _connect(self) -> None:
-        context, commands = self.context, self.commands
-        commands.server_failed.connect(self.show_refusal)
-        commands.tools_listed.connect(self.show_tools)
-        commands.listing_changed.connect(self._filter.tokens.set_listing)
-        commands.costs_changed.connect(self.show_costs)
-        commands.costs_failed.connect(self.show_costs_problem)
-        commands.failed.connect(self.notices.add_notice)
-        self.many.failed.connect(self.notices.add_notice)
-        self.many.server_failed.connect(self.show_refusal)
-        commands.secrets_closed.connect(self._on_secrets_closed)
-        commands.copied.connect(context.copy)
-        commands.done.connect(context.say)
-        self.notices.secrets_choice_requested.connect(commands.keep_secrets)
-        self._wishes.folder_requested.connect(self._on_folder_requested)
-        self._wishes.open_requested.connect(self.open_server)
-        self._wishes.duplicate_requested.connect(self.sheets.open_duplicate)
-        commands.duplicated.connect(self._on_duplicated)
-        context.links.server_asked.connect(self._on_server_asked)
-        context.scans.scan_changed.connect(self._on_scan)
-        self.sheets.add_opened.connect(self.offers.complete)
-        context.links.install_asked.connect(self.show_install)
-        self._toasts.returning.connect(self.server_list.await_card)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
 
     @property
     def details(self) -> ServerDetails | None:
@@ -152,9 +133,9 @@ class ServersPage(Page):
         self._add.setEnabled(is_usable)
         self._empty.enable(is_usable)
         if self._stack.currentWidget() is self._empty:
-            self._look_for_clients()
+            self._scan_clients()
         if is_usable:
-            self.steps.look()
+            self.steps.read()
         self._on_hub_changed()
         if is_usable and self._install:
             self.show_install(self._install)
@@ -169,11 +150,14 @@ class ServersPage(Page):
         self.server_list.set_paused(is_paused)
         self._filter.set_paused(is_paused)
 
-    def show_refusal(self, name: str, problem: Problem | None) -> None:
-        """Shows at a server why an action failed; None hides it."""
+    def show_server_problem(self, name: str, problem: Problem | None) -> None:
+        """Shows at a server why an action failed, or without a name above the pages; None hides it."""
+        if not name:
+            self.show_problem(problem)
+            return
         if (details := self.details) is not None and details.server.name == name:
             details.set_refusal(problem)
-        self.server_list.set_refusal(name, problem)
+        self.server_list.show_problem(name, problem)
 
     def show_tools(self, name: str, tools: Sequence[ToolSnapshot]) -> None:
         """Shows the tools of a server where it is open; with "" these are all tools, for the search."""
@@ -189,11 +173,25 @@ class ServersPage(Page):
         self._filter.tokens.set_servers(self._servers.servers, self._costs)
         self.server_list.set_costs(self._costs)
         if (details := self.details) is not None:
-            details.set_cost(self._costs.get(details.server.name))
+            details.set_cost(self.cost_of(details.server.name))
+        if isinstance(sheet := self.context.sheets.panel, OptionsSheet):
+            sheet.set_cost(self.cost_of(sheet.server.name))
 
-    def show_costs_problem(self, problem: Problem) -> None:
-        """Shows that the tokens could not be counted, and why."""
-        self._filter.tokens.show_problem(problem)
+    def cost_of(self, name: str) -> ServerCost | None:
+        """Returns what the definitions of a server's tools cost; None: not known."""
+        return self._costs.get(name)
+
+    async def _read_costs_now(self) -> None:
+        try:
+            for mode in await self.hub.views.get_client_modes():
+                if not mode.client:
+                    self._filter.tokens.set_listing(mode)
+            self.show_costs(await self.hub.views.get_tool_costs())
+        except TooltrayError as error:
+            self._filter.tokens.show_problem(error.problem)
+
+    def _on_costs_requested(self) -> None:
+        self._read_costs()
 
     def show_server(self, name: str, tab: str = "") -> None:
         """Opens a server as soon as it exists; if the filter hides the server, all servers are shown.
@@ -213,7 +211,7 @@ class ServersPage(Page):
     def show_install(self, link: str) -> None:
         """Opens the sheet that adds a server with the content of a link, as soon as a hub runs; an open sheet stays."""
         self._install = "" if self.is_usable else link
-        if self.is_usable and not self.sheets.open_add(link):
+        if self.is_usable and not self._open_add(link):
             self.context.say(tr("Close what is open, then open the link again."))
 
     def _build_header(self) -> Header:
@@ -230,7 +228,6 @@ class ServersPage(Page):
     def discover(self) -> DiscoverTab:
         """The tab Discover, built when it is first needed."""
         tab = DiscoverTab(self.context)
-        tab.bundle_requested.connect(self.offers.open_bundle)
         self._parts.addWidget(tab)
         tab.set_phase(self._phase)
         return tab
@@ -253,9 +250,9 @@ class ServersPage(Page):
                 name, _, at = text.partition("\n")
                 self._show_log(name, float(at or 0))
             case "hublog" if self.is_usable:
-                self.sheets.open_hub_log()
+                self.verbs.open_hub_log()
             case "bundle" if self.is_usable:
-                self.offers.open_bundle(text)
+                self.show_bundle(text)
             case "edit":
                 self.show_server(text, SETTINGS)
             case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
@@ -278,22 +275,10 @@ class ServersPage(Page):
         else:
             self._parts.setCurrentIndex(INSTALLED)
 
-    def _build_empty(self) -> FirstStart:
-        empty, links = FirstStart(self._theme), self.context.links.part_asked
-        empty.move_requested.connect(partial(links.emit, "clients", "import", ""))
-        empty.paste_requested.connect(partial(links.emit, "servers", "add", ""))
-        empty.discover_requested.connect(partial(links.emit, "servers", "discover", ""))
-        starters = self.starters = StarterCommands(hub=self.context.hub, tasks=self.context.tasks, parent=self)
-        empty.starter_requested.connect(starters.add)
-        starters.form_wanted.connect(partial(links.emit, "servers", "discover"))
-        starters.failed.connect(self.notices.add_notice)
-        starters.done.connect(self.context.say)
-        return empty
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._stack.currentWidget() is self._empty:
-            self._look_for_clients()
+            self._scan_clients()
         if self._are_costs_old:
             self._ask_costs()
 
@@ -306,7 +291,7 @@ class ServersPage(Page):
         self._are_costs_old = not (self.isVisible() and self._is_loaded)
         if not self._are_costs_old:
             self._lazy = {server.name: server.is_lazy for server in self._servers.servers}
-            self._wishes.costs_requested.emit()
+            self._read_costs()
 
     # news
 
@@ -338,7 +323,7 @@ class ServersPage(Page):
                 self._stack.setCurrentWidget(self._blank)
         elif not own:
             self._stack.setCurrentWidget(self._empty)
-            self._look_for_clients()
+            self._scan_clients()
         else:
             self.server_list.set_servers(servers, is_new=self._stack.currentWidget() is not self._split)
             self._stack.setCurrentWidget(self._split)
@@ -348,16 +333,16 @@ class ServersPage(Page):
 
     def _on_tool_list_changed(self, name: str) -> None:
         if (details := self.details) is not None and details.server.name == name:
-            self._wishes.tools_requested.emit(name)
+            self.verbs.list_tools(name)
         if self._search.text().strip():
-            self._wishes.tools_requested.emit("")
+            self.verbs.list_tools("")
         self._ask_costs()
 
     def _on_server_asked(self, name: str) -> None:
         self.show_tab(INSTALLED)
         self.show_server(name)
 
-    def _look_for_clients(self) -> None:
+    def _scan_clients(self) -> None:
         """Scans once for AI clients that have servers, for users without servers."""
         scans = self.context.scans
         if self.is_usable and self.isVisible() and scans.scan is None and not scans.is_scanning:
@@ -367,7 +352,7 @@ class ServersPage(Page):
 
     def _on_search(self, text: str) -> None:
         if text.strip():
-            self._wishes.tools_requested.emit("")
+            self.verbs.list_tools("")
             self._filter.set_words(text)
             self._show_matching()
         else:
@@ -448,22 +433,31 @@ class ServersPage(Page):
     def add(self, text: str = "") -> None:
         """Opens the sheet that adds a server, if a hub runs."""
         if self.is_usable:
-            self.sheets.open_add(text)
+            self._open_add(text)
 
     def _on_paste(self) -> None:
         self.add(QGuiApplication.clipboard().text())
 
-    def _on_scan(self, scan: ClientScan) -> None:
-        """Shows in the empty state which servers the AI clients on this computer have."""
-        self._empty.show_scan(scan)
+    def _open_add(self, text: str) -> bool:
+        """Opens the sheet that adds a server; returns False if another sheet is open."""
+        if self.context.sheets.sheet is not None:
+            return False
+        self.context.sheets.show(AddServerSheet(self.context, self.secrets.open, text, self._projects))
+        return True
 
-    def _on_duplicated(self, name: str) -> None:
-        """Opens the settings of a new copy."""
+    def _on_projects(self, projects: Sequence[str]) -> None:
+        self._projects = projects
+
+    def show_copy(self, name: str) -> None:
+        """Opens the settings of a server's new copy as soon as it exists."""
         self.show_server(name, SETTINGS)
 
-    def _on_folder_requested(self, name: str) -> None:
-        self.context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))
+    def await_card(self, name: str) -> None:
+        """Moves the focus to a server that is being restored, as soon as it exists."""
+        self.server_list.await_card(name)
 
-    def _on_secrets_closed(self, problem: Problem | None) -> None:
-        if self.context.sheets.sheet is None or problem is None:
-            self.notices.set_secrets_problem(problem, self.context.hub.secret_backend)
+    def show_bundle(self, source: str) -> None:
+        """Reads a bundle without starting it, and shows what it is; a sheet that the user would lose stays."""
+        sheets = self.context.sheets
+        if sheets.panel is None or isinstance(sheets.panel, AddServerSheet | ReadingBundleSheet):
+            sheets.replace(ReadingBundleSheet(self.context, source))

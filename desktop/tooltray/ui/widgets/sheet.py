@@ -163,7 +163,7 @@ class Sheet(QWidget):
 
 
 class SheetFrame(Surface):
-    """The frame of a sheet: `body` is for the content, `buttons` for the buttons below it at the right."""
+    """The frame of a sheet: `body` is for the content, which `scroll_area` scrolls; `buttons` for the buttons below it at the right."""
 
     close_requested = Signal()
 
@@ -187,9 +187,9 @@ class SheetFrame(Surface):
         outer.addLayout(self._fault)
         outer.addLayout(self.body)
         outer.addStretch(1)
-        scroll = FittedScroll(name, width)
-        scroll.setWidget(content)
-        layout.addWidget(scroll, 1)
+        self.scroll_area = FittedScroll(name, width)
+        self.scroll_area.setWidget(content)
+        layout.addWidget(self.scroll_area, 1)
         layout.addWidget(divider())
         self.buttons = row(margins=(24, 14, 24, 14))
         layout.addLayout(self.buttons)

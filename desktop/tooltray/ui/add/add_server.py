@@ -1,109 +1,84 @@
 """The sheet that adds a server: the user pastes anything, sees what will run, and secrets are stored safely. One scroll, no wizard."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
 from tooltray.ui.add.other_ways import OtherWays
+from tooltray.ui.add.pasted_preview import NewServer, PastedPreview
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.local_work import LocalWork, Pasted
+from tooltray.ui.kit.local_work import Pasted
+from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import file_name
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.server_pane.entry_values import with_values
 from tooltray.ui.server_pane.test_panel import TestPanel
-from tooltray.ui.servers.pasted_preview import PastedPreview
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CoveredCode
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+from tooltray.ui.widgets.surface import clear, column, row
 
+OpenSecrets = Callable[[str, str], Coroutine[object, object, None]]
 WIDTH = 680
 FEWEST_LINES, MOST_LINES = 3, 12
 
 
-class AddServerPanel(Surface):
-    """A sheet that adds servers. `add_requested` carries a list of NewServer; its receiver calls `show_failure`, or closes the sheet.
+class AddServerSheet(SheetView):
+    """A sheet that adds servers; clicks beside it do not close it once something is typed.
 
     Args:
+        open_secrets: opens the place of secrets, or another one, as `SecretsHelp.chosen` wants it.
         text: the text at the start.
         projects: folders into whose own files a server can be added.
-        local: reads what is pasted, and finds secrets in it.
-        test_panel: tests a server before it is added.
     """
 
-    add_requested = Signal(object)
-    cancel_requested = Signal()
-    edited = Signal()  # by a person: a stray click must not lose it
-    secrets_choice_requested = Signal(str, str)
-
-    def __init__(
-        self,
-        theme: Theme,
-        local: LocalWork,
-        taken: Collection[str],
-        text: str = "",
-        projects: Sequence[str] = (),
-        *,
-        test_panel: TestPanel,
-    ) -> None:
-        super().__init__(theme, "surface.raised", "border", "xl")
-        self._local, self._taken = local, taken
-        self._has_projects, self._test_panel = bool(projects), test_panel
+    def __init__(self, context: PageContext, open_secrets: OpenSecrets, text: str = "", projects: Sequence[str] = ()) -> None:
+        super().__init__(context, tr("Add server"), WIDTH)
+        theme, local = context.theme, context.local
+        self._local, self._open_secrets = local, open_secrets
+        self._taken = {server.name for server in context.servers.servers}
+        self._has_projects = bool(projects)
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
         self._prompt_wait = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
         self._prompt_wait.timeout.connect(self._show_prompt)
-        self.setMaximumWidth(WIDTH)
-        self.setAccessibleName(tr("Add server"))
-        layout = column(self)
-        layout.addLayout(self._title())
-        layout.addWidget(divider())
-        content = QWidget()
-        self._body = column(content, margins=(24, 16, 24, 20), spacing=8)
+        self.body.setSpacing(8)
         self._field = CoveredCode(theme, tr("Command, URL or config"), local.find_secrets, lines=FEWEST_LINES)
-        self._body.addLayout(self._source())
+        self.body.addLayout(self._source())
         self._field.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
         self._field.textChanged.connect(self._on_text_changed)
-        self._body.addWidget(self._field)
+        self.body.addWidget(self._field)
         self._complaint = Label(theme, "", "caption", "error", wrap=True)
-        self._body.addWidget(self._complaint)
-        self.other_ways = OtherWays(theme)
-        self._body.addWidget(self.other_ways)
+        self.body.addWidget(self._complaint)
+        self.other_ways = OtherWays(context, self.close_requested.emit)
+        self.body.addWidget(self.other_ways)
         self._what = QWidget()
         self._preview_layout = column(self._what, margins=(0, 8, 0, 0), spacing=8)
-        self._body.addWidget(self._what)
+        self.body.addWidget(self._what)
         self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
         self._target = self._target_line()
-        self._body.addWidget(self._target)
-        self._body.addWidget(self._test_panel)
-        self._body.addStretch(1)
-        self._scroll = FittedScroll(tr("Add server"), WIDTH)
-        self._scroll.setWidget(content)
-        self._scroll.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
-        layout.addWidget(self._scroll, 1)
-        layout.addWidget(divider())
-        layout.addLayout(self._buttons())
+        self.body.addWidget(self._target)
+        self._test_panel = TestPanel(context)
+        self.body.addWidget(self._test_panel)
+        self.scroll_area.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+        self._add_buttons()
         add_accept_keys(self, self._on_add)
+        self.set_first_focus(self._field)
         if text:
             self._field.setPlainText(text)
         else:
             self._on_text_changed()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
     def previews(self) -> Sequence[PastedPreview]:
@@ -114,45 +89,24 @@ class AddServerPanel(Surface):
         """The error in the text, as shown."""
         return self._complaint.text()
 
-    def show_failure(self, problem: Problem, backend: str) -> None:
-        """Shows why adding failed; the user's input stays.
-
-        Args:
-            backend: the place of secrets, if it is the reason; else empty.
-        """
-        self._set_busy(False)
-        if backend:
-            help = SecretsHelp(self._theme, problem, backend)
-            help.chosen.connect(self.secrets_choice_requested)
-            self._put_below(help)
-        else:
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why adding failed; the user's input stays."""
+        if problem is not None:
+            self._set_busy(False)
             self._put_below(Banner(self._theme, "error", title(problem), sentences(problem)))
 
-    def on_server_added(self, name: str) -> None:
-        """Removes the preview of a server that was added, so that adding again after a failure adds only the rest."""
-        self._taken = {*self._taken, name}
-        for preview in [each for each in self._previews if each.name == name]:
-            self._previews.remove(preview)
-            preview.hide()
+    def show_secrets_help(self, problem: Problem) -> None:
+        """Shows that adding failed since secrets cannot be stored, and the ways out; the user's input stays."""
+        self._set_busy(False)
+        help = SecretsHelp(self._theme, problem, self.hub.secret_backend)
+        help.chosen.connect(self._on_secrets_choice)
+        self._put_below(help)
 
-    def on_storing(self, is_storing: bool) -> None:
-        """Shows that secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
-        if is_storing:
-            self._prompt_wait.start()
-        else:
-            self._prompt_wait.stop()
-            self._drop_failure()
+    def _on_secrets_choice(self, kind: str, passphrase: str) -> None:
+        self.run(self._open_secrets(kind, passphrase), show=self.on_secrets_tried)
 
-    def _show_prompt(self) -> None:
-        self._put_below(waiting_banner(self._theme))
-
-    def _put_below(self, widget: QWidget) -> None:
-        self._drop_failure()
-        self._failure = widget
-        self._body.insertWidget(self._body.count() - 1, widget)
-
-    def on_secrets_closed(self, problem: Problem | None) -> None:
-        """Continues adding after another place for secrets was chosen, or shows why the place does not work."""
+    def on_secrets_tried(self, problem: Problem | None) -> None:
+        """Continues adding where it waits for secrets that can be stored now, or shows why they still cannot be."""
         if not isinstance(self._failure, SecretsHelp):
             return
         if problem is not None:
@@ -161,13 +115,13 @@ class AddServerPanel(Surface):
             self._drop_failure()
             self._on_add()
 
-    def _title(self) -> QHBoxLayout:
-        line = row(margins=(24, 14, 16, 14))
-        line.addWidget(Label(self._theme, tr("Add server"), "heading"), 1)
-        close = IconButton(self._theme, "x", tr("Close"), small=True)
-        close.clicked.connect(self.cancel_requested)
-        line.addWidget(close)
-        return line
+    def _show_prompt(self) -> None:
+        self._put_below(waiting_banner(self._theme))
+
+    def _put_below(self, widget: QWidget) -> None:
+        self._drop_failure()
+        self._failure = widget
+        self.body.addWidget(widget)
 
     def _source(self) -> QHBoxLayout:
         line = row()
@@ -191,27 +145,20 @@ class AddServerPanel(Surface):
         line.addWidget(self._where)
         return widget
 
-    def _buttons(self) -> QHBoxLayout:
-        theme = self._theme
-        line = row(margins=(24, 14, 24, 14))
-        self._test = Button(theme, tr("Test"), icon="plug")
+    def _add_buttons(self) -> None:
+        self._test = Button(self._theme, tr("Test"), icon="plug")
         self._test.setToolTip(tr("Connects once, and adds nothing"))
         self._test.clicked.connect(self._on_test)
-        line.addWidget(self._test)
-        line.addStretch(1)
-        cancel = Button(theme, tr("Cancel"))
-        cancel.clicked.connect(self.cancel_requested)
-        line.addWidget(cancel)
-        self._add = Button(theme, tr("Add server"), "primary")
+        self.buttons.addWidget(self._test)
+        self.buttons.addStretch(1)
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._add = self.add_button(tr("Add server"), self._on_add, "primary")
         self._add.setToolTip("Ctrl+Enter")
-        self._add.clicked.connect(self._on_add)
-        line.addWidget(self._add)
-        return line
 
     def _on_text_changed(self) -> None:
         text = self._field.toPlainText()
         if text.strip():
-            self.edited.emit()
+            self.hold()
         self._test_panel.end()
         self._field.set_lines(max(FEWEST_LINES, min(MOST_LINES, text.count("\n") + 1)))
         self._drop_failure()
@@ -253,7 +200,7 @@ class AddServerPanel(Surface):
             local = self._local
             preview = PastedPreview(self._theme, pasted, frozenset(names), find_secrets=local.find_secrets, move_secrets=local.move_secrets)
             preview.changed.connect(self._on_preview_changed)
-            preview.changed.connect(self.edited)
+            preview.changed.connect(self.hold)
             names.add(pasted.name)
             self._previews.append(preview)
             self._preview_layout.addWidget(preview)
@@ -274,7 +221,7 @@ class AddServerPanel(Surface):
         entry = with_values(new.entry, new.secrets)
         if isinstance(entry, Mapping):
             self._test_panel.test(new.name, entry)
-            self._scroll.ensureWidgetVisible(self._test_panel)
+            self.scroll_area.ensureWidgetVisible(self._test_panel)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
@@ -287,14 +234,45 @@ class AddServerPanel(Surface):
             self._test_panel.end()  # what it holds, such as a port, is to be free
             self._set_busy(True)
             new = [preview.new_server for preview in self._previews if preview.is_ready]
-            self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])
+            self.run(self._add_servers([replace(server, project=self._where.chosen) for server in new]))
+
+    async def _add_servers(self, new: Sequence[NewServer]) -> None:
+        """Adds new servers, each with its secrets; those that are added stay so if the next one fails, or if the sheet is closed."""
+        try:
+            for server in new:
+                await self._add_server(server)
+        except SecretsUnreachable as error:
+            if not self._is_there:
+                raise
+            self.show_secrets_help(error.problem)
+            return
+        if self._is_there:
+            self.close_requested.emit()
+        names = ", ".join(server.name for server in new)
+        self.context.say(tr("{name} is added", name=names) if len(new) == 1 else tr("{names} are added", names=names))
+
+    async def _add_server(self, server: NewServer) -> None:
+        """Adds a server, and removes its preview, so that adding again after a failure adds only the rest."""
+        if server.secrets and self._is_there:
+            self._prompt_wait.start()  # where storing takes a moment, the keyring's own prompt is likely to be open
+        try:
+            await self.hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project, server.secrets)
+        finally:
+            if self._is_there:
+                self._prompt_wait.stop()
+                self._drop_failure()
+        if self._is_there:
+            self._taken.add(server.name)
+            for preview in [each for each in self._previews if each.name == server.name]:
+                self._previews.remove(preview)
+                preview.hide()
 
     def _asks_for_secret(self) -> bool:
         """Moves the focus to the first secret without a value; returns whether there is one."""
         missing = next((secret for preview in self._previews if (secret := preview.missing) is not None), None)
         if missing is not None:
             missing.ask()
-            self._scroll.ensureWidgetVisible(missing)
+            self.scroll_area.ensureWidgetVisible(missing)
         return missing is not None
 
     def _set_busy(self, is_busy: bool) -> None:
@@ -308,11 +286,11 @@ class AddServerPanel(Surface):
 
     def _on_range_changed(self, _first: int, last: int) -> None:
         if self._failure is not None or not self._test_panel.isHidden():  # the last thing in the sheet, which has just got its place
-            self._scroll.verticalScrollBar().setValue(last)
+            self.scroll_area.verticalScrollBar().setValue(last)
 
     def _drop_failure(self) -> None:
         if self._failure is not None:
-            self._body.removeWidget(self._failure)
+            self.body.removeWidget(self._failure)
             self._failure.hide()
             self._failure.deleteLater()
             self._failure = None

@@ -1,34 +1,33 @@
 """The sheet for the name of a server's copy: for another account of the same service, or for the same program with other arguments."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.sheet import SheetFrame
 
 WIDTH = 480
 LONGEST_NAME = 64  # what settings allow
 
 
-class DuplicatePanel(SheetFrame):
-    """A sheet that duplicates a server. `duplicate_requested` carries the copy's name.
+class DuplicateSheet(SheetView):
+    """A sheet that duplicates a server.
 
     Args:
-        taken: names that servers have.
+        show_copy: opens the settings of the copy, by its name.
     """
 
-    duplicate_requested = Signal(str)
-
-    def __init__(self, theme: Theme, server: ServerSnapshot, taken: Collection[str]) -> None:
-        super().__init__(theme, tr("Duplicate {name}", name=server.name), WIDTH)
-        self._taken = frozenset(taken)
+    def __init__(self, context: PageContext, server: ServerSnapshot, show_copy: Callable[[str], object]) -> None:
+        super().__init__(context, tr("Duplicate {name}", name=server.name), WIDTH)
+        theme, self._server, self._show_copy = context.theme, server.name, show_copy
+        self._taken = frozenset(each.name for each in context.servers.servers)
         self.body.addWidget(Label(theme, tr("Name of the copy"), "label"))
         self._field = QLineEdit(free_name(server.name, self._taken))
         self._field.setMaxLength(LONGEST_NAME)
@@ -44,20 +43,20 @@ class DuplicatePanel(SheetFrame):
             "It has the same settings, rules and secrets, and starts when it is used. Its settings open next, for an account of its own."
         )
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        self.buttons.addStretch(1)
-        cancel = Button(theme, tr("Cancel"))
-        cancel.clicked.connect(self.close_requested)
-        self.buttons.addWidget(cancel)
-        self._go = Button(theme, tr("Duplicate"), "primary")
-        self._go.clicked.connect(self._on_duplicate)
-        self.buttons.addWidget(self._go)
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._go = self.add_button(tr("Duplicate"), self._on_duplicate, "primary")
         QShortcut(QKeySequence("Ctrl+Return"), self, self._on_duplicate).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self.set_first_focus(self._field)
         self._draw()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
         self._field.selectAll()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why it was not duplicated; the field keeps its content."""
+        super().show_problem(problem)
+        self._draw()
 
     def _draw(self) -> None:
         name = self._field.text().strip()
@@ -67,7 +66,12 @@ class DuplicatePanel(SheetFrame):
 
     def _on_duplicate(self) -> None:
         if self._go.isEnabled():
-            self.duplicate_requested.emit(self._field.text().strip())
+            self._go.setEnabled(False)  # once
+            self.run(self._duplicate(self._field.text().strip()))
+
+    async def _duplicate(self, name: str) -> None:
+        self._show_copy(await self.hub.servers.duplicate_mcp_server(self._server, name))
+        self.close_requested.emit()
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

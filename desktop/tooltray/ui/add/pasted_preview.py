@@ -2,14 +2,16 @@
 and start."""
 
 from collections.abc import Collection, Mapping
+from typing import ClassVar
 
+import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets, Pasted
-from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.chip import Chip
@@ -25,6 +27,18 @@ LONGEST_NAME = 64  # what settings allow
 ASK, RUN, OWN = "ask", "run", "own"
 NOTHING = "nothing"  # see Pasted.own_rules
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+
+
+class NewServer(HidesFields, frozen=True):
+    """A server to be added, with its entry for the settings; `secrets` are values by the names that the entry refers to."""
+
+    hidden: ClassVar = ("secrets",)
+
+    name: str
+    entry: Mapping[str, object]
+    is_default: bool
+    secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
+    project: str = ""  # a folder, into whose own file it goes; empty: into the settings
 
 
 class SecretRow(QWidget):

@@ -1,8 +1,7 @@
 """When a server's tools are listed to AI clients, and whether it waits for a project. Choices apply at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -10,13 +9,14 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import change_there, is_of_file
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import column, divider, row
 
 WIDTH = 560
@@ -25,17 +25,12 @@ NAME_COLUMN = 120
 LAZY: Mapping[str, bool | None] = {"all": None, "lazy": True, "everything": False}
 
 
-class ServerOptionsPanel(SheetFrame):
-    """A sheet with a server's options. `lazy_requested` carries a bool, or None for the default; `deferred_requested` also carries the
-    arguments for a project, None for the server's own.
-    """
+class OptionsSheet(SheetView):
+    """A sheet with a server's options; it goes with its server."""
 
-    lazy_requested = Signal(object)
-    deferred_requested = Signal(bool, object)
-
-    def __init__(self, theme: Theme, server: ServerSnapshot, cost: ServerCost | None) -> None:
-        super().__init__(theme, tr("Options of {name}", name=server.name), WIDTH)
-        self._server = server
+    def __init__(self, context: PageContext, server: ServerSnapshot, cost: ServerCost | None) -> None:
+        super().__init__(context, tr("Options of {name}", name=server.name), WIDTH)
+        theme, self._server = context.theme, server
         self._template: list[str] | None = None  # for a project, where the settings have one apart from its arguments
         self._arguments: list[str] | None = None  # as the settings have them; None until they are known, or if it takes none
         self._own_lazy: bool | None = None  # as the settings have it
@@ -62,21 +57,29 @@ class ServerOptionsPanel(SheetFrame):
         if is_of_file(server):
             waiting.hide()  # only the settings have arguments for a project
             self.body.addWidget(Label(theme, change_there(server), "caption", "muted", wrap=True))
-        self.buttons.addStretch(1)
-        done = Button(theme, tr("Close"))
-        done.clicked.connect(self.close_requested)
-        self.buttons.addWidget(done)
+        self.add_button(tr("Close"), self.close_requested.emit)
         self.set_cost(cost)
         self._draw()
+        context.servers.server_changed.connect(self._on_server_changed)
+        context.servers.server_removed.connect(self._on_server_removed)
+        self.reading(self._read)()
 
     @property
     def server(self) -> ServerSnapshot:
         return self._server
 
-    def set_server(self, server: ServerSnapshot) -> None:
+    async def _read(self) -> None:
+        self._show_entry((await self.hub.servers.get_server_entry(self._server.name)).counts)
+
+    def _on_server_changed(self, server: ServerSnapshot) -> None:
         """Shows a newer snapshot; the switches show the real values."""
-        self._server = server
-        self._draw()
+        if server.name == self._server.name:
+            self._server = server
+            self._draw()
+
+    def _on_server_removed(self, name: str) -> None:
+        if name == self._server.name:
+            self.close_requested.emit()
 
     def set_cost(self, cost: ServerCost | None) -> None:
         """Shows what the definitions of the server's tools cost; None: not known."""
@@ -85,7 +88,7 @@ class ServerOptionsPanel(SheetFrame):
         if cost is not None and known:
             self._cost.setText(tr("{tokens} in every client's context.", tokens=tokens(cost.shown_tokens, cost.tokens)))
 
-    def set_entry(self, entry: Mapping[str, object]) -> None:
+    def _show_entry(self, entry: Mapping[str, object]) -> None:
         """Shows with which arguments of its entry the server starts for a project."""
         template = entry.get("startupArgsTemplate")
         self._template = _texts(template) if isinstance(template, list) else None
@@ -152,7 +155,8 @@ class ServerOptionsPanel(SheetFrame):
         self._lazy.set_chosen([chosen] if self._lazy.isEnabled() else [])
 
     def _on_lazy(self) -> None:
-        self.lazy_requested.emit(LAZY[self._lazy.chosen[0]])
+        is_lazy = LAZY[self._lazy.chosen[0]]
+        self.run(self.hub.views.set_lazy_load(is_lazy, self._server.name), then=self._read)
 
     def _on_edited(self) -> None:
         self._save.setEnabled(self._arguments is not None and self._edited != self._arguments)
@@ -163,11 +167,14 @@ class ServerOptionsPanel(SheetFrame):
         )
 
     def _on_deferred(self, on: bool) -> None:
-        self.deferred_requested.emit(on, self._template if on else None)
+        self._set_deferred(on, self._template if on else None)
 
     def _on_save(self) -> None:
-        arguments: Sequence[str] = self._edited
-        self.deferred_requested.emit(True, list(arguments))
+        self._set_deferred(True, self._edited)
+
+    def _set_deferred(self, is_deferred: bool, template: list[str] | None) -> None:
+        """Sets whether the server waits for a project, and with which arguments it starts for one; None: its `args`."""
+        self.run(self.hub.projects.set_deferred(self._server.name, is_deferred, template), then=self._read)
 
 
 def _texts(value: object) -> list[str]:

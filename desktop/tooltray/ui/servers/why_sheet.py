@@ -1,25 +1,23 @@
 """The sheet about why a server does not run: the diagnosis, and the remedies, most promising first."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.tasks import TaskKeeper
+from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import run_action
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.link.qt_mcp_client import Diagnosis, QtMcpClient, Remedy
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 680
@@ -27,23 +25,18 @@ NAME_COLUMN = 110
 STDERR_LINES = 6
 
 
-class WhyPanel(SheetFrame):
-    """A sheet about why a server does not run. `copy_requested` carries a text; `sign_in_requested`, `edit_requested` and `log_requested` a
-    server's name; `secret_requested` a server's name and a secret's name.
+class WhySheet(SheetView):
+    """A sheet about why a server does not run; it goes with its server.
+
+    Args:
+        open_log: opens the server's log at a time in unix seconds, 0: at its end.
     """
 
-    edit_requested = Signal(str)
-    secret_requested = Signal(str, str)
-    copy_requested = Signal(str)
-    sign_in_requested = Signal(str)
-    log_requested = Signal(str)
-
-    def __init__(self, theme: Theme, client: QtMcpClient, tasks: TaskKeeper) -> None:
-        super().__init__(theme, tr("Why does {name} not run?", name=client.name), WIDTH)
-        self._client, self._tasks = client, tasks
+    def __init__(self, context: PageContext, client: QtMcpClient, open_log: Callable[[float], object]) -> None:
+        super().__init__(context, tr("Why does {name} not run?", name=client.name), WIDTH)
+        theme, self._client, self._open_log = context.theme, client, open_log
         client.setParent(self)
         client.removed.connect(self.close_requested)
-        self._is_open = False  # what is found out after that is for nobody
         self._done = column()
         self._found = column(spacing=12)
         self.body.addLayout(self._done)
@@ -57,35 +50,16 @@ class WhyPanel(SheetFrame):
         edit.clicked.connect(self._on_edit)
         self.buttons.addWidget(edit)
         self.buttons.addStretch(1)
-        self._close = Button(theme, tr("Close"))
-        self._close.clicked.connect(self.close_requested)
-        self.buttons.addWidget(self._close)
+        self._close = self.add_button(tr("Close"), self.close_requested.emit)
+        self.set_first_focus(self._close)
+        self.reading(self._read)()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._is_open = True
-        self._close.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._do(self._look)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._is_open = False
-
-    def _do(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
-        run_action(self._tasks, work, self._show_failure, name=f"why {self._client.name} does not run", clears=False)
-
-    def _show_failure(self, problem: Problem | None) -> None:
-        if self._is_open:
-            self.show_problem(problem)
-
-    async def _look(self) -> None:
+    async def _read(self) -> None:
         try:
             found = await self._client.diagnose()
         finally:
-            if self._is_open:
+            if self._is_there:
                 clear(self._found)
-        if not self._is_open:
-            return
         if found is not None:
             self._show(found)
         if not self._found.count():
@@ -136,7 +110,7 @@ class WhyPanel(SheetFrame):
             button.clicked.connect(partial(self._on_secret, remedy))
         elif remedy.value:
             button = Button(self._theme, tr("Copy"), icon="copy", small=True)
-            button.clicked.connect(partial(self._on_copy, remedy.value))
+            button.clicked.connect(partial(self.context.copy, remedy.value, tr("Copied")))
         else:
             return None
         button.setAccessibleName(f"{button.text()}, {_sentence(remedy.title)}")
@@ -158,11 +132,11 @@ class WhyPanel(SheetFrame):
 
     def _on_remedy(self, remedy: Remedy) -> None:
         if remedy.kind == "sign_in":
-            self.sign_in_requested.emit(self._client.name)
+            self.context.wishes.sign_in_requested.emit(self._client.name)
             self.close_requested.emit()
-            return
-        self._set_enabled(False)  # one at a time
-        self._do(partial(self._apply, remedy))
+        else:
+            self._set_enabled(False)  # one at a time
+            self.run(self._apply(remedy))
 
     async def _apply(self, remedy: Remedy) -> None:
         self.show_problem(None)
@@ -170,31 +144,28 @@ class WhyPanel(SheetFrame):
         try:
             said = await self._client.apply_remedy(remedy.kind, remedy.value)
         finally:
-            if self._is_open:
+            if self._is_there:
                 self._set_enabled(True)
-        if not self._is_open:
-            return
         self._done.addWidget(Banner(self._theme, "info", _sentence(said), ""))
         self._close.setFocus(Qt.FocusReason.OtherFocusReason)
-        await self._look()
+        await self._read()
 
     def _set_enabled(self, is_enabled: bool) -> None:
         if (content := self._found.parentWidget()) is not None:
             content.setEnabled(is_enabled)
 
-    def _on_copy(self, text: str) -> None:
-        self.copy_requested.emit(text)
-
     def _on_edit(self) -> None:
         self.close_requested.emit()
-        self.edit_requested.emit(self._client.name)
+        self.context.wishes.open_requested.emit(self._client.name, "settings")
 
     def _on_secret(self, remedy: Remedy) -> None:
         self.close_requested.emit()
-        self.secret_requested.emit(self._client.name, str(remedy.title.fields["name"]) if isinstance(remedy.title, Phrase) else "")
+        name = str(remedy.title.fields["name"]) if isinstance(remedy.title, Phrase) else ""
+        self.context.wishes.secret_requested.emit(self._client.name, name)
 
     def _on_log(self) -> None:
-        self.log_requested.emit(self._client.name)
+        server = self._client.snapshot
+        self._open_log(server.since if server is not None and server.state is ServerState.ERROR else 0.0)
 
 
 def _facts(found: Diagnosis) -> list[tuple[str, str]]:

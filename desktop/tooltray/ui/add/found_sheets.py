@@ -1,0 +1,129 @@
+"""The sheets that add a server that the tab Discover has found: of the registry, or a well-known one."""
+
+from collections.abc import Callable
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServer, StarterServer
+from tooltray.foundation.snapshots.entries import NewServer
+from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
+from tooltray.ui.add.discover_words import option_title
+from tooltray.ui.add.offer_sheet import OfferSheet, Values, free_name
+from tooltray.ui.i18n import shipped, tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.choice import OptionList
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.surface import row
+
+ShowAdded = Callable[[str], object]
+
+
+class RegistrySheet(OfferSheet):
+    """A sheet that adds a server of the registry, by the package or address that the user chooses. A bundle is read and shown before it is
+    installed.
+
+    Args:
+        show_added: shows that it is added, by its name here.
+    """
+
+    _option: RegistryOption | None = None
+
+    def __init__(self, context: PageContext, server: RegistryServer, show_added: ShowAdded) -> None:
+        super().__init__(context, server.title or server.name, word=tr("Add server"))
+        theme, self.server, self._show_added = context.theme, server, show_added
+        line = row(spacing=8)
+        line.addWidget(CodeLabel(theme, server.name, "secondary"), 1)
+        line.addWidget(Chip(theme, server.version))
+        if server.is_deprecated:
+            line.addWidget(Chip(theme, tr("Not maintained any more"), "warning"))
+        self.head.addLayout(line)
+        self.head.addWidget(Label(theme, server.description, "body", wrap=True))
+        self.add_links((tr("Source code"), server.repository), (tr("Website"), server.website))
+        self._options: OptionList | None = None
+        self._needs = Label(theme, "", "caption", "muted", wrap=True)
+        usable = [option for option in server.options if option.problem is None] or list(server.options)
+        self._option = usable[0] if usable else None
+        if len(server.options) > 1 and self._option is not None:
+            self.head.addWidget(Label(theme, tr("How to have it"), "strong"))
+            options = [(option.id, option_title(option)) for option in server.options]
+            self._options = OptionList(theme, options, name=tr("How to have it"), chosen=[self._option.id], may_be_empty=False)
+            self._options.changed.connect(self._on_option)
+            self.head.addWidget(self._options)
+        self.head.addWidget(self._needs)
+        self._show_option()
+
+    async def preview(self, values: Values) -> NewServer:
+        server, option = self.server, self._option
+        return await self.hub.discovery.preview_registry_server(server.name, server.version, option.id if option else "", dict(values))
+
+    async def add(self, values: Values, name: str) -> None:
+        server, option = self.server, self._option
+        add = self.hub.discovery.add_registry_server(server.name, server.version, option.id if option else "", dict(values), name)
+        self._show_added(await add)
+        self.close_requested.emit()
+
+    def _on_option(self) -> None:
+        chosen = self._options.chosen if self._options is not None else []
+        self._option = next((option for option in self.server.options if option.id in chosen), self._option)
+        self._show_option()
+
+    def _show_option(self) -> None:
+        option = self._option
+        if option is None:
+            text = tr("The registry names neither a package nor an address for it.")
+            self.block(Problem(tr("There is nothing to add"), text, ""))
+            return
+        words = tr("It is started by {program}.", program=option.needs) if option.needs else ""
+        if len(self.server.options) == 1:
+            words = " · ".join(part for part in (option_title(option), words) if part)
+        self._needs.setText(words)
+        self._needs.setVisible(bool(words))
+        self.block(*filter(None, [option.problem]))
+        self.set_fields(option.fields if option.problem is None else ())
+        if self._is_bundle:
+            self._show_preview_parts(False)
+
+    @property
+    def _is_bundle(self) -> bool:
+        return self._option is not None and self._option.kind == "mcpb" and self._option.problem is None
+
+    def _draw(self) -> None:
+        super()._draw()
+        if self._is_bundle:
+            self._go.setText(tr("Look at the bundle…"))
+            self._go.setEnabled(True)
+
+    def _on_go(self) -> None:
+        if self._is_bundle and self._option is not None:
+            self.close_requested.emit()
+            self.context.sheets.show(ReadingBundleSheet(self.context, self._option.label))
+        else:
+            super()._on_go()
+
+
+class StarterSheet(OfferSheet):
+    """A sheet that adds a well-known server.
+
+    Args:
+        show_added: shows that it is added, by its name here.
+    """
+
+    def __init__(self, context: PageContext, server: StarterServer, show_added: ShowAdded) -> None:
+        super().__init__(context, server.title, word=tr("Add server"))
+        theme, self.server, self._show_added = context.theme, server, show_added
+        self.head.addWidget(Label(theme, shipped(server.good_for), "body", wrap=True))
+        if server.needs:
+            self.head.addWidget(Label(theme, tr("It needs {what}.", what=shipped(server.needs)), "caption", "secondary", wrap=True))
+        self.set_fields(server.fields)
+
+    async def add(self, values: Values, name: str) -> None:
+        self._show_added(await self.hub.discovery.add_starter_server(self.server.id, dict(values), name))
+        self.close_requested.emit()
+
+    async def preview(self, _values: Values) -> NewServer:
+        """Returns what is known without asking the engine: the command, and which values are missing."""
+        is_remote = self.server.target.startswith(("http://", "https://"))
+        secrets = tuple(field.label for field in self.server.fields if field.is_secret)
+        words = () if is_remote else tuple(self.server.target.split(" "))
+        url, origin = (self.server.target if is_remote else ""), tr("The list of well-known servers that comes with Tooltray")
+        return NewServer(free_name(self.server.id, self._taken), {}, words, url, secrets, origin)

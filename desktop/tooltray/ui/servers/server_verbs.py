@@ -1,0 +1,296 @@
+"""Carries out what the user requests of a server, from wherever it is shown. Nothing here decides: each method calls a verb or two of the
+engine, or opens a sheet."""
+
+import json
+from collections.abc import Coroutine, Sequence
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.snapshots.activity import HUB, SERVER
+from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.ui.add.add_to_sheet import AddToSheet
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
+from tooltray.ui.link.qt_mcp_client import QtMcpClient
+from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.origins import change_there, is_of_file
+from tooltray.ui.servers.duplicate_sheet import DuplicateSheet
+from tooltray.ui.servers.options_sheet import OptionsSheet
+from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, removed_words, take_out
+from tooltray.ui.servers.secret_sheet import SecretSheet
+from tooltray.ui.servers.sign_in_sheet import SignInAddressSheet
+from tooltray.ui.servers.tool_sheet import ToolSheet
+from tooltray.ui.servers.why_sheet import WhySheet
+
+
+class ServersShown(Protocol):
+    """The page of servers, as far as the verbs need it."""
+
+    def show_server_problem(self, name: str, problem: Problem | None) -> None:
+        """Shows at a server why an action failed; None hides it."""
+
+    def show_tools(self, name: str, tools: Sequence[ToolSnapshot]) -> None:
+        """Shows the tools of a server; with "" these are all tools."""
+
+    def show_copy(self, name: str) -> None:
+        """Opens the settings of a server's new copy as soon as it exists."""
+
+    def await_card(self, name: str) -> None:
+        """Moves the focus to a server that is being restored, as soon as it exists."""
+
+    def cost_of(self, name: str) -> ServerCost | None:
+        """Returns what the definitions of a server's tools cost; None: not known."""
+
+
+class ServerVerbs(QObject, View):
+    """The receiver of `ServerWishes`. A failure is shown at its server; what was done in a toast, with Undo where it can be undone."""
+
+    def __init__(self, context: PageContext, parent: QObject, page: ServersShown) -> None:
+        super().__init__(parent)
+        self.context, self._page = context, page
+        self._signing_in: set[str] = set()  # whose outcome is waited for
+        self._cancelled: set[str] = set()
+        wishes = context.wishes
+        wishes.start_requested.connect(self.start)
+        wishes.stop_requested.connect(self.stop)
+        wishes.restart_requested.connect(self.restart)
+        wishes.default_requested.connect(self.set_default)
+        wishes.removal_requested.connect(self.remove)
+        wishes.copy_requested.connect(self.copy_entry)
+        wishes.duplicate_requested.connect(self.duplicate)
+        wishes.folder_requested.connect(self.choose_folder)
+        wishes.start_anyway_requested.connect(self.start_anyway)
+        wishes.projects_reset_requested.connect(self.reset_projects)
+        wishes.sign_in_requested.connect(self.sign_in)
+        wishes.sign_in_address_requested.connect(self.copy_sign_in_address)
+        wishes.sign_in_cancel_requested.connect(self.cancel_sign_in)
+        wishes.sign_out_requested.connect(self.sign_out)
+        wishes.tools_requested.connect(self.list_tools)
+        wishes.tool_switch_requested.connect(self.switch_tool)
+        wishes.tool_requested.connect(self.open_tool)
+        wishes.log_requested.connect(self.open_log)
+        wishes.diagnosis_requested.connect(self.open_why)
+        wishes.options_requested.connect(self.open_options)
+        wishes.secret_requested.connect(self.open_secret)
+        wishes.link_requested.connect(self.open_links)
+
+    def _run_at(self, name: str, work: Coroutine[object, object, object], *, said: str = "", undo: Work | None = None) -> None:
+        """Awaits `work`, and shows a failure at the server; see `run`."""
+        self.run(work, said=said, undo=undo, show=partial(self._page.show_server_problem, name))
+
+    def _show_failure(self, name: str, problem: Problem | None) -> None:
+        """Shows a failure at the server; what works says nothing of an earlier one."""
+        if problem is not None:
+            self._page.show_server_problem(name, problem)
+
+    # start and stop
+
+    def start(self, name: str) -> None:
+        """Starts a server; a disabled one is enabled first."""
+        self._run_at(name, self.started(name))
+
+    async def started(self, name: str) -> None:
+        """Starts a server and waits until it runs; a disabled one is enabled first.
+
+        Raises:
+            TooltrayError: the server does not run, with the reason.
+        """
+        server = self.context.servers.find(name)
+        if server is not None and server.is_disabled and is_of_file(server):
+            raise TooltrayError(tr("'{name}' is disabled in its file", name=name), server.file, change_there(server))
+        if server is not None and server.is_disabled:
+            entry = (await self.hub.servers.get_mcp_servers())[name]
+            await self.hub.servers.update_mcp_server(name, {**entry, "disable": False})
+        await self.hub.servers.start_server(name)
+
+    def stop(self, name: str) -> None:
+        said = tr("{name} is stopped", name=name)
+        self._run_at(name, self.hub.servers.stop_server(name), said=said, undo=partial(self.started, name))
+
+    def restart(self, name: str) -> None:
+        """Ends a server if it runs, and starts it."""
+        server = self.context.servers.find(name)
+        is_stopped = server is not None and server.state in (ServerState.STOPPED, ServerState.ON_DEMAND)
+        self._run_at(name, self.started(name) if is_stopped else self.hub.servers.restart_server(name))
+
+    def choose_folder(self, name: str) -> None:
+        """Prompts for the folder of a project, and starts the server for it."""
+        self.context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.start_for, name))
+
+    def start_for(self, name: str, folder: str) -> None:
+        self._run_at(name, self.hub.projects.start_for_project(name, folder))
+
+    def start_anyway(self, name: str) -> None:
+        """Starts a server that waits for a project without one."""
+        self._run_at(name, self.hub.projects.start_without_project(name))
+
+    def reset_projects(self) -> None:
+        """Stops the copies of all servers for projects; these servers wait again."""
+        self.run(self.hub.projects.reset_deferred_state(), said=tr("Servers that ran for a project wait again"))
+
+    # the entry
+
+    def set_default(self, name: str, is_default: bool) -> None:
+        """Sets whether a server starts with the hub."""
+        if is_default:
+            said = tr("{name} starts with Tooltray from now on", name=name)
+            self._run_at(name, self.hub.servers.add_mcp_default_server(name), said=said)
+        else:
+            said = tr("{name} starts when a client needs it from now on", name=name)
+            self._run_at(name, self.hub.servers.remove_mcp_default_server(name), said=said)
+
+    def remove(self, name: str) -> None:
+        self._run_at(name, self._remove(name))
+
+    async def _remove(self, name: str) -> None:
+        removed = await take_out(self.context, name)
+        toast = self.context.offer_undo(removed_words(removed), partial(self._bring_back, removed))
+        toast.passed.connect(partial(self._forget, removed))
+
+    async def _bring_back(self, removed: RemovedServer) -> None:
+        self._page.await_card(removed.name)
+        await bring_back(self.context, removed)
+
+    def _forget(self, removed: RemovedServer) -> None:
+        self.run(forget_secrets(self.context, removed.removal))
+
+    def copy_entry(self, name: str) -> None:
+        """Copies a server's entry to the clipboard, in the form of other programs' settings."""
+        self._run_at(name, self._copy_entry(name))
+
+    async def _copy_entry(self, name: str) -> None:
+        entry = (await self.hub.servers.get_mcp_servers())[name]
+        text = json.dumps({"mcpServers": {name: entry}}, indent=2, ensure_ascii=False)
+        self.context.copy(text, tr("The entry of {name} is copied", name=name))
+
+    def duplicate(self, name: str) -> None:
+        """Opens the sheet that names a server's copy."""
+        if (server := self.context.servers.find(name)) is not None:
+            self.context.sheets.show(DuplicateSheet(self.context, server, self._page.show_copy))
+
+    # signing in
+
+    def sign_in(self, name: str) -> None:
+        """Begins to sign in to a server, or continues a sign-in, and shows its page."""
+        self.run(self._sign_in(name), show=partial(self._show_failure, name))
+
+    async def _sign_in(self, name: str) -> None:
+        url = await self._begin_sign_in(name)
+        self._page.show_server_problem(name, None)  # before the page is shown, which may fail in its turn
+        if not QDesktopServices.openUrl(QUrl(url)):
+            self.show_sign_in_address(name, url)
+
+    def show_sign_in_address(self, name: str, url: str) -> None:
+        """Shows that no browser could be opened, and the address; while another sheet is open, only the card offers it."""
+        problem = Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself."))
+        self._page.show_server_problem(name, problem)
+        self.context.show_window()  # the wish may come from the tray
+        self.context.sheets.show(SignInAddressSheet(self.context, name, url))
+
+    def copy_sign_in_address(self, name: str) -> None:
+        self._run_at(name, self._copy_sign_in_address(name))
+
+    async def _copy_sign_in_address(self, name: str) -> None:
+        self.context.copy(await self._begin_sign_in(name), tr("The address is copied"))
+
+    async def _begin_sign_in(self, name: str) -> str:
+        """Begins or continues a sign-in and returns the page's address; the outcome is shown later."""
+        page = await self.hub.sign_ins.begin_sign_in(name)
+        if name not in self._signing_in:  # else its outcome is waited for already
+            self._signing_in.add(name)
+            self._run_at(name, self._finish_sign_in(name))
+        return page.url
+
+    async def _finish_sign_in(self, name: str) -> None:
+        try:
+            await self.hub.sign_ins.finish_sign_in(name)
+        except TooltrayError:
+            if name in self._cancelled:
+                return  # the user knows
+            raise
+        finally:
+            self._signing_in.discard(name)
+            self._cancelled.discard(name)
+            panel = self.context.sheets.panel
+            if isinstance(panel, SignInAddressSheet) and panel.server == name:
+                panel.close_requested.emit()  # its address no longer works
+        self.context.say(tr("Signed in to {name}", name=name))
+
+    def cancel_sign_in(self, name: str) -> None:
+        if name in self._signing_in:
+            self._cancelled.add(name)
+        self._run_at(name, self.hub.sign_ins.cancel_sign_in(name))
+
+    def sign_out(self, name: str) -> None:
+        self._run_at(name, self.hub.sign_ins.sign_out(name), said=tr("Signed out of {name}", name=name))
+
+    # tools
+
+    def list_tools(self, name: str) -> None:
+        """Reads a server's tools, or with "" all tools, and shows them."""
+        self.run(self._list_tools(name), show=partial(self._show_failure, name))
+
+    async def _list_tools(self, name: str) -> None:
+        self._page.show_tools(name, await self.hub.tools.get_tools(name or None))
+
+    def switch_tool(self, name: str, tool: str, on: bool) -> None:
+        """Enables or disables a tool for AI clients; `tool` is the server's own name for it."""
+        work, show = self.hub.tools.set_tool_enabled(name, tool, on), partial(self._page.show_server_problem, name)
+        self.run(work, then=partial(self._list_tools, name), show=show)
+
+    def open_tool(self, tool: ToolSnapshot) -> None:
+        """Opens the sheet with a tool's words for AI clients."""
+        server = self.context.servers.find(tool.server)
+        if server is not None and not server.is_builtin and self.context.sheets.sheet is None:
+            self.context.sheets.show(ToolSheet(self.context, tool, self.list_tools))
+
+    # sheets
+
+    def open_log(self, name: str, at: float = 0.0) -> None:
+        """Opens the log of a server, in place of an open sheet.
+
+        Args:
+            at: the time of the wanted lines, in unix seconds; 0: the newest lines.
+        """
+        panel = self._open_log(f"{SERVER}{name}")
+        if at:
+            panel.log.show_time(at)
+
+    def open_hub_log(self) -> None:
+        """Opens Tooltray's own log."""
+        self._open_log(HUB)
+
+    def _open_log(self, source: str) -> LogSheet:
+        self.context.show_window()
+        panel = LogSheet(self.context, source)
+        panel.close_requested.connect(self.context.sheets.replace(panel).dismiss)
+        return panel
+
+    def open_why(self, name: str) -> None:
+        """Opens the diagnosis of a server that does not run, and its remedies."""
+        if self.context.sheets.sheet is None:
+            client = QtMcpClient(self.hub, self.context.servers, name)
+            self.context.sheets.show(WhySheet(self.context, client, partial(self.open_log, name)))
+
+    def open_options(self, name: str) -> None:
+        """Opens the options: when a server starts, and how its tools are listed."""
+        server = self.context.servers.find(name)
+        if server is not None and self.context.sheets.sheet is None:
+            self.context.sheets.show(OptionsSheet(self.context, server, self._page.cost_of(name)))
+
+    def open_secret(self, server: str, secret: str) -> None:
+        """Opens a field for a secret that a server lacks; once it is stored the engine starts the server again."""
+        if secret and self.context.sheets.sheet is None:
+            self.context.sheets.show(SecretSheet(self.context, server, secret))
+
+    def open_links(self, name: str) -> None:
+        """Shows links that add a server to AI clients."""
+        if self.context.sheets.sheet is None:
+            self.context.sheets.show(AddToSheet(self.context, name))
