@@ -242,26 +242,26 @@ class AddServerSheet(SheetView):
             for server in new:
                 await self._add_server(server)
         except SecretsUnreachable as error:
-            if not self._is_there:
+            if not self.is_there:
                 raise
             self.show_secrets_help(error.problem)
             return
-        if self._is_there:
+        if self.is_there:
             self.close_requested.emit()
         names = ", ".join(server.name for server in new)
         self.context.say(tr("{name} is added", name=names) if len(new) == 1 else tr("{names} are added", names=names))
 
     async def _add_server(self, server: NewServer) -> None:
         """Adds a server, and removes its preview, so that adding again after a failure adds only the rest."""
-        if server.secrets and self._is_there:
+        if server.secrets and self.is_there:
             self._prompt_wait.start()  # where storing takes a moment, the keyring's own prompt is likely to be open
         try:
             await self.hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project, server.secrets)
         finally:
-            if self._is_there:
+            if self.is_there:
                 self._prompt_wait.stop()
                 self._drop_failure()
-        if self._is_there:
+        if self.is_there:
             self._taken.add(server.name)
             for preview in [each for each in self._previews if each.name == server.name]:
                 self._previews.remove(preview)

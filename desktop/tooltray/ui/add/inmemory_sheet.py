@@ -29,7 +29,7 @@ class InMemorySheet(OfferSheet):
         waiting = await self.hub.files.get_trust_requests("")
         if digests := {each.entry: each.digest for each in waiting if each.entry == name and not each.project}:
             await self.hub.files.trust_entries("", digests)
-        if self._is_there:
+        if self.is_there:
             self.close_requested.emit()
         self.context.say(tr("{name} is added", name=name))
 

@@ -81,9 +81,9 @@ class ServerVerbs(QObject, View):
         wishes.secret_requested.connect(self.open_secret)
         wishes.link_requested.connect(self.open_links)
 
-    def _run_at(self, name: str, work: Coroutine[object, object, object], *, said: str = "", undo: Work | None = None) -> None:
+    def _run_at(self, name: str, work: Coroutine[object, object, object], *, toast: str = "", undo: Work | None = None) -> None:
         """Awaits `work`, and shows a failure at the server; see `run`."""
-        self.run(work, said=said, undo=undo, show=partial(self._page.show_server_problem, name))
+        self.run(work, toast=toast, undo=undo, show=partial(self._page.show_server_problem, name))
 
     def _show_failure(self, name: str, problem: Problem | None) -> None:
         """Shows a failure at the server; what works says nothing of an earlier one."""
@@ -111,8 +111,8 @@ class ServerVerbs(QObject, View):
         await self.hub.servers.start_server(name)
 
     def stop(self, name: str) -> None:
-        said = tr("{name} is stopped", name=name)
-        self._run_at(name, self.hub.servers.stop_server(name), said=said, undo=partial(self.started, name))
+        toast = tr("{name} is stopped", name=name)
+        self._run_at(name, self.hub.servers.stop_server(name), toast=toast, undo=partial(self.started, name))
 
     def restart(self, name: str) -> None:
         """Ends a server if it runs, and starts it."""
@@ -133,18 +133,18 @@ class ServerVerbs(QObject, View):
 
     def reset_projects(self) -> None:
         """Stops the copies of all servers for projects; these servers wait again."""
-        self.run(self.hub.projects.reset_deferred_state(), said=tr("Servers that ran for a project wait again"))
+        self.run(self.hub.projects.reset_deferred_state(), toast=tr("Servers that ran for a project wait again"))
 
     # the entry
 
     def set_default(self, name: str, is_default: bool) -> None:
         """Sets whether a server starts with the hub."""
         if is_default:
-            said = tr("{name} starts with Tooltray from now on", name=name)
-            self._run_at(name, self.hub.servers.add_mcp_default_server(name), said=said)
+            toast = tr("{name} starts with Tooltray from now on", name=name)
+            self._run_at(name, self.hub.servers.add_mcp_default_server(name), toast=toast)
         else:
-            said = tr("{name} starts when a client needs it from now on", name=name)
-            self._run_at(name, self.hub.servers.remove_mcp_default_server(name), said=said)
+            toast = tr("{name} starts when a client needs it from now on", name=name)
+            self._run_at(name, self.hub.servers.remove_mcp_default_server(name), toast=toast)
 
     def remove(self, name: str) -> None:
         self._run_at(name, self._remove(name))
@@ -229,7 +229,7 @@ class ServerVerbs(QObject, View):
         self._run_at(name, self.hub.sign_ins.cancel_sign_in(name))
 
     def sign_out(self, name: str) -> None:
-        self._run_at(name, self.hub.sign_ins.sign_out(name), said=tr("Signed out of {name}", name=name))
+        self._run_at(name, self.hub.sign_ins.sign_out(name), toast=tr("Signed out of {name}", name=name))
 
     # tools
 

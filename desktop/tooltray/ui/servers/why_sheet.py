@@ -58,7 +58,7 @@ class WhySheet(SheetView):
         try:
             found = await self._client.diagnose()
         finally:
-            if self._is_there:
+            if self.is_there:
                 clear(self._found)
         if found is not None:
             self._show(found)
@@ -144,7 +144,7 @@ class WhySheet(SheetView):
         try:
             said = await self._client.apply_remedy(remedy.kind, remedy.value)
         finally:
-            if self._is_there:
+            if self.is_there:
                 self._set_enabled(True)
         self._done.addWidget(Banner(self._theme, "info", _sentence(said), ""))
         self._close.setFocus(Qt.FocusReason.OtherFocusReason)
