@@ -16,9 +16,9 @@ from tooltray.foundation.files.atomic_file import write_atomically
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts
 from tooltray.foundation.tasks import TaskKeeper
+from tooltray.ui.kit.server_actions import can
 from tooltray.ui.kit.window_memory import WindowMemory
 from tooltray.ui.servers.many_bar import ManyBar
-from tooltray.ui.servers.many_servers import can
 from tooltray.ui.servers.server_order import by_file, by_service, by_state, grouped, grouping
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.token_advice import TokenAdvice

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_table import ActivityTable
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import Show, View
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
@@ -247,8 +247,8 @@ class ActivityList(QWidget, View):
     def _wait(self, count: int) -> None:
         """Shows how many new rows wait above."""
         self._waiting += count
-        many = tr("1 new") if self._waiting == 1 else tr("{count} new", count=f"{self._waiting:,}")
-        self._new.set_face(many if self._waiting else tr("Show new"), "chevron-up")
+        text = many(self._waiting, "1 new", "{count} new")
+        self._new.set_face(text if self._waiting else tr("Show new"), "chevron-up")
         self._new.show()
         self._place_new()
 

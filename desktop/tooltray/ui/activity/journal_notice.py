@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import JournalStatus
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -62,7 +62,7 @@ def _words(status: JournalStatus) -> tuple[str, str, str] | None:
     """Returns tone, title and text of the journal's problem, or None."""
     problem = whole(Problem(say(status.problem))) if status.problem else ""
     if status.lost:
-        name = tr("1 entry is missing") if status.lost == 1 else tr("{count} entries are missing", count=f"{status.lost:,}")
+        name = many(status.lost, "1 entry is missing", "{count} entries are missing")
         return "warning", name, problem or tr("They came faster than the disk could save them. The calls themselves were not affected.")
     if problem:
         return "warning", tr("The journal had a problem"), problem

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_words import client_words
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.approval_line import ApprovalLine
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import Show, View
@@ -140,7 +140,7 @@ class WaitingCalls(QWidget, View):
 
     def _draw_more(self) -> None:
         more = len(self._line) - MOST
-        self._more.setText(tr("1 more waits") if more == 1 else tr("{count} more wait", count=more))
+        self._more.setText(many(more, "1 more waits", "{count} more wait"))
         self._more.setVisible(more > 0)
         self.setVisible(bool(self._rows))
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.foundation.errors import Problem, SecretsUnreachable, TooltrayError
 from tooltray.ui.add.other_ways import OtherWays
 from tooltray.ui.add.pasted_preview import NewServer, PastedPreview
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.local_work import Pasted
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
@@ -175,7 +175,7 @@ class AddServerSheet(SheetView):
         self._complaint.setVisible(bool(complaint))
         self._check.setVisible(bool(found))
         self._verdict.setVisible(bool(found))
-        self._verdict.setText(tr("1 server") if len(found) == 1 else tr("{count} servers", count=len(found)))
+        self._verdict.setText(many(len(found), "1 server", "{count} servers"))
         self._show_previews(found)
 
     def _on_cover(self) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tooltray.foundation.snapshots.discovery import RegistryHit, RegistryOption, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import shipped, tr
+from tooltray.ui.i18n import many, shipped, tr
 from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.widgets.offer_list import Offer
 
@@ -83,4 +83,4 @@ def found_text(shown: int, total: int) -> str:
         return ""
     if total > shown:
         return tr("{shown} of {count} found. Another word narrows it down.", shown=shown, count=f"{total:,}")
-    return tr("1 found") if total == 1 else tr("{count} found", count=total)
+    return many(total, "1 found", "{count} found")

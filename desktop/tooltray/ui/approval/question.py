@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.approval.answer_field import AnswerField
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
@@ -70,7 +70,7 @@ class QuestionPanel(Surface):
     def set_waiting(self, count: int) -> None:
         """Shows how many more questions wait."""
         self._more.setVisible(count > 0)
-        self._more.setText(tr("1 more question waits") if count == 1 else tr("{count} more questions wait", count=count))
+        self._more.setText(many(count, "1 more question waits", "{count} more questions wait"))
 
     def settle(self) -> None:
         """Marks the question as ended, so that closing the sheet sends no answer."""

@@ -2,7 +2,7 @@
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import Look
 
@@ -92,4 +92,4 @@ def profile_servers(profile: ProfileSnapshot) -> str:
     """Returns which servers a profile has."""
     if profile.servers is None:
         return tr("All servers")
-    return tr("1 server") if len(profile.servers) == 1 else tr("{count} servers", count=len(profile.servers))
+    return many(len(profile.servers), "1 server", "{count} servers")

@@ -2,7 +2,7 @@
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.scan_words import here
 from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.state_language import UNKNOWN, Look, not_known
@@ -102,7 +102,7 @@ def server_chips(server: ClientServer) -> list[tuple[str, str]]:
         chips.append((tr("Not approved there"), "warning"))
     if server.secrets:
         count = len(server.secrets)
-        chips.append((tr("1 plain key") if count == 1 else tr("{count} plain keys", count=count), "warning"))
+        chips.append((many(count, "1 plain key", "{count} plain keys"), "warning"))
     return chips
 
 

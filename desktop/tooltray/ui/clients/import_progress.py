@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer
 from tooltray.ui.clients import import_words as said
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, waiting_banner
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import Look
@@ -35,7 +35,7 @@ class ImportProgressList(QWidget):
         self._count = len(candidates)
         self._is_over = False
         lines = column(self, spacing=12)
-        text = tr("Importing 1 server…") if self._count == 1 else tr("Importing {count} servers…", count=self._count)
+        text = many(self._count, "Importing 1 server…", "Importing {count} servers…")
         self._title = Label(theme, text, "strong", wrap=True)
         lines.addWidget(self._title)
         self._bar = Meter(theme, tr("Progress"), height=6)
@@ -87,7 +87,7 @@ class ImportProgressList(QWidget):
             text = f"{names}: {title(problem)}"
             self._failures.addWidget(Banner(self._theme, "error", text, sentences(problem)))
         if (more := len(failures) - MOST_FAILURES) > 0:
-            text = tr("1 more problem") if more == 1 else tr("{count} more problems", count=more)
+            text = many(more, "1 more problem", "{count} more problems")
             self._failures.addWidget(Label(self._theme, text, "caption", "muted"))
         if any(server.removed_from for server in outcome):
             self._more.setText(tr("Changes of AI clients' files are in the list Changes, with Undo."))

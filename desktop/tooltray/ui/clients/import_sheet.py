@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
 from tooltray.ui.clients.import_progress import ImportProgressList
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
@@ -130,7 +130,7 @@ class ImportSheet(SheetView):
         for problem in problems[:MOST_PROBLEMS]:
             self._lines.addWidget(Banner(self._theme, "warning", title(problem), sentences(problem)))
         if (more := len(problems) - MOST_PROBLEMS) > 0:
-            text = tr("1 more problem") if more == 1 else tr("{count} more problems", count=more)
+            text = many(more, "1 more problem", "{count} more problems")
             self._lines.addWidget(Label(self._theme, text, "caption", "muted"))
 
     def _keys_line(self) -> QWidget:
@@ -215,7 +215,7 @@ class ImportSheet(SheetView):
         chosen = self._chosen_ones()
         count = len(chosen)
         self._go.setVisible(self._progress is None and bool(self._plan.candidates))
-        self._go.setText(tr("Import 1 server") if count == 1 else tr("Import {count} servers", count=count))
+        self._go.setText(many(count, "Import 1 server", "Import {count} servers"))
         self._go.setEnabled(bool(count) and not self._is_busy)
         if not self._plan.candidates or self._progress is not None:
             return

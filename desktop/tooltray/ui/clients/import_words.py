@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportedServer, ImportSource
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.scan_words import names_in_a_row
 from tooltray.ui.origins import folder_name, visible_path
 from tooltray.ui.problem_words import whole
@@ -39,7 +39,7 @@ def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
         return tr("Asks for a value"), "info"
     if candidate.secrets:
         count = len(candidate.secrets)
-        return (tr("1 key") if count == 1 else tr("{count} keys", count=count)), "accent"
+        return (many(count, "1 key", "{count} keys")), "accent"
     return "", ""
 
 
@@ -124,7 +124,7 @@ def outcome_text(server: ImportedServer, names: Mapping[str, str]) -> str:
         return tr("It waits for your approval, a sign-in or its first use, and stays in its clients.")
     if server.state == "cancelled":
         return tr("It was not imported.")
-    tools = tr("1 tool") if server.tools == 1 else tr("{count} tools", count=server.tools)
+    tools = many(server.tools, "1 tool", "{count} tools")
     gone = [names.get(change.client, change.client) for change in server.removed_from if change.problem is None]
     if not gone:
         return tr("{tools} listed.", tools=tools)
@@ -147,5 +147,5 @@ def outcome_title(outcome: Sequence[ImportedServer]) -> str:
     if any(server.state == "cancelled" for server in outcome):
         return tr("Cancelled. {works} work here, {waits} wait, {failed} failed.", works=works, waits=waits, failed=failed)
     if works == len(outcome):
-        return tr("It works here now.") if works == 1 else tr("All {count} work here now.", count=works)
+        return many(works, "It works here now.", "All {count} work here now.")
     return tr("{works} work here now, {waits} wait, {failed} failed.", works=works, waits=waits, failed=failed)

@@ -188,8 +188,7 @@ class NoticeArea(QWidget):
         close.clicked.connect(self.keep_open_requested)
         listed = ", ".join(names[:MOST_NAMES])
         text = tr("{names} and {count} more", names=listed, count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else listed
-        count = tr("1 server changes things without asking") if len(names) == 1 else ""
-        words = count or tr("{count} servers change things without asking", count=len(names))
+        words = many(len(names), "1 server changes things without asking", "{count} servers change things without asking")
         return Banner(self._theme, "info", words, text, tighten, close)
 
     def _on_close(self) -> None:

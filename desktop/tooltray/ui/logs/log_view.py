@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLine
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.action import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
@@ -179,7 +179,7 @@ class LogView(QWidget, View):
     def _copy_selected(self) -> None:
         if chosen := self.list.selected:
             QGuiApplication.clipboard().setText(copied_text(chosen, with_times=self.bar.has_times))
-            self.context.say(tr("1 line is copied") if len(chosen) == 1 else tr("{count} lines are copied", count=len(chosen)))
+            self.context.say(many(len(chosen), "1 line is copied", "{count} lines are copied"))
 
     def _choose_file(self) -> None:
         dialog = QFileDialog(self.context.window, tr("Save the log"))

@@ -6,9 +6,9 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.widgets.server_text import one_line
 
 logger = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ def _worded(error: FieldError) -> Iterator[tuple[Path, str]]:
         case "maxLength":
             yield path, tr("At most {number} characters", number=limit)
         case "minItems":
-            yield path, tr("At least 1 entry is needed.") if limit == 1 else tr("At least {count} entries are needed.", count=limit)
+            yield path, many(cast(int, limit), "At least 1 entry is needed.", "At least {count} entries are needed.")
         case "maxItems":
             yield path, tr("At most {count} entries are taken.", count=limit)
         case "pattern":

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin
 from tooltray.ui.problem_words import whole
@@ -22,7 +22,7 @@ from tooltray.ui.widgets.surface import clear, column, divider, row
 def clients_words(count: int) -> str:
     if not count:
         return tr("No AI client")
-    return tr("1 AI client") if count == 1 else tr("{count} AI clients", count=count)
+    return many(count, "1 AI client", "{count} AI clients")
 
 
 class ProjectCopies(QWidget):

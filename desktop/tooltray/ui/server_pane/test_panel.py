@@ -13,7 +13,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.figures import tokens
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import sentences, title
@@ -187,7 +187,7 @@ class TestPanel(Surface, View):
 
 def result_words(test: ServerTest) -> str:
     """Returns the result of a successful test, in a line."""
-    count = tr("1 tool") if len(test.tools) == 1 else tr("{count} tools", count=f"{len(test.tools):,}")
+    count = many(len(test.tools), "1 tool", "{count} tools")
     cost, seconds = tokens(test.tokens, test.tokens), f"{test.took_s:.1f}"
     return tr("Connected in {seconds} s, {tools}, {tokens}", seconds=seconds, tools=count, tokens=cost)
 

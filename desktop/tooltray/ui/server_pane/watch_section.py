@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QTimer
 
 from tooltray.foundation.snapshots.confinement import SeenThing, WatchProposal, WatchSnapshot, in_words, proposal_in_words
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_pane.confinement_section import ConfinementSection
 from tooltray.ui.widgets.button import Button
@@ -107,7 +107,7 @@ class WatchSection(ConfinementSection):
             return say(now.problem)
         if now.state == "off":
             return ""
-        seen = tr("1 thing seen") if now.facts == 1 else tr("{count} things seen", count=now.facts)
+        seen = many(now.facts, "1 thing seen", "{count} things seen")
         if now.state == "done":
             return seen
         minutes, seconds = divmod(int(now.left_s), 60)

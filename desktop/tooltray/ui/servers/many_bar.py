@@ -6,8 +6,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.server_actions import can
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.servers.many_servers import ON_DEMAND, REMOVE, RESTART, START, STOP, can
+from tooltray.ui.servers.many_servers import ON_DEMAND, REMOVE, RESTART, START, STOP
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton

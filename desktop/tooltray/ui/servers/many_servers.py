@@ -8,15 +8,15 @@ from PySide6.QtCore import QObject
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.server_actions import can
 from tooltray.ui.kit.view import View
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import OPEN, runs_everything
 from tooltray.ui.servers.options_sheet import own_lazy_load
 from tooltray.ui.servers.removed_server import RemovedServer, bring_back, forget_secrets, take_out
 from tooltray.ui.servers.server_verbs import ServerVerbs
-from tooltray.ui.state_language import IN_USE
 
 START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
 AT_ONCE = 8  # starts of programs beside each other; more would slow each other down
@@ -25,23 +25,6 @@ MOST_NAMES = 6  # of those that failed, in one notice
 OFFERED = "asking_first_offered"  # in the window's memory: it was offered once, or there was nothing to offer
 
 Work = Callable[[str], Coroutine[object, object, None]]
-
-
-def can(what: str, server: ServerSnapshot) -> bool:
-    """Returns whether an action makes sense for a server; an action on a selection skips the other servers."""
-    if server.is_builtin or server.origin == "proposal":
-        return False
-    match what:
-        case "start":
-            return server.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.ERROR)
-        case "stop":
-            return server.state in IN_USE
-        case "restart":
-            return server.state in IN_USE and server.state not in (ServerState.ON_DEMAND, ServerState.WAITING)
-        case "on_demand":
-            return server.is_default and not server.is_deferred
-        case _:
-            return server.origin != "served"
 
 
 class ManyServers(QObject, View):
@@ -155,7 +138,7 @@ class ManyServers(QObject, View):
         rules = {name: ["read", *(rule for rule in rules if rule not in OPEN and rule != "read")] for name, rules in before.items()}
         done = await self._set_rules(rules)
         if done:
-            words = tr("1 server asks first now") if len(done) == 1 else tr("{count} servers ask first now", count=len(done))
+            words = many(len(done), "1 server asks first now", "{count} servers ask first now")
             self.context.offer_undo(words, partial(self._set_rules, {name: before[name] for name in done}))
 
     async def _set_rules(self, rules: Mapping[str, Sequence[str]]) -> list[str]:

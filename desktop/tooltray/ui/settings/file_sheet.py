@@ -1,7 +1,7 @@
 """The sheet of one file with servers in it: its servers and its problems."""
 
 from tooltray.foundation.snapshots.setup import ServerFileSnapshot
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
@@ -57,7 +57,7 @@ class FileSheet(SheetView):
             text = "\n".join(part for part in (problem_text(problem), problem_line(problem)) if part)
             self._problems.addWidget(Banner(self._theme, "error", problem_title(problem), text))
         if (more := len(file.problems) - MOST_PROBLEMS) > 0:
-            text = tr("1 more problem") if more == 1 else tr("{count} more problems", count=more)
+            text = many(more, "1 more problem", "{count} more problems")
             self._problems.addWidget(Label(self._theme, text, "caption", "muted"))
         self._table.set_rows(file.entries)
         self._table.fit_height()

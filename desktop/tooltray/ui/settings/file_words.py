@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import file_name, folder_name, visible_path
 from tooltray.ui.problem_words import sentences, title, whole
 from tooltray.ui.state_language import Look
@@ -32,7 +32,7 @@ def file_kind(file: ServerFileSnapshot) -> str:
 
 
 def server_count(count: int) -> str:
-    return tr("1 server") if count == 1 else tr("{count} servers", count=count)
+    return many(count, "1 server", "{count} servers")
 
 
 def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
@@ -40,13 +40,13 @@ def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
     states = [entry.state for entry in file.entries]
     if file.problems:
         count = len(file.problems)
-        return Look("state-error", "error", tr("1 problem") if count == 1 else tr("{count} problems", count=count))
+        return Look("state-error", "error", many(count, "1 problem", "{count} problems"))
     if not file.exists:
         return Look("state-off", "neutral", tr("Not there"))
     if waiting := sum(state in ("waits", "changed") for state in states):
-        return Look("state-waiting", "warning", tr("1 waits") if waiting == 1 else tr("{count} wait", count=waiting))
+        return Look("state-waiting", "warning", many(waiting, "1 waits", "{count} wait"))
     if bad := sum(entry.server in failing for entry in file.entries if entry.state == "used"):
-        return Look("state-error", "error", tr("1 fails") if bad == 1 else tr("{count} fail", count=bad))
+        return Look("state-error", "error", many(bad, "1 fails", "{count} fail"))
     return Look("state-connected", "success", tr("In use"))
 
 
@@ -150,7 +150,7 @@ def waiting_entries(count: int) -> tuple[str, ...]:
     """Returns how many servers of projects wait for approval, for the tray; empty if none does."""
     if not count:
         return ()
-    return (tr("1 server is not allowed yet") if count == 1 else tr("{count} servers are not allowed yet", count=count),)
+    return (many(count, "1 server is not allowed yet", "{count} servers are not allowed yet"),)
 
 
 def request_chip(request: TrustRequest) -> tuple[str, str]:

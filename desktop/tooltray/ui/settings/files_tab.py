@@ -16,7 +16,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.setup import FileProblem, ServerFileSnapshot
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.setting_form import Setting, SettingForm
@@ -106,7 +106,7 @@ class FileProblems(QWidget):
     def _rest(self, file: ServerFileSnapshot, count: int) -> QWidget:
         widget = QWidget()
         line = row(widget, margins=(26, 6, 0, 6))
-        button = Button(self._theme, tr("1 more problem") if count == 1 else tr("{count} more problems", count=count), "link", small=True)
+        button = Button(self._theme, many(count, "1 more problem", "{count} more problems"), "link", small=True)
         button.clicked.connect(lambda: self._open_sheet(file))
         line.addWidget(button)
         line.addStretch(1)

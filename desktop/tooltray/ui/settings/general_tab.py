@@ -13,7 +13,7 @@ from tooltray.foundation.languages import languages
 from tooltray.foundation.preferences import KINDS
 from tooltray.foundation.snapshots.activity import JournalStatus
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice, value_at
@@ -159,7 +159,7 @@ class GeneralTab(Page):
 
 
 def _days(count: int) -> str:
-    return tr("1 day") if count == 1 else tr("{count} days", count=QLocale().toString(count))
+    return many(count, "1 day", "{count} days")
 
 
 def _megabytes(count: int) -> str:

@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.tools.tool_rows import ToolRow, profile_of
@@ -28,7 +28,7 @@ class ProfileSheet(SheetView):
     def __init__(self, context: PageContext, rows: Sequence[ToolRow], made: Callable[[], object]) -> None:
         super().__init__(context, tr("New profile"), WIDTH)
         theme, self._profile, self._made = context.theme, profile_of(rows), made
-        words = tr("It has 1 tool:") if len(rows) == 1 else tr("It has {count} tools:", count=len(rows))
+        words = many(len(rows), "It has 1 tool:", "It has {count} tools:")
         self.body.addWidget(Label(theme, words, "body", "secondary", wrap=True))
         names = ", ".join(row.name for row in rows[:MOST_NAMES]) + (" …" if len(rows) > MOST_NAMES else "")
         self.body.addWidget(Label(theme, names, "caption", "muted", wrap=True))
