@@ -94,9 +94,9 @@ def test_a_text_with_only_tooltray_has_nothing_to_import() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "nothing to read"),
+        ("", "Nothing to read"),
         ("{", "cannot be read"),
-        ('{"mcpServers": {}}', "no server"),
+        ('{"mcpServers": {}}', "No server"),
         ("x" * (MAX_TEXT + 1), "too long"),
         ("[" * 5000, "cannot be read"),
         ("a: " + "b" * 1024 * 1024 * 2, "too long"),
