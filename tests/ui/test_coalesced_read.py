@@ -6,7 +6,7 @@ from tests.fakes.desk import until
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead
 
 
 class Source:

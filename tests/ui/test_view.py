@@ -122,6 +122,16 @@ async def test_a_view_without_a_place_of_its_own_shows_a_failure_above_the_pages
         await until(lambda: "The disk is full" in drawn(desk.window))
 
 
+async def test_a_failure_is_said_where_the_notices_are_out_of_sight(opened: Callable[[], Desk]) -> None:
+    async with opened() as desk:
+        context = desk.window.context
+        desk.window.open_page("activity")
+        desk.engine.failures["set_mcp_enabled"] = TooltrayError(FULL.title)
+        context.run(context.hub.hub.set_mcp_enabled(False))
+        await until(lambda: "The disk is full" in drawn(desk.window))
+        assert not context.notices.isVisible()
+
+
 async def test_a_sheet_shows_a_failure_at_its_top_and_opens_only_where_none_is_open(opened: Callable[[], Desk]) -> None:
     async with opened() as desk:
         context = desk.window.context

@@ -13,7 +13,7 @@ from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.activity.row_pages import MOST_INSIDE, PAGE, Page, RowPages, ShownRow, Span
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.widgets.row_model import Column, Index, RowModel
 
 FIRST = 60  # rows that are read when the filter changes: more than a screen, and few enough for each key of a search

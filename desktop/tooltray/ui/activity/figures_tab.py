@@ -16,7 +16,7 @@ from tooltray.ui.activity.activity_words import client_words, milliseconds
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme

@@ -11,7 +11,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.ui.approval.approval_body import DAY_S, HOUR_S
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.accept_keys import add_accept_keys

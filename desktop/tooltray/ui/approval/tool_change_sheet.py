@@ -4,7 +4,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ToolChange
 from tooltray.ui.approval.approval_body import warnings
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.banner import Banner

@@ -20,7 +20,7 @@ from tooltray.ui.clients.client_words import (
 )
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -9,7 +9,7 @@ from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.state_language import UNKNOWN

@@ -33,7 +33,7 @@ from tooltray.ui.feedback.history_sheet import MOST, HistorySheet
 from tooltray.ui.feedback.link_question import LinkQuestion
 from tooltray.ui.feedback.ready_answers import ReadyAnswers, ReadyAnswersSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work, run_action
+from tooltray.ui.kit.background import Work, run_action
 from tooltray.ui.kit.page_context import Sheets
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title

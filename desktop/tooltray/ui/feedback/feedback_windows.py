@@ -15,7 +15,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
-from tooltray.ui.kit.action import Work, run_action
+from tooltray.ui.kit.background import Work, run_action
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
 

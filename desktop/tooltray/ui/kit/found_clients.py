@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 

@@ -8,9 +8,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 from shiboken6 import isValid
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.found_clients import ClientScans
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.notice_area import NoticeArea
@@ -20,6 +21,7 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.link.qt_tool_manager import QtToolManager
+from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.toast import Toast, show_toast
@@ -129,6 +131,14 @@ class PageContext(View):
     @property
     def is_there(self) -> bool:
         return isValid(self.window)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure that has no other place: above the pages, and in a toast where that is out of sight."""
+        if problem is None:
+            return
+        self.notices.add_notice(problem)
+        if not self.notices.isVisible():
+            self.say(whole(problem))
 
     def say(self, text: str) -> None:
         """Shows in a toast what was done."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from PySide6.QtWidgets import QWidget
 
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

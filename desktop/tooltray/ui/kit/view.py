@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.ui.kit.action import CoalescedRead, Work
+from tooltray.ui.kit.background import CoalescedRead, Work
 
 if TYPE_CHECKING:
     from tooltray.ui.kit.page_context import PageContext
@@ -34,9 +34,8 @@ class View:
         return self.context.hub
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows why an action or a read of this view failed; None: it works now. Unless overridden, a notice above the pages."""
-        if problem is not None:
-            self.context.notices.add_notice(problem)
+        """Shows why an action or a read of this view failed; None: it works now. Unless overridden, the window shows it."""
+        self.context.show_problem(problem)
 
     def run(
         self,
@@ -47,7 +46,7 @@ class View:
         undo: Work | None = None,
         show: Show | None = None,
     ) -> None:
-        """Awaits `work` in the background. It also ends after the view is closed; a failure is then a notice above the pages.
+        """Awaits `work` in the background. It also ends after the view is closed; the window shows a failure then.
 
         Args:
             then: awaited afterwards, also after a failure and after `undo`, so that controls show what is true: mostly a read.
@@ -80,8 +79,8 @@ class View:
             problem = problem or later
         if self.is_there:
             show(problem)
-        elif problem is not None and self.context.is_there:
-            self.context.notices.add_notice(problem)
+        elif self.context.is_there:
+            self.context.show_problem(problem)
 
     async def _failure_of(self, work: Coroutine[object, object, object]) -> Problem | None:
         try:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLine
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.logs.log_bar import LogBar

@@ -15,7 +15,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.add.add_to_sheet import AddToSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_client import QtMcpClient

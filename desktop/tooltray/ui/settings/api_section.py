@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import confirm

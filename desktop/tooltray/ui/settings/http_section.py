@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.settings.make_token import TokenSheet

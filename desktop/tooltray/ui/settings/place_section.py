@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLineEdit
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.setup import StoredSecrets
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp, open_secrets
 from tooltray.ui.kit.section import Section

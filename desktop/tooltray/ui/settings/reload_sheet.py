@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.setup import ReloadChange
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.settings.file_words import reload_does_something, reload_file, reload_look, reload_name

@@ -13,7 +13,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import Work
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path

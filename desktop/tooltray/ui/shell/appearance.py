@@ -7,7 +7,7 @@ from tooltray.foundation.languages import ENGLISH, spoken_language
 from tooltray.foundation.preferences import Preferences, preferences_of
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import install_language, locale_of
-from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme, system_mode
 

@@ -21,7 +21,7 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import while_valid
+from tooltray.ui.kit.background import while_valid
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter

@@ -13,7 +13,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import sentences, title

@@ -8,7 +8,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, CallNow
 from tooltray.foundation.snapshots.hub import ProgramLoad
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.kit.action import CoalescedRead
+from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
 EVERY_MS = 2000  # a person reads a menu for some seconds

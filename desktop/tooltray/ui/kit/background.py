@@ -1,0 +1,86 @@
+"""Work in the background: a read that coalesces requests, and the work of windows without a page. Knows no widget and no verb."""
+
+from collections.abc import Callable, Coroutine
+
+from PySide6.QtCore import QObject
+from shiboken6 import isValid
+
+from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.tasks import TaskKeeper
+
+Work = Callable[[], Coroutine[object, object, object]]
+
+
+def run_action(tasks: TaskKeeper, work: Work, show: Callable[[Problem | None], object], *, name: str) -> None:
+    """Begins work for windows that are no `View`. `show`: gets the Problem if it fails, and None if it works."""
+    tasks.spawn(_reported(work, show), name=name)
+
+
+async def while_valid(owner: object, work: Work) -> None:
+    """Does the work of a QObject, and ends silently if the object is deleted meanwhile: then nothing can show the result."""
+    try:
+        await work()
+    except RuntimeError:
+        if not isinstance(owner, QObject) or isValid(owner):
+            raise
+
+
+async def _reported(work: Work, show: Callable[[Problem | None], object]) -> None:
+    try:
+        await work()
+    except TooltrayError as error:
+        show(error.problem)
+    else:
+        show(None)
+
+
+class CoalescedRead:
+    """A read that runs once at a time, and once more if it was requested meanwhile, since its data may have changed.
+
+    Args:
+        show: gets the Problem of a failed read, and None after a later success; None: `read` handles failures itself.
+    """
+
+    def __init__(
+        self,
+        read: Work,
+        *,
+        tasks: TaskKeeper,
+        name: str,
+        show: Callable[[Problem | None], object] | None = None,
+    ) -> None:
+        self._read, self._tasks, self._name, self._show = read, tasks, name, show
+        self._is_reading = self._has_to_read = self._has_failed = False
+
+    def ask(self) -> None:
+        """Requests a read; does not wait."""
+        self._has_to_read = True
+        if not self._is_reading:
+            self._is_reading = True
+            self._tasks.spawn(self._run(), name=self._name)
+
+    async def _run(self) -> None:
+        await while_valid(getattr(self._read, "__self__", None), self._read_while_asked)
+
+    async def _read_while_asked(self) -> None:
+        try:
+            while self._has_to_read:
+                self._has_to_read = False
+                await self._read_once()
+        finally:
+            self._is_reading = False
+
+    async def _read_once(self) -> None:
+        try:
+            await self._read()
+        except TooltrayError as error:
+            self._has_failed = True
+            self._tell(error.problem)
+        else:
+            if self._has_failed:
+                self._has_failed = False
+                self._tell(None)
+
+    def _tell(self, problem: Problem | None) -> None:
+        if self._show is not None:
+            self._show(problem)
