@@ -51,7 +51,7 @@ class Figure(QWidget):
         layout = column(self)
         self._number = Label(theme, "–", "number", tabular=True)
         layout.addWidget(self._number)
-        layout.addWidget(Label(theme, name, "caption", "muted"))
+        layout.addWidget(ElidedLabel(theme, name, "caption", "muted", hugs=True))
         self.set_value("–")
 
     def set_value(self, text: str, *, tone: str = "primary") -> None:

@@ -17,7 +17,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.icon import Icon, IconTile
-from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 HOUR_S, DAY_S = 3600.0, 86400.0
@@ -162,7 +162,7 @@ def facts_box(theme: Theme, facts: Iterable[tuple[str, str]]) -> Surface:
 
     def line(name: str, value: str) -> QHBoxLayout:
         result = row(margins=(0, 7, 0, 7))
-        label = Label(theme, name, "caption", "muted")
+        label = ElidedLabel(theme, name, "caption", "muted")
         label.setFixedWidth(FACT_WIDTH)
         result.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
         result.addWidget(CodeLabel(theme, value), 1)

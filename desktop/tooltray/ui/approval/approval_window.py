@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
-from tooltray.ui.approval.approval_body import LASTING, MARGIN, ApprovalBody, because, lasting_choice, question, wish
+from tooltray.ui.approval.approval_body import LASTING, MARGIN, WIDTH, ApprovalBody, because, lasting_choice, question, wish
 from tooltray.ui.approval.asking_window import AskingWindow
 from tooltray.ui.approval.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import column, row
 
 MAKE_RULE = "make a rule"  # in the menu of lasting answers
 
@@ -72,11 +72,21 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
         self._always.clicked.connect(self.open_longer)
         self._refuse.clicked.connect(self._on_refuse)
         self._once.clicked.connect(self._on_once)
-        line.addWidget(self._session)
-        line.addWidget(self._always)
-        line.addStretch(1)
-        line.addWidget(self._refuse)
-        line.addWidget(self._once)
+        buttons = (self._session, self._always, self._refuse, self._once)
+        margins = line.contentsMargins()
+        needed = sum(each.sizeHint().width() for each in buttons) + 3 * line.spacing() + margins.left() + margins.right()
+        lasting, single = (row(), row()) if needed > WIDTH else (line, line)  # a language with long words needs two lines
+        lasting.addWidget(self._session)
+        lasting.addWidget(self._always)
+        lasting.addStretch(1)
+        single.addWidget(self._refuse)
+        single.addWidget(self._once)
+        if single is not line:
+            single.insertStretch(0, 1)
+            lines = column(spacing=8)
+            lines.addLayout(lasting)
+            lines.addLayout(single)
+            line.addLayout(lines)
         return line
 
     def _yes_buttons(self) -> Iterable[QPushButton]:

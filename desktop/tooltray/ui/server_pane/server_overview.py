@@ -21,7 +21,7 @@ from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip, StateBadge
-from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, row
@@ -159,7 +159,7 @@ class ServerOverview(ServerView):
         for title, value in self._told:
             fact = QWidget()
             line = row(fact, spacing=12)
-            name = Label(self._theme, title, "caption", "muted")
+            name = ElidedLabel(self._theme, title, "caption", "muted")
             name.setFixedWidth(FACT_COLUMN)
             line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)

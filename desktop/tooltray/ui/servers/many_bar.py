@@ -12,7 +12,7 @@ from tooltray.ui.servers.many_servers import ON_DEMAND, REMOVE, RESTART, START, 
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.surface import row
 
 ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
@@ -25,14 +25,15 @@ class ManyBar(QWidget):
         super().__init__()
         self._theme, self._wishes, self._table = theme, wishes, table
         line = row(self, margins=(24, 10, 24, 10), spacing=4)
-        self._words = Label(theme, "", "label", tabular=True)
+        self._words = ElidedLabel(theme, "", "label", hugs=True)
+        self._words.setFont(theme.font("label", tabular=True))
         line.addWidget(self._words)
         line.addSpacing(6)
         faces = (
             (START, tr("Start"), "play", "secondary"),
             (STOP, tr("Stop"), "stop", "secondary"),
             (RESTART, tr("Restart"), "refresh", "secondary"),
-            (ON_DEMAND, tr("Sleeping"), "clock", "secondary"),
+            (ON_DEMAND, tr("Sleep"), "clock", "secondary"),
             (REMOVE, tr("Remove"), "trash", "danger"),
         )
         self._buttons: dict[str, Button] = {}
@@ -59,7 +60,7 @@ class ManyBar(QWidget):
         """Updates the bar to the selection and the servers' states."""
         picked = self._table.picked_servers
         self.setVisible(len(picked) > 1)
-        self._words.setText(tr("{count} selected", count=len(picked)))
+        self._words.set_text(tr("{count} selected", count=len(picked)))
         for what, button in self._buttons.items():
             count = sum(can(what, server) for server in picked)
             button.setEnabled(count > 0)

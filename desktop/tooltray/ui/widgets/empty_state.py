@@ -33,7 +33,7 @@ class Beginning(PaintedButton):
         words.addStretch(1)
         self._title, self._what = ElidedLabel(theme, title, "strong"), text
         words.addWidget(self._title)
-        words.addWidget(Label(theme, text, "caption", "secondary"))
+        words.addWidget(ElidedLabel(theme, text, "caption", "secondary"))
         words.addStretch(1)
         line.addLayout(words, 1)
         line.addWidget(Icon(theme, "chevron-right", 16, "text.muted"))

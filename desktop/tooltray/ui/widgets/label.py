@@ -35,7 +35,11 @@ class Label(QLabel):
 
 
 class ElidedLabel(Label):
-    """One line that ends in an ellipsis where it is cut; the full text is its tooltip and its name for screen readers."""
+    """One line that ends in an ellipsis where it is cut; the full text is its tooltip and its name for screen readers.
+
+    Args:
+        hugs: it asks for no more room than its text needs; otherwise it takes what its layout has.
+    """
 
     def __init__(
         self,
@@ -45,12 +49,13 @@ class ElidedLabel(Label):
         tone: str = "primary",
         *,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        hugs: bool = False,
     ) -> None:
         super().__init__(theme, text, style, tone)
         self._mode = mode
         self._full = text
         self._explanation = ""
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred if hugs else QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAccessibleName(text)
 
     def set_text(self, text: str, explanation: str = "") -> None:
@@ -60,6 +65,10 @@ class ElidedLabel(Label):
             self._full, self._explanation = text, explanation
             self.setAccessibleName(text)
             self._elide()
+
+    def sizeHint(self) -> QSize:
+        metrics, hint = QFontMetrics(self.font()), super().sizeHint()
+        return QSize(hint.width() + metrics.horizontalAdvance(self._full) - metrics.horizontalAdvance(self.text()), hint.height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(24, super().minimumSizeHint().height())
