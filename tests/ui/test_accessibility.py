@@ -18,6 +18,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSna
 from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
+from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
@@ -96,10 +97,13 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         await until(lambda: tools.table.isVisible())
         assert nameless(desk.window) == []
         desk.page.add(BLOCK)
-        desk.window.findChild(type(desk.window.sheet.panel)).show_failure(Problem("no keyring"), True)
+        sheet = desk.window.sheet.panel
+        assert isinstance(sheet, AddServerSheet)
+        sheet.show_secrets_help(Problem("no keyring"))
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
-        desk.page.sheets.open_log("b")
+        desk.window.sheet.dismiss()
+        desk.page.verbs.open_log("b")
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
@@ -107,7 +111,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
             desk.open_settings(name)
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
-        for open_sheet in (control(desk.open_network(), "Add registry").click, lambda: desk.page.sheets.open_why("b")):
+        for open_sheet in (control(desk.open_network(), "Add registry").click, lambda: desk.page.verbs.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
@@ -118,7 +122,7 @@ async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(the
     async with Desk(FakePresenter(SERVERS), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         for open_sheet in (
-            lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
+            lambda: desk.page.verbs.show_sign_in_address("a", "https://x.example/"),
             lambda: desk.backup.show_changes({"mcpServers": {}}, (SetupChange("add", "server", "x"),)),
         ):
             open_sheet()

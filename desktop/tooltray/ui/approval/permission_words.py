@@ -9,7 +9,7 @@ from tooltray.foundation.snapshots.activity import ActivityEntry
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.approval_body import granted_until
-from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import folder_name
 
 ALL, READS, CHOSEN, NOTHING, OWN = "all", "reads", "chosen", "nothing", "own"
@@ -202,7 +202,8 @@ def waiting_entries(requests: Sequence[TrustRequest]) -> str:
     """Returns what waits for one project, or for programs."""
     project, count = requests[0].project, len(requests)
     if not project:
-        return many(count, "{name} waits for your approval", "{count} servers wait for your approval", name=requests[0].entry)
+        one = tr("{name} waits for your approval", name=requests[0].entry)
+        return one if count == 1 else tr("{count} servers wait for your approval", count=count)
     name = folder_name(project)
     if count == 1:
         return tr("{folder} brings 1 server. Allow it?", folder=name)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.i18n import many, tr
+from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 
 
@@ -66,7 +66,7 @@ def user_name(user: str) -> str:
 
 
 def removed_words(names: Sequence[str]) -> str:
-    return many(len(names), "{name} is removed", "{count} secrets are removed", name=names[0])
+    return tr("{name} is removed", name=names[0]) if len(names) == 1 else tr("{count} secrets are removed", count=len(names))
 
 
 def found(secrets: Iterable[SecretSnapshot], text: str) -> list[SecretSnapshot]:
