@@ -113,6 +113,15 @@ async def test_a_name_that_cannot_be_used_is_told_while_it_is_typed(theme: Theme
         assert not primary(sheet).isEnabled()
 
 
+async def test_a_name_that_is_taken_has_a_free_one_in_its_place(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("files"), server("files-2")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        block = '{"mcpServers": {"files": {"command": "x"}, "files-3": {"command": "y"}}}'
+        sheet = panel(desk, block)
+        assert [preview.name for preview in sheet.previews] == ["files-3", "files-3-2"]
+        assert primary(sheet).isEnabled()
+
+
 async def test_a_secret_goes_to_the_keyring_and_the_entry_refers_to_it(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = panel(desk, BLOCK)

@@ -374,3 +374,16 @@ def moved(to: QPoint) -> QMouseEvent:
     return QMouseEvent(
         QEvent.Type.MouseMove, place, place, Qt.MouseButton.NoButton, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
     )
+
+
+def test_a_click_anywhere_on_a_card_opens_its_server_and_one_on_a_control_does_not(make_card: MakeCard, wishes: ServerWishes) -> None:
+    card, opened = make_card(server("a", ServerState.STOPPED)), list[tuple[str, str]]()
+    wishes.open_requested.connect(lambda name, tab: opened.append((name, tab)))
+    inside, left = QPoint(200, HEIGHT - 12), Qt.MouseButton.LeftButton
+    QTest.mouseClick(card, left, pos=inside)
+    assert opened == [("a", "")]
+    QTest.mouseClick(card, Qt.MouseButton.RightButton, pos=inside)
+    QTest.mousePress(card, left, pos=inside)
+    QTest.mouseRelease(card, left, pos=QPoint(200, HEIGHT + 40))
+    QTest.mouseClick(card._switch, left)
+    assert opened == [("a", "")]

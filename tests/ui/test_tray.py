@@ -1,5 +1,6 @@
 """The tray says how the hub is, by a shape and in words, and its menu acts on the servers."""
 
+import itertools
 from datetime import datetime
 from typing import Any
 
@@ -116,6 +117,7 @@ def test_the_menu_says_the_state_first_and_offers_the_app_last(menu: TrayMenu) -
         "Pause all servers",
         "Copy entry for a client",
         "Open Tooltray",
+        "Settings",
         "About Tooltray",
         "Quit",
     ]
@@ -127,6 +129,22 @@ def test_servers_that_need_a_person_come_first_and_eight_at_most(menu: TrayMenu)
     shown = [text for text in texts(menu) if text.startswith("s") and " · " in text]
     assert shown[0] == "s20 · Error"
     assert len(shown) == SHOWN_SERVERS
+    asked: list[str] = []
+    menu.servers_requested.connect(lambda: asked.append("servers"))
+    action(menu, "13 more servers…").trigger()
+    assert asked == ["servers"]
+    menu.show_hub(HubPhase.RUNNING, hub(*[S.RUNNING] * (SHOWN_SERVERS + 1)))
+    assert "1 more server…" in texts(menu)
+
+
+def test_no_two_lines_stand_behind_each_other_whoever_draws_the_menu(menu: TrayMenu) -> None:
+    def lines() -> list[bool]:
+        return [each.isSeparator() for each in menu.actions() if each.isVisible()]
+
+    for states, requests in (((), []), ((S.RUNNING,), []), ((S.RUNNING,), [approval("1")]), ((), [approval("1")])):
+        menu.show_hub(HubPhase.RUNNING, hub(*states))
+        menu.show_waiting(requests, [])
+        assert (True, True) not in set(itertools.pairwise(lines()))
 
 
 def test_the_built_in_server_is_not_in_the_menu(menu: TrayMenu) -> None:

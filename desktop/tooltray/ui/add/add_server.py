@@ -201,7 +201,7 @@ class AddServerSheet(SheetView):
             preview = PastedPreview(self._theme, pasted, frozenset(names), find_secrets=local.find_secrets, move_secrets=local.move_secrets)
             preview.changed.connect(self._on_preview_changed)
             preview.changed.connect(self.hold)
-            names.add(pasted.name)
+            names.add(preview.name)
             self._previews.append(preview)
             self._preview_layout.addWidget(preview)
         self._on_preview_changed()

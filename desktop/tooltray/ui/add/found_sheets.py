@@ -7,7 +7,8 @@ from tooltray.foundation.snapshots.discovery import RegistryOption, RegistryServ
 from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.add.discover_words import option_title
-from tooltray.ui.add.offer_sheet import OfferSheet, Values, free_name
+from tooltray.ui.add.offer_sheet import OfferSheet, Values
+from tooltray.ui.add.pasted_preview import free_name
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.chip import Chip

@@ -3,7 +3,8 @@
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.entries import FormField, NewServer
 from tooltray.foundation.snapshots.servers import InMemoryServer
-from tooltray.ui.add.offer_sheet import OfferSheet, Values, free_name
+from tooltray.ui.add.offer_sheet import OfferSheet, Values
+from tooltray.ui.add.pasted_preview import free_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.label import Label

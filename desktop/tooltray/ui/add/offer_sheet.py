@@ -2,7 +2,7 @@
 is run or stored before the user presses the button."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, QUrl
@@ -233,12 +233,3 @@ class OfferSheet(SheetView):
         values, name = self._form.values, self._name.text().strip()
         self._set_busy(True)
         self.run(self.add(values, name))
-
-
-def free_name(name: str, taken: Collection[str]) -> str:
-    """Returns a name that is free here."""
-    number = 2
-    free = name
-    while free in taken:
-        free, number = f"{name}-{number}", number + 1
-    return free

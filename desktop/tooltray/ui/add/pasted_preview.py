@@ -114,6 +114,15 @@ class SecretRow(QWidget):
         return self._switch.isChecked()
 
 
+def free_name(name: str, taken: Collection[str]) -> str:
+    """Returns a name that is free here."""
+    number = 2
+    free = name
+    while free in taken:
+        free, number = f"{name}-{number}", number + 1
+    return free
+
+
 class PastedPreview(Surface):
     """A preview of one pasted server. `changed`: the user edited it, so `is_ready` and `new_server` may have changed."""
 
@@ -146,7 +155,7 @@ class PastedPreview(Surface):
 
     def _add_name(self) -> None:
         theme = self._theme
-        self._name = _field(theme, tr("Name of the server"), self._pasted.name)
+        self._name = _field(theme, tr("Name of the server"), free_name(self._pasted.name, self._taken))
         self._name.setMaxLength(LONGEST_NAME)
         self._name.textChanged.connect(self._on_name_changed)
         self._chip = Chip(theme)

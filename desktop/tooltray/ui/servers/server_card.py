@@ -5,7 +5,7 @@ import time
 from datetime import datetime
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -114,11 +114,20 @@ class ServerCard(GridCard):
         self._body.addLayout(_inset(divider()))
         self._body.addWidget(self._foot_row())
         self.setFixedHeight(HEIGHT)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._draw()
 
     @property
     def server(self) -> ServerSnapshot:
         return self._server
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        event.accept()  # else a release is none of this card's
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Opens the server: its card is one button around the others."""
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self._actions.open()
 
     def set_server(self, server: ServerSnapshot) -> None:
         """Shows a newer snapshot."""

@@ -148,6 +148,8 @@ class Desktop:
         tray.menu.answered.connect(self._approvals.answer)
         tray.menu.approvals_requested.connect(self._approvals.go_there)
         tray.menu.activity_requested.connect(partial(self.show_part, "activity"))
+        tray.menu.servers_requested.connect(partial(self.show_part, "servers"))
+        tray.menu.settings_requested.connect(partial(self.show_part, "settings"))
         tray.menu.entry_requested.connect(self._on_entry_asked)
         tray.open_requested.disconnect(self._on_opened_early)
         self._connect_main(windows.main)

@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
@@ -94,6 +94,8 @@ class TrayMenu(QMenu):
     approvals_requested = Signal()
     activity_requested = Signal()
     entry_requested = Signal(int)
+    servers_requested = Signal()
+    settings_requested = Signal()
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
@@ -109,6 +111,7 @@ class TrayMenu(QMenu):
         self.addSeparator()
         self._after_waiting = self.addSeparator()
         self._after_now = self.addSeparator()
+        self._more = self._add("more")
         self._after_servers = self.addSeparator()
         self._pause = PauseMenu(theme, self)
         self._pause.chosen.connect(self.pause_requested)
@@ -120,15 +123,20 @@ class TrayMenu(QMenu):
         self._load.setEnabled(False)
         self._load.setVisible(False)
         self._open = self._add("external")
+        self._settings = self._add("settings")
         self._about = self._add("info")
         self._quit = self._add("power")
         self._lines: dict[str, list[QAction]] = {"waiting": [], "now": []}
+        for separator in (self._after_waiting, self._after_now):  # a desktop that draws the menu itself would show two in a row
+            separator.setVisible(False)
         self.retranslate()
         theme.changed.connect(self._tint)
         self._tint()
         self._resume.triggered.connect(self._on_resume)
         self._copy.triggered.connect(self.entry_copy_requested)
+        self._more.triggered.connect(self.servers_requested)
         self._open.triggered.connect(self.open_requested)
+        self._settings.triggered.connect(self.settings_requested)
         self._about.triggered.connect(self.about_requested)
         self._quit.triggered.connect(self.quit_requested)
 
@@ -138,6 +146,7 @@ class TrayMenu(QMenu):
         self._resume.setText(tr("Resume all servers"))
         self._copy.setText(tr("Copy entry for a client"))
         self._open.setText(tr("Open Tooltray"))
+        self._settings.setText(tr("Settings"))
         self._about.setText(tr("About Tooltray"))
         self._quit.setText(tr("Quit"))
         self._show_servers([])
@@ -153,8 +162,7 @@ class TrayMenu(QMenu):
         self._resume.setEnabled(is_usable)
         self._quit.setEnabled(phase is not HubPhase.ENDING)
         servers = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
-        shown = sorted(servers, key=lambda server: not needs_person(server))[:SHOWN_SERVERS]
-        self._show_servers(shown if phase is HubPhase.RUNNING else [])
+        self._show_servers(sorted(servers, key=lambda server: not needs_person(server)) if phase is HubPhase.RUNNING else [])
 
     def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
         """Shows what waits for the user: calls, which can be answered here, and the servers with questions."""
@@ -163,6 +171,7 @@ class TrayMenu(QMenu):
             return
         self._waiting = shown
         self._clear("waiting")
+        self._after_waiting.setVisible(bool(shown))
         for request in approvals[:SHOWN_WAITING]:
             entry = ApprovalEntry(self._theme, request, self)
             entry.answered.connect(self.answered)
@@ -183,6 +192,7 @@ class TrayMenu(QMenu):
             return
         self._now = (words, failures, len(calls))
         self._clear("now")
+        self._after_now.setVisible(bool(words or failures))
         for text in words:
             self._line("now", self._after_now, "state-connected", text).triggered.connect(self.activity_requested)
         if len(calls) > SHOWN_CALLS:
@@ -210,7 +220,11 @@ class TrayMenu(QMenu):
             (action.menu() or action).deleteLater()
         self._lines[part] = []
 
-    def _show_servers(self, servers: list[ServerSnapshot]) -> None:
+    def _show_servers(self, all_servers: list[ServerSnapshot]) -> None:
+        servers, more = all_servers[:SHOWN_SERVERS], len(all_servers) - SHOWN_SERVERS
+        self._more.setText(many(more, "1 more server…", "{count} more servers…"))
+        self._more.setVisible(more > 0)
+        self._after_servers.setVisible(bool(servers))
         if [server.name for server in servers] != list(self._entries):
             for entry in self._entries.values():
                 self.removeAction(entry.menuAction())
@@ -219,7 +233,7 @@ class TrayMenu(QMenu):
             for server in servers:
                 entry = ServerEntry(self._theme, server.name, self._wishes, self)
                 self._entries[server.name] = entry
-                self.insertMenu(self._after_servers, entry)
+                self.insertMenu(self._more, entry)
         for server in servers:
             self._entries[server.name].set_server(server, is_paused=self._is_paused)
 
