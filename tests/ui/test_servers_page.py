@@ -433,3 +433,17 @@ async def test_a_menu_opens_inside_the_window(theme: Theme) -> None:
         assert isinstance(menu, QMenu)
         assert menu.x() + menu.width() <= desk.window.mapToGlobal(desk.window.rect().topRight()).x()
         menu.close()
+
+
+async def test_the_opened_server_is_marked_and_in_sight(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{number:02}") for number in range(10)]), theme) as desk:
+        await until(lambda: len(desk.page.server_list.cards) == 11)
+        desk.open_server("s09")
+        card, grid = desk.card("s09"), desk.page.server_list.grid
+        await until(lambda: grid.viewport().rect().contains(card.mapTo(grid.viewport(), card.rect().center())))
+        assert [name for name, each in desk.page.server_list.cards.items() if each._border == "accent"] == ["s09"]
+        desk.open_server("s01")
+        await until(lambda: desk.card("s01")._border == "accent")
+        control(desk.page.details, "Close details").click()
+        await until(lambda: desk.page.details is None)
+        assert not [each for each in desk.page.server_list.cards.values() if each._border == "accent"]

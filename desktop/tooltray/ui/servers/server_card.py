@@ -154,6 +154,11 @@ class ServerCard(GridCard):
             self.update()
             self._draw()
 
+    def set_opened(self, is_opened: bool) -> None:
+        """Shows by the border that the details of this server are open."""
+        self._border = "accent" if is_opened else "border"
+        self.update()
+
     def set_matches(self, count: int) -> None:
         """Shows how many of its tools a search found; -1 without a search."""
         if count != self._matches:

@@ -5,7 +5,7 @@ them, or when the user has requested it."""
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
@@ -40,6 +40,7 @@ class ServerList(QStackedWidget):
         self._cards: dict[str, ServerCard] = {}
         self._costs: Mapping[str, ServerCost] = {}
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
+        self._opened = ""  # the server whose details are open
         self._returning = ""  # the server whose card takes the keyboard when it is there again
         self._has_to_move = self._is_paused = False
         self.grid = CardGrid(tr("Servers"))
@@ -81,6 +82,18 @@ class ServerList(QStackedWidget):
             self._place_cards()
         else:
             self._show_cards(self.currentWidget() is self.table)
+
+    def set_opened(self, name: str) -> None:
+        """Marks the card of the server whose details are open, and brings it into sight; "": none is open."""
+        self._opened = name
+        for each, card in self._cards.items():
+            card.set_opened(each == name)
+        if name:
+            QTimer.singleShot(0, self, self._show_opened)  # when the list has got its new width
+
+    def _show_opened(self) -> None:
+        if (card := self._cards.get(self._opened)) is not None and card.isVisible():
+            self.grid.ensureWidgetVisible(card)
 
     def update_server(self, server: ServerSnapshot) -> None:
         if (card := self._cards.get(server.name)) is not None:
@@ -140,6 +153,7 @@ class ServerList(QStackedWidget):
                 card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
                 card.set_cost(self._costs.get(server.name))
                 card.set_paused(self._is_paused)
+                card.set_opened(server.name == self._opened)
                 for control in card.controls():
                     self.grid.watch(control)
         if is_changed or is_new:

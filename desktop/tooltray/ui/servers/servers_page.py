@@ -397,6 +397,7 @@ class ServersPage(Page):
         self._opened = server.name
         self._split.open_details(details)
         self._fit_details()
+        self.server_list.set_opened(server.name)
 
     def _fit_details(self) -> None:
         if (details := self.details) is not None:
@@ -425,6 +426,7 @@ class ServersPage(Page):
 
     def _on_details_closed(self) -> None:
         self._split.set_wide(False)
+        self.server_list.set_opened("")
         self.server_list.take_keyboard(self._opened)
 
     def _on_add(self) -> None:
