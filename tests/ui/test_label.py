@@ -1,8 +1,11 @@
 """Labels on one line."""
 
+import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import elide_mode
 from tooltray.ui.widgets.label import ElidedLabel
 
 
@@ -12,3 +15,19 @@ def test_a_text_with_line_breaks_is_one_line(theme: Theme, qtbot: QtBot) -> None
     label.resize(600, 20)
     label.set_text("python3 -c import time\nprint(1)")
     assert label.text() == "python3 -c import time print(1)"
+
+
+@pytest.mark.parametrize(
+    ("text", "style", "mode"),
+    [
+        ("/srv/notes/a.md", "body", Qt.TextElideMode.ElideLeft),
+        ("~/notes/a b.md", "mono", Qt.TextElideMode.ElideLeft),
+        ("HOME/docs/plan.md", "body", Qt.TextElideMode.ElideLeft),
+        (r"C:\notes\a.md", "body", Qt.TextElideMode.ElideLeft),
+        ("../a.md", "body", Qt.TextElideMode.ElideLeft),
+        ("npx -y /srv/x", "mono", Qt.TextElideMode.ElideMiddle),
+        ("read and/or write", "body", Qt.TextElideMode.ElideRight),
+    ],
+)
+def test_a_path_keeps_its_end_in_a_cell(text: str, style: str, mode: Qt.TextElideMode) -> None:
+    assert elide_mode(text, style) is mode

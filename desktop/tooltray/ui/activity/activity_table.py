@@ -31,7 +31,7 @@ from tooltray.ui.activity.row_pages import ShownRow
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate
+from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate, elide_mode
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.server_text import one_line
@@ -161,8 +161,10 @@ class ActivityDelegate(CellDelegate):
         font, metrics = self._font(style)
         painter.setFont(font)
         painter.setPen(self._color(color))
-        mode = Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight
-        shown = text if len(text) * WIDEST < cell.width() else metrics.elidedText(text[:LONGEST], mode, int(cell.width()) + 1)
+        is_short = len(text) * WIDEST < cell.width()
+        mode = elide_mode(text, style)
+        part = text[-LONGEST:] if mode is Qt.TextElideMode.ElideLeft else text[:LONGEST]
+        shown = text if is_short else metrics.elidedText(part, mode, int(cell.width()) + 1)
         painter.drawText(cell, RIGHT if right else LEFT, shown)
 
     def _color(self, name: str) -> QColor:

@@ -1,5 +1,6 @@
 """Paints the cells of a table: text, chips, states, bars, switches; no widget is made for a row."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,6 +50,16 @@ class HoveredView(QTableView):
         if row != self._hovered_row:
             self._hovered_row = row
             self.viewport().update()
+
+
+PATH = re.compile(r"(?:~|\.{0,2}|[A-Za-z]:|HOME)[/\\]")
+
+
+def elide_mode(text: str, style: str) -> Qt.TextElideMode:
+    """Returns where a text is cut: a path at its beginning, since its end says what it is; code in the middle, else at the end."""
+    if PATH.match(text):
+        return Qt.TextElideMode.ElideLeft
+    return Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight
 
 
 class CellDelegate(QStyledItemDelegate):
@@ -168,7 +179,6 @@ class CellDelegate(QStyledItemDelegate):
         is_tabular = style == "body"
         painter.setFont(self._theme.font(style, tabular=is_tabular))
         painter.setPen(self._theme.color(color))
-        mode = Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight  # a hash at a name's end stays visible
-        shown = self._theme.metrics(style, tabular=is_tabular).elidedText(text, mode, int(cell.width()) + 1)
+        shown = self._theme.metrics(style, tabular=is_tabular).elidedText(text, elide_mode(text, style), int(cell.width()) + 1)
         side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
         painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, shown)
