@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.journal_in_memory import JournalInMemory, entry
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import cells, control, words
@@ -450,3 +451,13 @@ async def test_odd_names_are_drawn_as_they_are_on_one_line(theme: Theme, text: s
         assert "<i>" not in tip
         await details_of(desk, 1)
         desk.window.grab()
+
+
+async def test_in_a_wide_window_the_room_goes_to_what_was_touched(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.open_page("activity")
+        table = desk.activity.calls.list.table
+        for width, is_wide in ((1000, False), (2600, True), (1000, False)):
+            desk.window.resize(width, 700)
+            await until(lambda: (table.columnWidth(TOUCHED) > 2 * table.columnWidth(TOOL)) is is_wide)  # noqa: B023
+            assert is_wide or abs(table.columnWidth(TOUCHED) - table.columnWidth(TOOL)) <= 1

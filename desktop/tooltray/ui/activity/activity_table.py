@@ -42,6 +42,7 @@ EXTRAS = ((TOUCHED, 740), (SERVER, 700), (CLIENT, 520), (TOOK, 440))
 """Columns that are in the details only, and the width in px below which that is so."""
 NARROW = 440  # px: of a pane; there the columns of time and outcome give way
 WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
+WIDEST_TOOL = 320  # px of the column of tools, where there is more room than two such columns need
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
@@ -227,7 +228,17 @@ class ActivityTable(Table):
         widths = NARROW_WIDTHS if self.width() < NARROW else WIDTHS
         for place, width in zip((TIME, OUTCOME), widths, strict=True):
             self.setColumnWidth(place, width)
+        self._share_width()
         self._look()
+
+    def _share_width(self) -> None:
+        """Divides what other columns leave: tools' names get enough in a wide window, and what they touched gets the rest."""
+        others = (TIME, CLIENT, SERVER, TOOK, OUTCOME)
+        rest = self.viewport().width() - sum(self.columnWidth(place) for place in others if not self.isColumnHidden(place))
+        is_wide, header = not self.isColumnHidden(TOUCHED) and rest > 2 * WIDEST_TOOL, self.horizontalHeader()
+        header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.Stretch)
+        if is_wide:
+            self.setColumnWidth(TOOL, WIDEST_TOOL)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
