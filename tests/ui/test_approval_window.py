@@ -1,7 +1,9 @@
 """A tool call asks in a window of its own, which takes no keyboard and no hasty answer, and sends only what the person chose."""
 
+import json
 import time
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -107,9 +109,8 @@ async def test_it_says_who_wants_what_with_which_arguments_and_why_as_plain_text
     window = await ask().open()
     shown = words(window)
     for text in (
-        "Let <b>Cursor</b> make this change?",
-        "edit_file",
-        "files",
+        "Edit a.txt?",
+        "<b>Cursor</b> wants to use edit_file of files",
         "/somewhere/shop",
         '"path": "a.txt"',
         WRITE.why,
@@ -139,15 +140,29 @@ async def test_what_is_odd_and_what_has_changed_in_the_definition_is_pointed_out
 
 
 @pytest.mark.parametrize(
-    ("category", "diff", "question"),
+    ("fields", "question"),
     [
-        ("write", (), "Let Cursor change something?"),
-        ("read", (), "Let Cursor read something?"),
-        ("write", ("+x",), "Let Cursor make this change?"),
+        ({"tool": "write_file", "arguments": '{"path": "/srv/n0.md"}'}, "Write n0.md?"),
+        ({"tool": "write_file", "arguments": '{"path": "/srv/n0.md"}', "diff": (" a", "-b")}, "Overwrite n0.md?"),
+        ({"tool": "edit_file", "arguments": '{"path": "/srv/n0.md"}', "diff": ("-b",)}, "Edit n0.md?"),
+        ({"tool": "deleteFile", "arguments": r'{"filePath": 1, "file": "C:\\notes\\a.txt"}'}, "Delete a.txt?"),
+        ({"tool": "move_file", "arguments": '{"source": "/", "destination": "/b"}'}, "Move /?"),
+        ({"tool": "run_command", "arguments": '{"command": "make test"}'}, "Run make test?"),
+        ({"tool": "run_command", "arguments": json.dumps({"command": "x" * 90})}, f"Run {'x' * 24}…{'x' * 24}?"),
+        ({"tool": "read_file", "category": "read", "arguments": '{"path": "n0.md"}'}, "Read n0.md?"),
+        ({"tool": "list_directory", "category": "read", "arguments": '{"path": "src/"}'}, "List src?"),
+        ({"tool": "read_file", "arguments": '{"path": "n0.md"}'}, "Let Cursor change something?"),
+        ({"tool": "write_file", "arguments": '{"path": "\\u202etxt.n"}'}, "Let Cursor change something?"),
+        ({"tool": "write_file", "arguments": '{"path": "a\\nb"}'}, "Let Cursor change something?"),
+        ({"tool": "write_file", "arguments": '{"path": "/srv/n0.m'}, "Let Cursor change something?"),
+        ({"tool": "write_file", "arguments": "[]"}, "Let Cursor change something?"),
+        ({"tool": "say_allow_is_safe", "arguments": '{"path": "n0.md"}'}, "Let Cursor change something?"),
+        ({"tool": "look", "category": "read", "arguments": "{}"}, "Let Cursor read something?"),
+        ({"tool": "change", "diff": ("+x",), "arguments": "{}"}, "Let Cursor make this change?"),
     ],
 )
-async def test_the_title_is_the_question(ask: Callable[..., Asked], category: str, diff: tuple[str, ...], question: str) -> None:
-    window = await ask().open(replace(WRITE, client="Cursor", category=category, diff=diff))
+async def test_the_title_is_the_question(ask: Callable[..., Asked], fields: dict[str, Any], question: str) -> None:
+    window = await ask().open(replace(WRITE, **{"client": "Cursor", "diff": (), **fields}))
     assert window.accessibleName() == question
     assert question in words(window)
 

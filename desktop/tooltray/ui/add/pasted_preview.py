@@ -263,7 +263,7 @@ class PastedPreview(Surface):
         if self._layout.count() and name:
             self._layout.addWidget(divider())
         line: QHBoxLayout = row(margins=(0, 5, 0, 5), spacing=8)
-        label = ElidedLabel(self._theme, name, "caption", "muted")
+        label = ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
         label.setFixedWidth(NAME_COLUMN)
         if isinstance(value, SecretRow):
             label.setFixedHeight(FIRST_LINE)

@@ -1,14 +1,18 @@
 """What a waiting tool call is: who wants what, with which arguments, what it would change, and why it needs approval."""
 
+import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import starmap
+from pathlib import PurePosixPath
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
@@ -24,8 +28,33 @@ HOUR_S, DAY_S = 3600.0, 86400.0
 SOON_S = 7 * DAY_S  # what ends later is said by its day
 
 
+PLACES = ("path", "file_path", "filepath", "filename", "file", "source", "destination", "directory", "folder", "dir")
+COMMANDS = ("command", "cmd")
+"""Arguments that say what a call is about, by the names that servers give them."""
+VERBS: tuple[tuple[Sequence[str], str, Sequence[str], Callable[[str], Phrase]], ...] = (
+    (("write", "create", "save"), "write", PLACES, lambda object: Phrase("Write {object}?", object=object)),
+    (
+        ("edit", "update", "modify", "patch", "replace", "append", "insert"),
+        "write",
+        PLACES,
+        lambda object: Phrase("Edit {object}?", object=object),
+    ),
+    (("delete", "remove", "trash"), "write", PLACES, lambda object: Phrase("Delete {object}?", object=object)),
+    (("move", "rename"), "write", PLACES, lambda object: Phrase("Move {object}?", object=object)),
+    (("copy",), "write", PLACES, lambda object: Phrase("Copy {object}?", object=object)),
+    (("run", "execute", "exec", "bash", "shell"), "write", COMMANDS, lambda object: Phrase("Run {object}?", object=object)),
+    (("read", "get", "view", "open"), "read", PLACES, lambda object: Phrase("Read {object}?", object=object)),
+    (("list",), "read", PLACES, lambda object: Phrase("List {object}?", object=object)),
+)
+"""First words of tools' names, the category to which they belong, the arguments that name their object, and the question. The words are
+ours, not the server's: a tool cannot name itself into the title."""
+LONGEST_OBJECT = 48  # characters
+
+
 def question(request: ApprovalSnapshot) -> str:
-    """Returns which client wants what, as a question."""
+    """Returns what the call would do, as a question: with its verb and its object where both are known, else who wants what."""
+    if deed := _deed(request):
+        return deed
     client = request.client or tr("An AI client")
     if request.diff:
         return tr("Let {client} make this change?", client=client)
@@ -34,8 +63,39 @@ def question(request: ApprovalSnapshot) -> str:
     return tr("Let {client} read something?", client=client)
 
 
+def _deed(request: ApprovalSnapshot) -> str:
+    """Returns the question with its verb and object; empty where the name says no verb of ours, or the arguments no object."""
+    word = re.split(r"[^a-z]|(?<=[a-z])(?=[A-Z])", request.tool, maxsplit=1)[0]
+    for words, category, names, asked in VERBS:
+        if word in words and category == request.category and (found := told(request, names)):
+            object = _short(found if names is COMMANDS else PurePosixPath(found.replace("\\", "/")).name or found)
+            if words[0] == "write" and any(line.startswith("-") for line in request.diff):
+                return tr("Overwrite {object}?", object=object)
+            return say(asked(object))
+    return ""
+
+
+def told(request: ApprovalSnapshot, names: Sequence[str]) -> str:
+    """Returns the first of these arguments that is one line of text; empty where there is none, or where it has invisible characters."""
+    try:
+        arguments = json.loads(request.arguments)
+    except (ValueError, RecursionError):  # cut, since it is long
+        return ""
+    values = (arguments.get(name) for name in names) if isinstance(arguments, dict) else ()
+    found = next((value.strip() for value in values if isinstance(value, str) and value.strip()), "")
+    return found if found.isprintable() else ""
+
+
+def _short(text: str) -> str:
+    half = LONGEST_OBJECT // 2
+    return text if len(text) <= LONGEST_OBJECT else f"{text[:half]}…{text[-half:]}"
+
+
 def wish(request: ApprovalSnapshot) -> str:
-    return tr("It wants to use {tool} of {server}.", tool=request.tool, server=request.server)
+    """Returns who wants to use which tool, and for which project."""
+    client = request.client or tr("An AI client")
+    words = tr("{client} wants to use {tool} of {server}", client=client, tool=request.tool, server=request.server)
+    return " · ".join(filter(None, (words, request.project)))
 
 
 def because(request: ApprovalSnapshot) -> str:
@@ -162,7 +222,7 @@ def facts_box(theme: Theme, facts: Iterable[tuple[str, str]]) -> Surface:
 
     def line(name: str, value: str) -> QHBoxLayout:
         result = row(margins=(0, 7, 0, 7))
-        label = ElidedLabel(theme, name, "caption", "muted")
+        label = ElidedLabel(theme, name, "caption", "muted", hugs=True)
         label.setFixedWidth(FACT_WIDTH)
         result.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
         result.addWidget(CodeLabel(theme, value), 1)
@@ -192,8 +252,8 @@ class ApprovalBody(QWidget):
             layout.addWidget(Label(theme, tr("The tool has changed since you allowed it:"), "strong", wrap=True))
             name = tr("What is different in the tool's definition")
             layout.addWidget(DiffView(theme, request.definition_diff, name, width=INNER_WIDTH))
-        facts = ((tr("Tool"), request.tool), (tr("Server"), request.server), (tr("Project"), request.project))
-        layout.addWidget(facts_box(theme, (fact for fact in facts if fact[1])))
+        if path := told(request, PLACES):
+            layout.addWidget(facts_box(theme, [(tr("Path"), path)]))
         for part in self._content():
             layout.addWidget(part)
         if not request.flow:  # said above

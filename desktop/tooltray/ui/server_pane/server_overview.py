@@ -159,7 +159,7 @@ class ServerOverview(ServerView):
         for title, value in self._told:
             fact = QWidget()
             line = row(fact, spacing=12)
-            name = ElidedLabel(self._theme, title, "caption", "muted")
+            name = ElidedLabel(self._theme, title, "caption", "muted", hugs=True)
             name.setFixedWidth(FACT_COLUMN)
             line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)

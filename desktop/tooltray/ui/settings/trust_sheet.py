@@ -100,7 +100,7 @@ class TrustEntry(Surface):
             if index:
                 lines.addWidget(divider())
             line = row(margins=(0, 6, 0, 6))
-            label = ElidedLabel(self._theme, name, "caption", "muted")
+            label = ElidedLabel(self._theme, name, "caption", "muted", hugs=True)
             label.setFixedWidth(FACT_WIDTH)
             line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(value, 1)
