@@ -76,7 +76,7 @@ def _deed(request: ApprovalSnapshot) -> str:
 
 
 def told(request: ApprovalSnapshot, names: Sequence[str]) -> str:
-    """Returns the first of these arguments that is one line of text; empty where there is none, or where it has invisible characters."""
+    """Returns the first of these arguments that has a text; empty for a text of several lines or with invisible characters."""
     try:
         arguments = json.loads(request.arguments)
     except (ValueError, RecursionError):  # cut, since it is long
