@@ -83,7 +83,7 @@ def test_a_call_asks_without_taking_the_keyboard_and_enter_grants_nothing(world:
         display.screenshot(tmp_path / "approval.png").keep_as("approval_window")
         go_there(display, hands, window)
         wait_until(lambda: gone("Return", "Escape"), "Not now")
-        assert "refused" in bridge.reply_to(1)["error"]["message"]
+        assert "declined" in bridge.reply_to(1)["error"]["message"]
         ask(bridge, 2)
         [window] = wait_until(lambda: seen_windows(display.name, TITLE), "the window of the next call")
         go_there(display, hands, window)
