@@ -51,7 +51,7 @@ def test_two_servers_with_one_skill_each_give_their_own_and_what_changes_is_held
     assert hub.tooltray("servers", "restart", "two").returncode == 0
     wait_until(lambda: [each["is_held"] for each in listed(hub)] == [False, True], "the changed skill to be held", START_S)
     assert len(bridge.request("skills/list", {})["result"]["skills"]) == 1
-    assert "is held" in bridge.request("resources/read", {"uri": skills[1]["uri"]})["error"]["message"]
+    assert "is blocked" in bridge.request("resources/read", {"uri": skills[1]["uri"]})["error"]["message"]
     assert "another text" in hub.tooltray("skills", "show", skills[1]["uri"]).stdout
     assert "sha256" in hub.tooltray("grants", "changes").stdout
     assert hub.tooltray("skills", "disable", "one", "git-workflow").returncode == 0

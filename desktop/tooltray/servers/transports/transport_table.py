@@ -70,7 +70,7 @@ def url_leads_back(url: str, own: str | None) -> bool:
 
 def refusal(name: str) -> TooltrayError:
     """Returns the error for a server whose entry leads back to this Tooltray."""
-    title = Phrase("'{name}' leads back to Tooltray itself", name=name)
+    title = Phrase("'{name}' connects Tooltray to itself", name=name)
     return TooltrayError(title, Phrase("Tooltray would wait for itself"), Phrase("Remove this entry."))
 
 

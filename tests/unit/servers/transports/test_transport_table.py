@@ -74,7 +74,7 @@ async def test_a_url_becomes_a_connection_that_is_let_in(given: Given, type: str
 
 @pytest.mark.parametrize("entry", [{"command": "tooltray-bridge"}, {"command": "npx", "args": ("tooltray",)}, {"url": OWN_URL + "/mcp"}])
 async def test_what_leads_back_to_the_hub_is_refused_before_anything_is_done(given: Given, entry: dict[str, Any]) -> None:
-    with pytest.raises(TooltrayError, match="'thing' leads back to Tooltray itself"):
+    with pytest.raises(TooltrayError, match="'thing' connects Tooltray to itself"):
         await make_transport(given.order(**entry))
     assert given.asked == []
 
@@ -196,7 +196,7 @@ def test_a_script_that_no_shell_could_read_is_not() -> None:
 
 
 def test_the_refusal_says_what_to_do() -> None:
-    assert str(refusal("me")) == "'me' leads back to Tooltray itself. Tooltray would wait for itself. Remove this entry"
+    assert str(refusal("me")) == "'me' connects Tooltray to itself. Tooltray would wait for itself. Remove this entry"
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ async def test_a_server_in_memory_waits_for_a_yes(tmp_path: Path) -> None:
 async def test_a_server_that_is_one_of_the_hubs_own_endpoints_is_refused(tmp_path: Path) -> None:
     servers = {"s": {"url": "http://localhost:7717/mcp"}}
     async with hub_parts(tmp_path, servers=servers, own_url="http://127.0.0.1:7717") as parts:
-        with pytest.raises(TooltrayError, match="'s' leads back to Tooltray itself"):
+        with pytest.raises(TooltrayError, match="'s' connects Tooltray to itself"):
             await parts.servers.start("s")
 
 

@@ -124,7 +124,7 @@ async def test_a_command_that_was_not_found_and_is_there_now_is_told_so_once(
     [
         ({"args": ["${secret:s/KEY}"]}, "Secret 's/KEY' not found"),
         ({"env": {"A": "${NOT_SET}"}}, "Variable NOT_SET is not set"),
-        ({"command": "tooltray"}, "'s' leads back to Tooltray itself"),
+        ({"command": "tooltray"}, "'s' connects Tooltray to itself"),
     ],
 )
 async def test_settings_that_cannot_work_are_told_without_starting_anything(sick: Any, fields: dict[str, Any], title: str) -> None:
