@@ -10,7 +10,7 @@ Unicode's plural rules: one, few, many in Polish.
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -223,8 +223,3 @@ def _read(code: str) -> dict[str, str]:
         logger.warning("the catalogue %s is not a JSON object; texts are in English", path)
         return {}
     return {text: translated for text, translated in found.items() if text and isinstance(translated, str)}
-
-
-def fields_of(text: str) -> Sequence[str]:
-    """Returns the names of a text's fields, sorted; a name that occurs twice is given twice."""
-    return sorted(FIELD.findall(text))
