@@ -20,7 +20,8 @@ from tooltray.ui.add import discover_words as said
 from tooltray.ui.add.bundle_sheet import BundleSheet
 from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
-from tooltray.ui.add.offer_sheet import OfferSheet, free_name
+from tooltray.ui.add.offer_sheet import OfferSheet
+from tooltray.ui.add.pasted_preview import free_name
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.toast import Toast
