@@ -248,6 +248,7 @@ class World:
         self.folders_of_others: set[Path] = set()
         """Folders in which servers of other people write files of their own: what these leave half-written as they end is theirs."""
         self._programs: list[Program] = []
+        self._killed: list[int] = []
 
     # starting
 
@@ -386,6 +387,7 @@ class World:
                 is_record = path == self.root / "run" / "hub.json"
                 is_temporary = path.is_relative_to(self.temporary) and path != self.temporary
                 is_half_written = path.suffix in (".tmp", ".part", ".new") and self.folders_of_others.isdisjoint(path.parents)
+                is_half_written &= not any(f".{pid}-" in path.name for pid in self._killed)  # the next hub removes them
                 if is_socket or is_record or is_temporary or is_half_written or path == places[1]:
                     found.append(str(path))
         return found
@@ -405,6 +407,15 @@ class World:
             wait_until(lambda: not self.processes(), "every process to go", self.end_s if timeout_s is None else timeout_s)
         except TimeoutError as error:
             raise TimeoutError(f"{error}; left: {_words(self.processes())}") from None
+
+    def kill_hub(self, number: int = signal.SIGKILL) -> int:
+        """Sends the running hub a signal, at whatever moment that is; returns its pid. SIGKILL may leave half of what it was writing."""
+        pid = self.hub_pid()
+        assert pid is not None
+        if number == signal.SIGKILL:
+            self._killed.append(pid)
+        os.kill(pid, number)
+        return pid
 
     def stop_hub(self) -> None:
         """Ends the hub that runs in order, and waits until it and what it started are gone."""

@@ -80,7 +80,7 @@ def test_what_a_server_has_put_into_the_background_ends_with_the_hub(world, numb
     add(world, "daemons", "daemon")
     pids = json.loads(text_of(call(client_of(world, "--no-start"), "pids")))
     assert len(pids) == 2
-    os.kill(world.hub_pid(), number)
+    world.kill_hub(number)
     wait_until(lambda: not any(map(is_running, pids)), "the server and its daemon to go")
 
 

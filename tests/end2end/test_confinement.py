@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shlex
-import signal
 import sys
 from pathlib import Path
 
@@ -58,7 +57,7 @@ async def test_a_hostile_server_under_a_hub_does_nothing_but_what_its_card_says_
         pids = card["pids"]
         hub.channel.close()
         if end == "killed":
-            os.kill(world.hub_pid(), signal.SIGKILL)
+            world.kill_hub()
         else:
             world.stop_hub()
         wait_until(lambda: not any(map(is_running, pids)), "the server to end")

@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import signal
 import sys
 
 from tests.end2end.processes import wait_until
@@ -126,7 +125,7 @@ def test_a_report_does_not_hold_up_another_hub_and_one_of_a_killed_hub_is_not_le
     world.wait_for(second)
     report(bridge, 2, "# Again")
     waiting(world)
-    os.kill(world.hub_pid(), signal.SIGKILL)
+    world.kill_hub()
     second.wait()
     entries = json.loads(world.tooltray("feedback", "history", "--json").stdout)
     assert [(each["summary"], each["outcome"]) for each in entries] == [("# Again", "expired"), ("# Open", "withdrawn")]

@@ -1,8 +1,6 @@
 """A result of 10 MB reaches real clients as a page and a handle; they read the rest in every way, and nobody else does."""
 
-import os
 import re
-import signal
 import sys
 from pathlib import Path
 
@@ -57,8 +55,7 @@ def test_a_handle_is_good_after_a_kill_of_the_hub(world):
     bridge.initialize()
     result = bridge.request("tools/call", {"name": "rows", "arguments": {}}, timeout_s=READ_S)["result"]
     handle = re.search(r'"handle": "(\w+)"', result["content"][-1]["text"])[1]
-    killed = world.hub_pid()
-    os.kill(killed, signal.SIGKILL)
+    killed = world.kill_hub()
 
     def text():
         read = bridge.request("tools/call", {"name": "read_result", "arguments": {"handle": handle, "lines": "3-4"}}, timeout_s=READ_S)

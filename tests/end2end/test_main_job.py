@@ -7,7 +7,6 @@ nothing is left behind.
 
 import contextlib
 import json
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -98,7 +97,7 @@ def kill_hub(world: World) -> None:
     with calling_bridge(world) as bridge:
         servers = [child.pid for child in psutil.Process(world.hub_pid()).children()]
         assert len(servers) == 3
-        os.kill(world.hub_pid(), signal.SIGKILL)
+        world.kill_hub()
         assert "call again" in reply_to_the_call(bridge)["error"]["message"]
         wait_until(lambda: not any(map(is_running, servers)), "the servers of the killed hub to go")
         assert sum_of(bridge) == "The sum of 2 and 3 is 5."  # the bridge has started another hub

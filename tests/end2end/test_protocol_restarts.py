@@ -39,7 +39,7 @@ def kill_servers(world):
 
 
 def kill_hub(world):
-    os.kill(world.hub_pid(), signal.SIGKILL)
+    world.kill_hub()
 
 
 def is_update_heard(client, name):

@@ -1,8 +1,6 @@
 """Tasks of servers through a real bridge: begun, asked for, and got again from the next hub after a kill -9."""
 
 import json
-import os
-import signal
 import sys
 from pathlib import Path
 
@@ -61,8 +59,7 @@ def test_tasks_of_two_servers_are_there_again_after_a_kill_of_the_hub_and_are_th
             bridge.initialize(capabilities={"elicitation": {}})
     ids = [begun(owner, name, era) for name in ("a", "b")]
     assert [status(owner, id, era) for id in ids] == ["working", "working"]
-    killed = world.hub_pid()
-    os.kill(killed, signal.SIGKILL)
+    killed = world.kill_hub()
     for id in ids:
         wait_until(lambda id=id: status(owner, id, era) == "working", "the task to be there again")
     assert world.hub_pid() != killed
