@@ -121,7 +121,17 @@ def test_an_event_has_no_result_to_convert() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 bytes"), (999, "999 bytes"), (1000, "1.0 kB"), (2_500_000, "2.5 MB"), (3 * 10**9, "3.0 GB")]
+    ("size", "words"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1.0 kB"),
+        (999_900, "999.9 kB"),
+        (10**6, "1.0 MB"),
+        (999_900_000, "999.9 MB"),
+        (10**9, "1.0 GB"),
+        (3 * 10**9, "3.0 GB"),
+    ],
 )
 def test_a_size_is_said_in_its_unit(size: int, words: str) -> None:
     assert size_in_words(size) == words

@@ -92,6 +92,12 @@ def test_more_files_or_hosts_widen_and_less_does_not(before: Any, after: Any, wi
     assert Confinement.model_validate(after).widens(Confinement.model_validate(before)) is widens
 
 
+def test_what_it_allows_beyond_another_is_what_a_person_has_not_seen() -> None:
+    before = Confinement.model_validate({"hosts": ["a"], "read": ["/r"], "write": ["/w"]})
+    after = Confinement.model_validate({"hosts": ["a", "b"], "read": ["/r", "/w", "/new"], "write": ["/w", "/r"]})
+    assert after.beyond(before) == {"files": "own", "network": "hosts", "hosts": ["b"], "read": ["/new"], "write": ["/r"]}
+
+
 @pytest.mark.parametrize(
     ("choices", "confinement", "disable"),
     [

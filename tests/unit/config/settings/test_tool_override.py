@@ -39,3 +39,12 @@ def test_the_longest_that_can_be_shown_is_taken_and_a_blank_one_is_none() -> Non
     sources = [IMAGE.ljust(LONGEST_IMAGE, "A"), ADDRESS.ljust(LONGEST_ADDRESS, "a")]
     shown = ToolOverride.model_validate({"title": "t" * LONGEST_TITLE, "name": " ", "icons": [{"src": each} for each in sources]})
     assert (shown.title, shown.name, [each.src for each in shown.icons or ()]) == ("t" * LONGEST_TITLE, None, sources)
+
+
+def test_members_for_clients_are_the_given_ones_that_are_known_in_the_protocols_spelling() -> None:
+    shown = ToolOverride.model_validate(
+        {"annotations": {"readOnlyHint": True, "odd": 1}, "icons": [{"src": ADDRESS, "mimeType": "image/png"}]}
+    )
+    assert shown.annotations is not None
+    assert shown.annotations.members() == {"readOnlyHint": True}
+    assert [each.members() for each in shown.icons or ()] == [{"src": ADDRESS, "mimeType": "image/png"}]
