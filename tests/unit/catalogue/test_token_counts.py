@@ -41,6 +41,16 @@ def test_texts_are_counted_by_a_real_tokenizer_whose_data_are_not_loaded_into_th
     assert "bpe_openai" not in sys.modules
 
 
+def test_only_what_models_get_of_a_definition_is_counted() -> None:
+    definition = Raw(b'{"name":"t","description":"d","icons":[],"_meta":{"a":1},"inputSchema":{"type":"object"}}')
+    assert json.loads(token_counts.counted_text(definition)) == {"name": "t", "description": "d", "inputSchema": {"type": "object"}}
+
+
+def test_a_definition_that_python_cannot_hold_is_counted_as_it_is() -> None:
+    deep = b'{"inputSchema":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    assert token_counts.counted_text(Raw(deep)) == deep.decode()
+
+
 def test_no_text_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere")
 
