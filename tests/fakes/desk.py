@@ -33,7 +33,7 @@ from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.server_pane.tool_table import ToolTable
 from tooltray.ui.servers.server_card import ServerCard
-from tooltray.ui.servers.servers_tabs import DISCOVER, ServersPage
+from tooltray.ui.servers.servers_tabs import ALL_TOOLS, DISCOVER, ServersPage
 from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.settings.files_tab import FilesTab
 from tooltray.ui.settings.network_tab import NetworkTab
@@ -41,7 +41,7 @@ from tooltray.ui.settings.secrets_tab import SecretsTab
 from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.tools_page import ToolsPage
+from tooltray.ui.tools.all_tools_tab import AllToolsTab
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
@@ -108,8 +108,8 @@ class Desk:
         self.clients_page.show_tab(tab)
 
     @property
-    def tools_page(self) -> ToolsPage:
-        return cast(ToolsPage, self.window.page("tools"))
+    def all_tools(self) -> AllToolsTab:
+        return cast(AllToolsTab, self.servers_page.tab(ALL_TOOLS))
 
     @property
     def permissions(self) -> PermissionsPage:

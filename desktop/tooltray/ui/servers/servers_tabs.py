@@ -17,10 +17,18 @@ def _discover(context: PageContext) -> Page:
     return DiscoverTab(context)
 
 
-INSTALLED, DISCOVER = "installed", "discover"  # the tabs
+def _all_tools(context: PageContext) -> Page:
+    from tooltray.ui.tools.all_tools_tab import AllToolsTab
+
+    return AllToolsTab(context)
+
+
+INSTALLED, DISCOVER, ALL_TOOLS = "installed", "discover", "all_tools"  # the tabs
+TOOL_PARTS = ("tool", "try", "prompts", "resources")  # of ALL_TOOLS
 TABS = (
     TabEntry(INSTALLED, lambda: tr("Installed"), InstalledTab),
     TabEntry(DISCOVER, lambda: tr("Discover"), _discover),
+    TabEntry(ALL_TOOLS, lambda: tr("All tools"), _all_tools),
 )
 
 
@@ -39,10 +47,13 @@ class ServersPage(TabbedPage):
             self.show_tab(INSTALLED)  # where it says why
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tab by its name, and in it what `text` names; or a part of the tab Installed, such as a server."""
+        """Shows a tab by its name, and in it what `text` names; or a part of All tools or Installed, such as a tool or a server."""
         if any(entry.name == part for entry in TABS):
             super().show_part(part, text)
             self.tab(part).setFocus(Qt.FocusReason.OtherFocusReason)
+        elif part in TOOL_PARTS:
+            self.show_tab(ALL_TOOLS)
+            self.tab(ALL_TOOLS).show_part(part, text)
         else:
             self.installed.show_part(part, text)
 

@@ -37,12 +37,6 @@ def _activity(context: PageContext) -> Page:
     return ActivityPage(context)
 
 
-def _tools(context: PageContext) -> Page:
-    from tooltray.ui.tools.tools_page import ToolsPage
-
-    return ToolsPage(context)
-
-
 def _clients(context: PageContext) -> Page:
     from tooltray.ui.clients.clients_page import ClientsPage
 
@@ -63,7 +57,6 @@ def _settings(context: PageContext) -> Page:
 
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
-    PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
     PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
     PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
