@@ -15,6 +15,7 @@ from tooltray.sources.entries.pasted import parse_pasted
 from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 from tooltray.ui.activity.activity_page import ActivityPage
+from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.approval.permissions_page import PermissionsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
@@ -32,7 +33,7 @@ from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.server_pane.tool_table import ToolTable
 from tooltray.ui.servers.server_card import ServerCard
-from tooltray.ui.servers.servers_page import ServersPage
+from tooltray.ui.servers.servers_tabs import ALL_TOOLS, DISCOVER, ServersPage
 from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.settings.files_tab import FilesTab
 from tooltray.ui.settings.network_tab import NetworkTab
@@ -40,7 +41,7 @@ from tooltray.ui.settings.secrets_tab import SecretsTab
 from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.tools_page import ToolsPage
+from tooltray.ui.tools.all_tools_tab import AllToolsTab
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
@@ -65,7 +66,8 @@ class Desk:
         self.tools = QtToolManager(self.link, self.hub)
         self.wishes = ServerWishes()
         self.window = self.make_window()
-        self.page = cast(ServersPage, self.window.page("servers"))
+        self.servers_page = cast(ServersPage, self.window.page("servers"))
+        self.page = self.servers_page.installed
 
     def make_window(self) -> MainWindow:
         return MainWindow(
@@ -75,6 +77,10 @@ class Desk:
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
+
+    @property
+    def discover(self) -> DiscoverTab:
+        return cast(DiscoverTab, self.servers_page.tab(DISCOVER))
 
     @property
     def clients_page(self) -> ClientsPage:
@@ -102,8 +108,8 @@ class Desk:
         self.clients_page.show_tab(tab)
 
     @property
-    def tools_page(self) -> ToolsPage:
-        return cast(ToolsPage, self.window.page("tools"))
+    def all_tools(self) -> AllToolsTab:
+        return cast(AllToolsTab, self.servers_page.tab(ALL_TOOLS))
 
     @property
     def permissions(self) -> PermissionsPage:

@@ -326,7 +326,7 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         context.links.part_asked.connect(lambda *link: links.append(link))
         control(details, "Repeat…").click()
         control(details, "Show log").click()
-        assert links == [("tools", "try", 'fs_read_file\n{"path": "it\'s"}'), ("servers", "log", "fs")]
+        assert links == [("servers", "try", 'fs_read_file\n{"path": "it\'s"}'), ("servers", "log", "fs")]
         control(details, "Copy as a command").click()
         assert QGuiApplication.clipboard().text().startswith("tooltray tools call fs_read_file ")
         control(details, "Copy the trace ID").click()

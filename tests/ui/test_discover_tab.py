@@ -38,7 +38,7 @@ def engine() -> FakePresenter:
 
 async def opened(desk: Desk) -> DiscoverTab:
     desk.window.open_part("servers", "discover")
-    tab = desk.page.discover
+    tab = desk.discover
     await until(lambda: tab.offers.offers and not len(desk.tasks))
     return tab
 

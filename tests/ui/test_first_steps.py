@@ -119,5 +119,5 @@ async def test_trying_leads_to_a_tool_that_reads(theme: Theme) -> None:
         await until(lambda: desk.page.steps.isVisible() and desk.page.steps.steps.client)
         control(desk.page.steps, "Try a tool").click()
         await until(lambda: links)
-        assert links == [("tools", "try", "get_time")]
+        assert links == [("servers", "try", "get_time")]
         await until(lambda: not desk.page.isVisible())

@@ -368,7 +368,7 @@ async def test_a_page_that_a_shortcut_opens_has_the_keyboard_and_not_the_sidebar
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         QTest.keyClick(desk.window, Qt.Key.Key_Tab)
-        QTest.keyClick(desk.window, Qt.Key.Key_4, CONTROL)
+        QTest.keyClick(desk.window, Qt.Key.Key_3, CONTROL)
         assert QApplication.focusWidget() is desk.window.page("clients")
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
         assert desk.window.page("clients").isAncestorOf(QApplication.focusWidget())
@@ -469,8 +469,8 @@ async def test_an_address_that_adds_a_server_opens_the_sheet_and_changes_nothing
 
 async def test_tab_goes_from_the_search_on_to_what_was_found(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")], [tool("t", "a")]), theme) as desk:
-        desk.window.open_page("tools")
-        page = desk.window.page("tools")
+        desk.window.open_part("servers", "all_tools")
+        page = desk.servers_page
         search = next(each for each in page.findChildren(SearchField) if each.isVisible())
         search.setFocus()
         QTest.keyClick(search, Qt.Key.Key_Tab)

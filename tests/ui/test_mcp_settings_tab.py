@@ -39,7 +39,7 @@ async def test_顯示_server_列表(theme: Theme) -> None:
 async def test_新增_server(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        button(desk.page, "Add server").click()
+        button(desk.window, "Add server").click()
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
         desk.page.add("npx -y @modelcontextprotocol/server-memory")

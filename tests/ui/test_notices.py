@@ -89,7 +89,7 @@ async def test_a_list_gives_way_to_a_notice_where_the_pointer_only_lay_as_the_pa
         notices, before = desk.page.notices, top(desk, "s0")
         point_at(desk, desk.card("s0"))
         await until(desk.card("s0").underMouse)
-        desk.window.open_page("tools")
+        desk.window.open_page("clients")
         desk.window.open_page("servers")
         await settle()
         notices.add_notice(BROKEN)

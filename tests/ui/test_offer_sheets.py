@@ -211,7 +211,7 @@ async def test_the_other_ways_lead_to_finding_and_moving(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         desk.page.add()
         control(adding(desk), "Find one").click()
-        assert desk.page.discover.isVisible()
+        assert desk.discover.isVisible()
         assert desk.window.sheet is None
         desk.page.add()
         control(adding(desk), "Import servers…").click()
@@ -264,8 +264,8 @@ async def test_the_first_start_says_what_ai_clients_have_and_leads_to_moving_pas
         assert "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more." in words(desk.page)
         ways = [each for each in desk.page.findChildren(Beginning) if each.isVisible()]
         ways[2].click()
-        assert desk.page.discover.isVisible()
-        desk.page.show_tab(0)
+        assert desk.discover.isVisible()
+        desk.servers_page.show_tab("installed")
         ways[1].click()
         adding(desk)
         assert desk.window.sheet is not None

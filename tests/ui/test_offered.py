@@ -41,8 +41,8 @@ def engine() -> ToolsInMemory:
 
 
 async def listed(desk: Desk, tab: int) -> OfferedList:
-    desk.window.open_part("tools", ("tools", "prompts", "resources")[tab])
-    offers = desk.tools_page.prompts.list if tab == 1 else desk.tools_page.resources.list
+    desk.window.open_part("servers", ("all_tools", "prompts", "resources")[tab])
+    offers = desk.all_tools.prompts if tab == 1 else desk.all_tools.resources
     await until(lambda: offers.table.rows)
     return offers
 
@@ -137,8 +137,8 @@ async def test_search_finds_in_all_that_is_known_and_nothing_is_said_to_be_nothi
         offers.refresh()
         await until(lambda: "The list cannot be read" in words(offers))
     async with Desk(ToolsInMemory([server("a")]), theme) as desk:
-        desk.window.open_part("tools", "prompts")
-        await until(lambda: "No prompts" in words(desk.tools_page))
+        desk.window.open_part("servers", "prompts")
+        await until(lambda: "No prompts" in words(desk.all_tools))
 
 
 async def test_the_panel_of_one_server_has_what_that_server_offers_and_previews_in_a_sheet(theme: Theme) -> None:

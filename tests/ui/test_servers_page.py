@@ -47,7 +47,7 @@ def table(desk: Desk) -> ServerTable:
 
 
 def search(desk: Desk, text: str) -> None:
-    field = desk.page.findChild(SearchField)
+    field = desk.servers_page.findChild(SearchField)
     assert isinstance(field, SearchField)
     field.setText(text)
 
@@ -253,7 +253,7 @@ async def test_a_card_that_a_person_is_using_stays_until_they_leave_it(theme: Th
         await until(lambda: desk.card("a").server.state is ServerState.RUNNING)
         await settle(desk)
         assert shown(desk) == ["a", "b"]
-        desk.page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
+        desk.servers_page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
         await until(lambda: shown(desk) == ["b"])
 
 
@@ -277,7 +277,7 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
         desk.window.activateWindow()
         await until(lambda: shown(desk) and desk.window.isActiveWindow())
         QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-        field = desk.page.findChild(SearchField)
+        field = desk.servers_page.findChild(SearchField)
         assert QApplication.focusWidget() is field
         QTest.keyClicks(field, "abc")
         QTest.keyClick(field, Qt.Key.Key_Escape)

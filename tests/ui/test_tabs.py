@@ -92,9 +92,9 @@ async def test_profiles_have_no_entry_of_their_own_in_the_navigation(theme: Them
 async def test_why_the_hub_does_not_run_is_shown_where_it_says_so(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.open_part("servers", "discover")
-        assert desk.page.discover.isVisible()
+        assert desk.discover.isVisible()
         desk.window.set_phase(HubPhase.FAILED)
-        assert not desk.page.discover.isVisible()
+        assert not desk.discover.isVisible()
 
 
 async def test_an_address_of_a_server_leads_from_discover_to_its_card(theme: Theme) -> None:
@@ -103,7 +103,7 @@ async def test_an_address_of_a_server_leads_from_discover_to_its_card(theme: The
         desk.window.open_part("servers", "discover")
         desk.window.open_link("tooltray://servers/a")
         assert desk.card("a").isVisible()
-        assert not desk.page.discover.isVisible()
+        assert not desk.discover.isVisible()
 
 
 async def test_without_a_hub_nothing_of_the_new_tabs_can_be_pressed(theme: Theme) -> None:
@@ -113,6 +113,6 @@ async def test_without_a_hub_nothing_of_the_new_tabs_can_be_pressed(theme: Theme
         desk.open_tab(COMPUTER)
         desk.window.open_part("servers", "discover")
         desk.window.set_phase(HubPhase.ENDING)
-        assert not desk.page.discover.field.isEnabled()
+        assert not desk.discover.field.isEnabled()
         desk.open_tab(COMPUTER)
         assert not control(desk.computer, "Rescan").isEnabled()

@@ -36,7 +36,7 @@ def engine() -> ToolsInMemory:
 
 
 async def opened(desk: Desk, arguments: str = GIVEN) -> tuple[TrySheet, ToolsInMemory]:
-    desk.window.open_part("tools", "try", f"read\n{arguments}" if arguments else "read")
+    desk.window.open_part("servers", "try", f"read\n{arguments}" if arguments else "read")
     sheets = desk.window.context.sheets
     await until(lambda: isinstance(sheets.panel, TrySheet) and sheets.panel.isVisible())
     assert isinstance(sheets.panel, TrySheet)
@@ -154,7 +154,7 @@ async def test_a_call_that_cannot_be_cancelled_is_said_on_the_page_and_its_resul
         panel, fake = await running(desk)
         desk.engine.failures["cancel_try"] = TooltrayError("it cannot be cancelled")
         button(panel, "Cancel the call").click()
-        await until(lambda: "It cannot be cancelled" in words(desk.tools_page))
+        await until(lambda: "It cannot be cancelled" in words(desk.all_tools))
         fake.finish(response("ok", text("late")))
         await until(lambda: [part.text for part in panel.result.parts] == ["late"])
 
@@ -202,18 +202,18 @@ async def test_what_cannot_be_tried_says_why(theme: Theme) -> None:
             ("gone", "Its server may have to run first."),
             ("read\n[1]", "These arguments"),
         ):
-            desk.window.open_part("tools", "try", asked)
-            await until(lambda why=why: why in words(desk.tools_page))
+            desk.window.open_part("servers", "try", asked)
+            await until(lambda why=why: why in words(desk.all_tools))
         desk.engine.failures["get_tools"] = TooltrayError("no hub")
-        desk.window.open_part("tools", "try", "read")
-        await until(lambda: "No hub" in words(desk.tools_page))
+        desk.window.open_part("servers", "try", "read")
+        await until(lambda: "No hub" in words(desk.all_tools))
 
 
 async def test_try_it_opens_the_sheet_from_the_pane(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        desk.window.open_page("tools")
-        desk.window.open_part("tools", "tool", "read")
-        tab = desk.tools_page.tools
+        desk.window.open_part("servers", "all_tools")
+        desk.window.open_part("servers", "tool", "read")
+        tab = desk.all_tools.tools
         await until(lambda: tab.details is not None)
         assert tab.details is not None
         button(tab.details, "Try it").click()

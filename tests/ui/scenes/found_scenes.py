@@ -146,7 +146,7 @@ async def discover(theme: Theme, size: tuple[int, int] | None = None, words: str
     if hits:
         result.engine.registry_hits = many_hits(hits)
     result.window.open_part("servers", "discover")
-    tab = result.page.discover
+    tab = result.discover
     await until(lambda: tab.offers.offers)
     if words:
         tab.field.setText(words)
@@ -172,7 +172,7 @@ async def discover_nothing(theme: Theme) -> Shot:
     status = RegistryStatus(20_123, STATUS.updated_at - 9 * 86_400, problem=Problem("The registry cannot be reached", "no network", ""))
     result.engine.registry_status = status
     result.window.open_part("servers", "discover")
-    tab = result.page.discover
+    tab = result.discover
     await until(lambda: tab.offers.offers)
     tab.field.setText("zzz")
     await until(lambda: not tab.offers.isVisible())
@@ -183,7 +183,7 @@ async def registry_server(theme: Theme, size: tuple[int, int] | None = None, *, 
     shot = await discover(theme, size, "files")
     assert shot.desk is not None
     desk = shot.desk
-    desk.page.discover.offers.chosen.emit("hit:io.github.ada/files")
+    desk.discover.offers.chosen.emit("hit:io.github.ada/files")
     await until(lambda: isinstance(desk.window.context.sheets.panel, RegistrySheet))
     panel = desk.window.context.sheets.panel
     assert isinstance(panel, OfferSheet)
@@ -204,7 +204,7 @@ async def starter(theme: Theme) -> Shot:
     shot = await discover(theme)
     assert shot.desk is not None
     desk = shot.desk
-    desk.page.discover.offers.chosen.emit("starter:filesystem")
+    desk.discover.offers.chosen.emit("starter:filesystem")
     await until(lambda: isinstance(desk.window.context.sheets.panel, StarterSheet))
     return shot
 

@@ -14,7 +14,7 @@ from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.tools_page import PROMPTS, RESOURCES
+from tooltray.ui.tools.all_tools_tab import PROMPTS, RESOURCES
 from tooltray.ui.tools.try_sheet import TrySheet
 
 NOW = time.time()
@@ -129,16 +129,16 @@ async def opened(theme: Theme, fake: ToolsInMemory | None = None) -> Desk:
     result = Desk(fake or engine(), theme)
     await result.open()
     await until(lambda: result.servers.servers)
-    result.window.open_page("tools")
-    await until(lambda: result.tools_page.tools._rows or not result.engine.tools)
+    result.window.open_part("servers", "all_tools")
+    await until(lambda: result.all_tools.tools._rows or not result.engine.tools)
     return result
 
 
 async def tools(theme: Theme, size: tuple[int, int] | None = None, chosen: str = "") -> Shot:
     desk = await opened(theme)
     if chosen:
-        desk.tools_page.show_part("tool", chosen)
-        details = desk.tools_page.tools.details
+        desk.all_tools.show_part("tool", chosen)
+        details = desk.all_tools.tools.details
         assert details is not None
         await until(lambda: details._is_read)
     return Shot(desk, size=size)
@@ -167,7 +167,7 @@ async def tools_wide(theme: Theme) -> Shot:
 
 async def tools_picked(theme: Theme) -> Shot:
     desk = await opened(theme)
-    tab = desk.tools_page.tools
+    tab = desk.all_tools.tools
     tab._on_group()
     tab.table.selectAll()
     return Shot(desk)
@@ -192,13 +192,13 @@ async def tools_5000(theme: Theme) -> Shot:
 
 async def profile_of_used(theme: Theme) -> Shot:
     desk = await opened(theme)
-    desk.tools_page.tools._profile_of_used()
+    desk.all_tools.tools._profile_of_used()
     return Shot(desk)
 
 
 async def trying(theme: Theme, size: tuple[int, int] | None = None, filled: str = "") -> Shot:
     desk = await opened(theme)
-    desk.tools_page.show_part("try", f"edit_file\n{filled}")
+    desk.all_tools.show_part("try", f"edit_file\n{filled}")
     await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
     return Shot(desk, size=size)
 
@@ -261,8 +261,8 @@ async def try_failed(theme: Theme) -> Shot:
 
 async def prompts(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     desk = await opened(theme)
-    desk.tools_page.show_tab(PROMPTS)
-    offers = desk.tools_page.prompts.list
+    desk.all_tools.show_part(PROMPTS)
+    offers = desk.all_tools.prompts
     await until(lambda: offers.table.rows)
     offers._on_row(offers.table.rows[1])
     return Shot(desk, size=size)
@@ -271,7 +271,7 @@ async def prompts(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
 async def prompt_filled(theme: Theme) -> Shot:
     shot = await prompts(theme)
     assert shot.desk is not None
-    preview = shot.desk.tools_page.prompts.list.preview
+    preview = shot.desk.all_tools.prompts.preview
     assert preview is not None
     preview._lines._lines["pr"].setText("12")
     preview._get()
@@ -281,8 +281,8 @@ async def prompt_filled(theme: Theme) -> Shot:
 
 async def resources(theme: Theme, size: tuple[int, int] | None = None, place: int = 1) -> Shot:
     desk = await opened(theme)
-    desk.tools_page.show_tab(RESOURCES)
-    offers = desk.tools_page.resources.list
+    desk.all_tools.show_part(RESOURCES)
+    offers = desk.all_tools.resources
     await until(lambda: offers.table.rows)
     if size:
         desk.window.resize(*size)
@@ -300,7 +300,7 @@ async def resources_small(theme: Theme) -> Shot:
 async def resource_template(theme: Theme) -> Shot:
     shot = await resources(theme, place=5)
     assert shot.desk is not None
-    preview = shot.desk.tools_page.resources.list.preview
+    preview = shot.desk.all_tools.resources.preview
     assert preview is not None
     for name, value in (("owner", "ada"), ("name", "notes")):
         preview._lines._lines[name].setText(value)
@@ -311,8 +311,8 @@ async def resource_template(theme: Theme) -> Shot:
 
 async def prompts_none(theme: Theme) -> Shot:
     desk = await opened(theme, ToolsInMemory(SERVERS, TOOLS))
-    desk.tools_page.show_tab(PROMPTS)
-    offers = desk.tools_page.prompts.list
+    desk.all_tools.show_part(PROMPTS)
+    offers = desk.all_tools.prompts
     await until(lambda: offers._offers is not None)
     return Shot(desk)
 

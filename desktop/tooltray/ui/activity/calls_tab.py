@@ -304,4 +304,4 @@ class CallsTab(Page):
         if index == 0:
             self.context.links.part_asked.emit("clients", "computer", "")
         else:
-            self.context.links.part_asked.emit("tools", "", "")
+            self.context.links.part_asked.emit("servers", "all_tools", "")

@@ -222,7 +222,7 @@ class EntryDetails(DetailsPane):
 
     def _on_repeat(self) -> None:
         arguments = self._arguments()
-        self._context.links.part_asked.emit("tools", "try", "\n".join(filter(None, [self._entry.published, arguments])))
+        self._context.links.part_asked.emit("servers", "try", "\n".join(filter(None, [self._entry.published, arguments])))
 
     def _on_log(self) -> None:
         self._context.links.part_asked.emit("servers", "log", self._entry.server)

@@ -65,6 +65,10 @@ class DiscoverTab(Page):
         self.offers.chosen.connect(self._on_chosen)
         self.field = DiscoverField(context, self.offers)
         self.field.textChanged.connect(self._on_text)
+        self.setFocusProxy(self.field)
+        add = self._add = Button(self._theme, tr("Add server"), "primary", "plus")
+        add.clicked.connect(self._on_paste_wanted)
+        self.header_actions = (add,)
         layout = column(self)
         head = column(margins=(24, 16, 24, 10), spacing=8)
         head.addWidget(self.field)
@@ -122,15 +126,16 @@ class DiscoverTab(Page):
         self.field.setEnabled(is_usable)
         self._refresh.setEnabled(is_usable)
         self._stack.setEnabled(is_usable)
+        self._add.setEnabled(is_usable)
 
     def show_starters(self, starters: Sequence[StarterServer]) -> None:
         self._starters = starters
         self._draw_starters()
         self._show_asked()
 
-    def show_starter(self, id: str) -> None:
-        """Opens the sheet of a well-known server as soon as these servers are read; does nothing for an unknown id."""
-        self._asked_starter = id
+    def show_part(self, part: str, text: str = "") -> None:
+        """Opens the sheet of a well-known server by its id (`text`) as soon as these servers are read; ignores an unknown one."""
+        self._asked_starter = text
         self._show_asked()
 
     def _show_asked(self) -> None:
@@ -191,7 +196,7 @@ class DiscoverTab(Page):
             self._draw_starters()
             self._draw_status()
 
-    def _on_paste_wanted(self, _way: int) -> None:
+    def _on_paste_wanted(self, _way: object) -> None:
         self.context.links.part_asked.emit("servers", "add", "")
 
     def _on_again(self) -> None:

@@ -199,7 +199,7 @@ class FirstStepsStrip(QWidget, View):
         """Opens a tool that the user could try, rather one that reads."""
         tools = [tool for tool in await self.hub.tools.get_tools(server=server) if tool.is_enabled]
         reading = [tool for tool in tools if tool.category == "read"]
-        self.context.links.part_asked.emit("tools", "try", next((tool.name for tool in (*reading, *tools)), ""))
+        self.context.links.part_asked.emit("servers", "try", next((tool.name for tool in (*reading, *tools)), ""))
 
     def _on_close(self) -> None:
         self._is_wanted = self._is_empty = False

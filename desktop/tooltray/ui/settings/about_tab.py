@@ -93,7 +93,7 @@ def shortcuts() -> tuple[tuple[str, str], ...]:
         ("Ctrl+F", tr("Search on the page")),
         ("Ctrl+N", tr("Add a server")),
         ("Ctrl+V", tr("On the page of servers: add what is on the clipboard")),
-        ("Ctrl+1 … Ctrl+6", tr("Go to a page")),
+        ("Ctrl+1, Ctrl+2 …", tr("Go to a page")),
         ("← →", tr("From tab to tab, from card to card")),
         ("Ctrl+Enter", tr("Do what the sheet is for")),
         ("Esc", tr("Close what lies on top, or empty the search")),

@@ -26,7 +26,7 @@ class PageEntry(msgspec.Struct, frozen=True):
 
 
 def _servers(context: PageContext) -> Page:
-    from tooltray.ui.servers.servers_page import ServersPage
+    from tooltray.ui.servers.servers_tabs import ServersPage
 
     return ServersPage(context)
 
@@ -35,12 +35,6 @@ def _activity(context: PageContext) -> Page:
     from tooltray.ui.activity.activity_page import ActivityPage
 
     return ActivityPage(context)
-
-
-def _tools(context: PageContext) -> Page:
-    from tooltray.ui.tools.tools_page import ToolsPage
-
-    return ToolsPage(context)
 
 
 def _clients(context: PageContext) -> Page:
@@ -63,7 +57,6 @@ def _settings(context: PageContext) -> Page:
 
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
-    PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
     PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
     PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),

@@ -60,9 +60,6 @@ class PaletteContext(msgspec.Struct, frozen=True):
     pasted: Sequence[str] = ()
     pasted_text: str = ""
 
-    def has_page(self, name: str) -> bool:
-        return any(page.name == name for page in self.pages)
-
     def link(self, page: str, part: str = "", text: str = "") -> Run:
         """Returns a function that shows a part of a page."""
         return lambda: self.page.links.part_asked.emit(page, part, text)

@@ -73,19 +73,18 @@ def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[Pale
 
 def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
     """Yields for each tool: show, try, allow for an hour, switch on or off."""
-    has_page, wishes = context.has_page("tools"), context.page.wishes
+    wishes = context.page.wishes
     allow, attempt = _template(tr("Allow {tool} for an hour", tool=HERE)), _template(tr("Try {tool}", tool=HERE))
     switch_on, switch_off = _template(tr("Switch {tool} on", tool=HERE)), _template(tr("Switch {tool} off", tool=HERE))
     kind, action = tr("Tool"), tr("Action")
     for tool in context.tools:
         name, key = short(tool.original_name), f"{tool.server}/{tool.original_name}"
         where = short(tool.server)
-        show = context.link("tools", "tool", tool.name) if has_page else context.link("servers", "tools", tool.server)
+        show = context.link("servers", "tool", tool.name)
         words = f"{tool.name} {tool.description[:LONGEST]}"
         yield PaletteEntry(f"tool:{key}", name, show, "tools", kind, where, words, TOOL)
-        if has_page:
-            run = context.link("tools", "try", tool.name)
-            yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
+        run = context.link("servers", "try", tool.name)
+        yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
         if not tool.is_approved and not tool.is_held and tool.is_enabled:
             run = partial(_allow_for_an_hour, context.page, tool)
             yield PaletteEntry(
@@ -124,8 +123,12 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
             f"{page.name} page open show",
             PAGE,
         )
-    discover = context.link("servers", "discover")
-    yield PaletteEntry("page:discover", tr("Discover servers"), discover, "search", tr("Page"), "", "find registry new install", PAGE)
+    tabs = (
+        ("discover", tr("Discover servers"), "search", "find registry new install"),
+        ("all_tools", tr("All tools"), "tools", "tools page open show"),
+    )
+    for tab, title, icon, also in tabs:
+        yield PaletteEntry(f"page:{tab}", title, context.link("servers", tab), icon, tr("Page"), "", also, PAGE)
 
 
 def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:

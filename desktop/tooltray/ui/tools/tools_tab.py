@@ -1,4 +1,4 @@
-"""The tab Tools: every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
+"""The list of every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
 
 import asyncio
 import time
@@ -30,13 +30,12 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import clear, column, row
 from tooltray.ui.widgets.table import Table
 
-ROOM_FOR_USERS, ROOM_FOR_USE, ROOM_FOR_TOKENS, ROOM_FOR_SERVER = 900, 700, 620, 480  # px; below that, these are in the details only
+ROOM_FOR_USERS, ROOM_FOR_USE, ROOM_FOR_TOKENS, ROOM_FOR_SERVER = 940, 810, 700, 618  # px; below that, these are in the details only
 SERVER, TOKENS, LAST, USERS = 2, 3, 5, 6  # the columns that can go
 DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
 USE_READ_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last
@@ -71,7 +70,11 @@ class ToolTable(Table):
 
 
 class ToolsTab(Page):
-    """The tab with every tool of every server that was ever listed."""
+    """The list of every tool of every server that was ever listed.
+
+    Attributes:
+        filters, choices: narrow the list; the owner places them.
+    """
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
@@ -84,9 +87,7 @@ class ToolsTab(Page):
         self._shown: Sequence[ToolRow] = ()  # what the table was given last
         self._wanted = ""  # a published name whose details are to be shown once it is known
         self._is_hint_put_away = False
-        self.search = SearchField(self._theme, tr("Search tools"))
-        self.search.textChanged.connect(self._draw_rows)
-        self.header_actions = (self.search,)
+        self._text = ""
         self._ask_tools, self._ask_costs = self.reading(self._read_tools), self.reading(self._read_costs)
         self._ask_use = self.reading(self._read_use)
         self._use_later = QTimer(self, singleShot=True, interval=USE_READ_AFTER_MS)
@@ -113,7 +114,13 @@ class ToolsTab(Page):
 
     def enable(self, is_usable: bool) -> None:
         self._stack.setEnabled(is_usable)
-        self._bar.setEnabled(is_usable)
+        for control in (self.filters, *self.choices):
+            control.setEnabled(is_usable)
+
+    def search(self, text: str) -> None:
+        """Shows only the tools with these words."""
+        self._text = text
+        self._draw_rows()
 
     def show_tool(self, name: str) -> None:
         """Shows the details of a tool, by the name that AI clients see, as soon as the tools are read."""
@@ -137,7 +144,7 @@ class ToolsTab(Page):
         content = QWidget()
         lines = column(content)
         self._hint = column(margins=(24, 0, 24, 0))
-        lines.addWidget(self._make_bar())
+        self._make_filters()
         lines.addLayout(self._hint)
         lines.addWidget(self._make_picked_bar())
         self._stack = QStackedWidget()
@@ -166,23 +173,17 @@ class ToolsTab(Page):
         empty.way_chosen.connect(lambda _: self.context.links.part_asked.emit("servers", "add", ""))
         return empty
 
-    def _make_bar(self) -> QWidget:
-        self._bar = QWidget()
-        line = row(self._bar, margins=(24, 12, 24, 12), spacing=8)
+    def _make_filters(self) -> None:
         names = [tr("All"), tr("Asks first"), tr("Blocked until reviewed"), tr("Off"), tr("Never used")]
-        self._filters = FilterTabs(self._theme, names, name=tr("Which tools"))
-        self._filters.chosen.connect(self._draw_rows)
-        line.addWidget(self._filters)
-        line.addStretch(1)
+        self.filters = FilterTabs(self._theme, names, name=tr("Which tools"), hides_zero=True)
+        self.filters.chosen.connect(self._draw_rows)
         self._server = Choice(self._theme, [("", tr("All servers"))], name=tr("Server"))
         self._server.setMinimumWidth(SERVER_WIDTH)
         self._server.setMaximumWidth(180)
         self._server.chosen_changed.connect(self._draw_rows)
-        line.addWidget(self._server)
         self._group = IconButton(self._theme, "layers", tr("Group by server"))
         self._group.clicked.connect(self._on_group)
-        line.addWidget(self._group)
-        return self._bar
+        self.choices = (self._server, self._group)
 
     def _make_picked_bar(self) -> QWidget:
         self._picked_bar = QWidget()
@@ -287,12 +288,12 @@ class ToolsTab(Page):
                 details.set_row(current)
 
     def _draw_rows(self, *_news: object) -> None:
-        server, text = self._server.chosen, self.search.text()
-        here, filter = said.found(self._rows, server=server, text=text), self._filters.current
+        server, text = self._server.chosen, self._text
+        here, filter = said.found(self._rows, server=server, text=text), self.filters.current
         counts: list[int | None] = [*said.counts(here)]
         if self._uses is None:
             counts[said.UNUSED] = None
-        self._filters.set_counts(counts)
+        self.filters.set_counts(counts)
         shown = [each for each in here if said.is_in(each, filter)] if filter else here
         if shown != self._shown:
             self._shown = shown

@@ -21,14 +21,17 @@ class SearchField(QLineEdit):
         super().__init__()
         self._theme = theme
         self.setProperty("quiet", True)
-        self.setPlaceholderText(placeholder)
-        self.setAccessibleName(placeholder)
+        self.set_placeholder(placeholder)
         self.setFont(theme.font())
         self.setFixedHeight(theme.size("control"))
         self.setMaximumWidth(width)
         self.setMinimumWidth(140)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         QShortcut(QKeySequence(SHORTCUT), self, self._on_shortcut)
+
+    def set_placeholder(self, text: str) -> None:
+        self.setPlaceholderText(text)
+        self.setAccessibleName(text)
 
     def _on_shortcut(self) -> None:
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)

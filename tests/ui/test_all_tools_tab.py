@@ -51,8 +51,8 @@ def engine(**fields: Any) -> ToolsInMemory:
 
 
 async def opened(desk: Desk) -> ToolsTab:
-    desk.window.open_page("tools")
-    tab = desk.tools_page.tools
+    desk.window.open_part("servers", "all_tools")
+    tab = desk.all_tools.tools
     await until(lambda: len(tab.table.rows) == len(desk.engine.tools))
     return tab
 
@@ -63,7 +63,7 @@ def toasts(desk: Desk) -> list[str]:
 
 async def detailed(desk: Desk, name: str) -> ToolDetails:
     tab = await opened(desk)
-    desk.window.open_part("tools", "tool", name)
+    desk.window.open_part("servers", "tool", name)
     await until(lambda: tab.details is not None and tab.details._is_read)
     assert tab.details is not None
     return tab.details
@@ -98,7 +98,7 @@ async def test_a_journal_that_cannot_be_read_is_not_a_tool_that_nobody_uses(them
         await until(lambda: "How tools were used could not be read" in words(tab))
         assert "What tools cost could not be read" in words(tab)
         assert cells(tab.table)[TOKENS:GOES] + cells(tab.table)[LAST : USERS + 1] == [UNKNOWN, UNKNOWN, UNKNOWN]
-        assert [tab.count for tab in tab._filters._tabs] == [4, 1, 1, 1, None]
+        assert [tab.count for tab in tab.filters._tabs] == [4, 1, 1, 1, None]
         details = await detailed(desk, "read")
         await until(lambda: "The journal could not be read." in words(details))
 
@@ -112,13 +112,13 @@ async def test_filters_search_and_server_go_together(theme: Theme) -> None:
             ("Off", ["off"]),
             ("Never used", ["write", "changed", "off"]),
         ]:
-            next(each for each in tab._filters._tabs if each.text() == name).click()
+            next(each for each in tab.filters._tabs if each.text() == name).click()
             assert [row.tool.name for row in tab.table.rows] == shown
-        QTest.keyClicks(tab.search, "files wri")
+        QTest.keyClicks(desk.all_tools.search, "files wri")
         assert [row.tool.name for row in tab.table.rows] == ["write"]
-        QTest.keyClicks(tab.search, "x")
+        QTest.keyClicks(desk.all_tools.search, "x")
         await until(lambda: "No matching tools" in words(tab))
-        QTest.keyClick(tab.search, Qt.Key.Key_Escape)
+        QTest.keyClick(desk.all_tools.search, Qt.Key.Key_Escape)
         tab._server.choose("git")
         tab._server.chosen_changed.emit("git")
         assert [row.tool.name for row in tab.table.rows] == ["changed", "off"]
@@ -128,14 +128,14 @@ async def test_tools_are_sorted_and_grouped_by_server(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)
         await until(lambda: tab.table.rows[0].tokens)
-        control(tab, "Group by server").click()
+        control(desk.all_tools, "Group by server").click()
         assert [row if isinstance(row, Heading) else row.tool.name for row in tab.table.rows] == [
             Heading("files", 2), "read", "write", Heading("git", 2), "changed", "off",
         ]  # fmt: skip
         tab.table.sort_by(TOKENS, False)
         tab.table.sort_changed.emit()
         assert [row.tool.name for row in tab.table.rows if not isinstance(row, Heading)] == ["write", "read", "changed", "off"]
-        control(tab, "Do not group").click()
+        control(desk.all_tools, "Do not group").click()
         assert [row.tool.name for row in tab.table.rows] == ["changed", "off", "write", "read"]
 
 
@@ -153,7 +153,7 @@ async def test_a_switch_works_at_once_can_be_undone_and_goes_back_where_it_is_re
         desk.engine.failures["set_tool_enabled"] = TooltrayError("its file cannot be written", "/a/.mcp.json")
         tab.table.switched.emit(tab.table.rows[0], False)
         assert not tab.table.rows[0].tool.is_enabled
-        await until(lambda: "Its file cannot be written" in words(desk.tools_page))
+        await until(lambda: "Its file cannot be written" in words(desk.all_tools))
         await until(lambda: tab.table.rows[0].tool.is_enabled)
 
 
@@ -169,7 +169,7 @@ async def test_many_are_switched_at_once_with_undo_and_those_that_refuse_are_cou
         await until(lambda: [row.tool.is_enabled for row in tab.table.rows] == [True, True, True, False])
         desk.engine.failures["set_tool_enabled"] = TooltrayError("no")
         button(tab, "Switch off").click()
-        await until(lambda: "3 of 3 tools could not be switched" in words(desk.tools_page))
+        await until(lambda: "3 of 3 tools could not be switched" in words(desk.all_tools))
 
 
 async def test_a_profile_is_made_of_the_tools_that_are_used(theme: Theme) -> None:
@@ -219,8 +219,8 @@ async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme
         button(details, "Name and description for AI clients…").click()
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
-        QTest.keyClick(desk.tools_page.tools._split, Qt.Key.Key_Escape)
-        assert desk.tools_page.tools.details is None
+        QTest.keyClick(desk.all_tools.tools._split, Qt.Key.Key_Escape)
+        assert desk.all_tools.tools.details is None
 
 
 async def test_a_tool_that_is_off_can_be_looked_at_but_not_tried(theme: Theme) -> None:
@@ -229,14 +229,14 @@ async def test_a_tool_that_is_off_can_be_looked_at_but_not_tried(theme: Theme) -
         await until(lambda: "They can be seen while the tool is on." in words(details))
         assert not button(details, "Try it").isEnabled()
         desk.engine.tools = [replace(each, is_enabled=True) for each in desk.engine.tools]
-        desk.tools_page.tools.look_again()
+        desk.all_tools.tools.look_again()
         await until(lambda: button(details, "Try it").isEnabled())
 
 
 async def test_without_tools_the_page_says_where_they_come_from(theme: Theme) -> None:
     async with Desk(ToolsInMemory(), theme) as desk:
-        desk.window.open_page("tools")
-        await until(lambda: "No tools yet" in words(desk.tools_page))
+        desk.window.open_part("servers", "all_tools")
+        await until(lambda: "No tools yet" in words(desk.all_tools))
 
 
 async def test_a_call_is_news_of_use(theme: Theme) -> None:

@@ -1,9 +1,9 @@
-"""The Servers page: filters, search, the list of servers, and the opened server beside it."""
+"""The tab Installed of Servers: filters, search, the list of servers, and the opened server beside it."""
 
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import partial
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
@@ -12,7 +12,6 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
-from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
@@ -32,23 +31,23 @@ from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.page_frame import Header, SearchField
+from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 
 WIDEST_PANE = 560  # px of an opened server beside the list
 
-INSTALLED, DISCOVER = 0, 1  # the tabs
 FIRST_MARGIN = 16  # above a banner where no filters are
 
 
-class ServersPage(Page):
-    """The page of servers, which also shows the notices of the hub.
+class InstalledTab(Page):
+    """The tab of the user's servers, which also shows the notices of the hub.
 
     Attributes:
         server_list: the servers, as cards or lines.
     """
+
+    needed = Signal()  # a server is opened here, on the user's request
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
@@ -67,12 +66,12 @@ class ServersPage(Page):
         self.many = ManyServers(context, self, self.verbs, self.show_server_problem)
         self.secrets = ClosedSecrets(context, self, restart=self.verbs.restart)
         self._read_costs = self.reading(self._read_costs_now)
-        outer = column(self)
-        outer.addWidget(self._build_header())
-        self._parts, installed = QStackedWidget(), QWidget()
-        outer.addWidget(self._parts, 1)
-        self._parts.addWidget(installed)
-        layout = column(installed)
+        self._add = add = Button(theme, tr("Add server"), "primary", "plus")
+        add.clicked.connect(self._on_add)
+        self._search = SearchField(theme, tr("Search servers and tools"))
+        self._search.textChanged.connect(self._on_search)
+        self.header_actions = (self._search, add)
+        layout = column(self)
         self.steps = FirstStepsStrip(context)
         layout.addWidget(self.steps)
         self._filter = ServerFilter(theme, wishes)
@@ -102,7 +101,7 @@ class ServersPage(Page):
         context.hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.costs_requested.connect(self._on_costs_requested)
         wishes.open_requested.connect(self.open_server)
-        context.links.server_asked.connect(self._on_server_asked)
+        context.links.server_asked.connect(self.show_server)
         context.links.install_asked.connect(self.show_install)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
@@ -121,10 +120,6 @@ class ServersPage(Page):
         """Shows that the hub is starting while no servers are known; otherwise the page is blank until then."""
         self._phase = phase
         super().set_phase(phase)
-        if "discover" in self.__dict__:
-            self.discover.set_phase(phase)
-        if phase is HubPhase.FAILED:
-            self.show_tab(INSTALLED)  # where it says why
         if not self._is_loaded:
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
             self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
@@ -214,36 +209,12 @@ class ServersPage(Page):
         if self.is_usable and not self._open_add(link):
             self.context.say(tr("Close what is open, then open the link again."))
 
-    def _build_header(self) -> Header:
-        self._add = add = Button(self._theme, tr("Add server"), "primary", "plus")
-        add.clicked.connect(self._on_add)
-        self._search = SearchField(self._theme, tr("Search servers and tools"))
-        self._search.textChanged.connect(self._on_search)
-        self._tabs = FilterTabs(self._theme, [tr("Installed"), tr("Discover")], name=tr("Servers"), have_counts=False)
-        self._tabs.chosen.connect(self.show_tab)
-        self._header = Header(self._theme, tr("Servers"), self._search, add, tabs=self._tabs)
-        return self._header
-
-    @cached_property
-    def discover(self) -> DiscoverTab:
-        """The tab Discover, built when it is first needed."""
-        tab = DiscoverTab(self.context)
-        self._parts.addWidget(tab)
-        tab.set_phase(self._phase)
-        return tab
-
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows the installed servers ("installed") or the tab Discover ("discover"), or opens the sheet that adds a server ("add": with an
-        initial text; "bundle": the text is a file or an address), a server by its name ("server": its overview; else the tab of that name),
-        a server's log ("log": its name, and on a second line a time in unix seconds), or Tooltray's own log ("hublog").
+        """Opens the sheet that adds a server ("add": with an initial text; "bundle": the text is a file or an address), a server by its
+        name ("server": its overview; else the tab of that name), a server's log ("log": its name, and on a second line a time in unix
+        seconds), or Tooltray's own log ("hublog").
         """
         match part:
-            case "discover":
-                self.show_tab(DISCOVER)
-                if text:
-                    self.discover.show_starter(text)
-            case "installed":
-                self.show_tab(INSTALLED)
             case "add":
                 self.add(text)
             case "log" if self.is_usable:
@@ -264,16 +235,6 @@ class ServersPage(Page):
         view = self.details.view(LOG) if self.details is not None else None
         if at and isinstance(view, LogView):
             view.show_time(at)
-
-    def show_tab(self, tab: int) -> None:
-        """Shows the installed servers, or the tab Discover."""
-        self._tabs.choose(tab)
-        self._header.set_actions([self._search, self._add] if tab == INSTALLED else [self._add])
-        if tab == DISCOVER:
-            self._parts.setCurrentWidget(self.discover)
-            self.discover.field.setFocus(Qt.FocusReason.OtherFocusReason)
-        else:
-            self._parts.setCurrentIndex(INSTALLED)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -312,7 +273,6 @@ class ServersPage(Page):
                 details.set_gone()
             else:
                 self._split.close_details()
-        self._header.set_subtitle(str(len(servers)) if own else "")
         self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)
@@ -337,10 +297,6 @@ class ServersPage(Page):
         if self._search.text().strip():
             self.verbs.list_tools("")
         self._ask_costs()
-
-    def _on_server_asked(self, name: str) -> None:
-        self.show_tab(INSTALLED)
-        self.show_server(name)
 
     def _scan_clients(self) -> None:
         """Scans once for AI clients that have servers, for users without servers."""
@@ -377,6 +333,7 @@ class ServersPage(Page):
         """
         if (server := self._servers.find(name)) is None:
             return
+        self.needed.emit()
         self._open_details(server)
         if (details := self.details) is not None:
             details.show_tab(tab)
