@@ -126,6 +126,8 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
         )
     discover = context.link("servers", "discover")
     yield PaletteEntry("page:discover", tr("Discover servers"), discover, "search", tr("Page"), "", "find registry new install", PAGE)
+    approvals = context.link("activity", "approvals")
+    yield PaletteEntry("page:approvals", tr("Approvals"), approvals, "shield", tr("Page"), "", "waiting revoke grants history audit", PAGE)
 
 
 def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
