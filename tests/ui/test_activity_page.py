@@ -22,7 +22,6 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_list import FAILED, ActivityList
 from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TIME, TOOL, TOUCHED
@@ -274,33 +273,6 @@ async def test_who_is_working_is_said_and_what_is_not_known_is_not_said_to_be_no
         desk.engine.failures.clear()
         calls.set_filter(ActivityFilter())
         await until(lambda: "The journal cannot be read" not in words(calls))
-
-
-async def test_a_call_that_waits_is_answered_in_place_and_what_is_odd_is_looked_at_first(theme: Theme) -> None:
-    async with Desk(engine([entry(1)]), theme) as desk:
-        calls = await opened(desk)
-        calls.waiting._guard_ms = 0
-        asked: list[bool] = []
-        desk.window.context.links.approval_asked.connect(lambda: asked.append(True))
-        plain = ApprovalSnapshot("1", "fs", "write", "cursor", "write", '{"path": "/a"}', "it writes", 0.0, ("once",))
-        odd = ApprovalSnapshot("2", "fs", "move", "cursor", "write", "{cut", "it writes", 0.0, ("once",), warnings=("hidden characters",))
-        for request in (plain, odd):
-            desk.engine.ask_approval(request)
-        await until(lambda: len(calls.waiting.rows) == 2 and all(row.refuse.isEnabled() for row in calls.waiting.rows))
-        first, second = calls.waiting.rows
-        assert '{"path": "/a"}' in words(first)
-        assert not second.allow.isVisibleTo(second)
-        second.look.click()
-        assert asked
-        desk.engine.failures["answer_approval"] = TooltrayError("It has ended")
-        first.allow.click()
-        await until(lambda: "It has ended" in words(calls) and first.allow.isEnabled())
-        desk.engine.failures.clear()
-        first.allow.click()
-        await desk.asked("answer_approval", "1", "once")
-        second.refuse.click()
-        await desk.asked("answer_approval", "2", "refuse")
-        await until(lambda: not calls.waiting.isVisible())
 
 
 async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(theme: Theme) -> None:

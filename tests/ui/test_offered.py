@@ -173,8 +173,8 @@ async def test_skills_of_a_server_are_switched_and_read_as_plain_text(theme: The
         preview = skills.preview
         await until(lambda: [part.text for part in preview.result.parts] == ["# <b>Notes</b>"])
         button(preview, "See what is different").click()
-        assert desk.permissions.isVisible()
-        assert desk.permissions.granted.isVisible()
+        assert desk.activity.isVisible()
+        assert desk.activity.approvals.isVisible()
         panel.deleteLater()
 
 

@@ -1,4 +1,4 @@
-"""The Permissions page: what runs without asking and why, with a choice for servers, tools and clients; what waits is answered there."""
+"""The Permissions page: what runs without asking and why, with a choice for servers, tools and clients."""
 
 import json
 import time
@@ -16,24 +16,18 @@ from tests.ui.seen import button, cells, control, drawn, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import ClientListUpdated, ServerFilesChanged
+from tooltray.foundation.events import ClientListUpdated
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.approvals import (
     CHOICES,
-    ApprovalSnapshot,
     GrantSnapshot,
-    JudgedCall,
-    OfferedRule,
-    RulePreview,
     ServerPermissions,
     ToolPermission,
     TrustedEntry,
-    TrustRequest,
 )
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
-from tooltray.ui.approval.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
+from tooltray.ui.approval.permissions_page import CLIENTS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
@@ -45,7 +39,6 @@ ALLOWED = ToolPermission("<b>push</b>", "write", "default", False, "It may chang
 FILES = ServerPermissions("files", ("read",), tools=(READ, WRITE))
 GIT = ServerPermissions("git", ("all",), tools=(ALLOWED, replace(READ, tool="log")))
 GRANT = GrantSnapshot("g", "tool", "git", "<b>push</b>", client="Cursor", created_at=time.time())
-CALL = ApprovalSnapshot("c", "files", "write_it", "Claude Code", "write", '{"path": "x"}', "it writes", 0.0, ("once", "session", "always"))
 
 
 def engine(*servers: ServerPermissions) -> FakePresenter:
@@ -196,62 +189,6 @@ async def test_answers_that_cannot_be_read_are_said_to_be_not_known(theme: Theme
         page = await opened(desk)
         page.rules.open_tool(page.rules.tools.rows[0])
         await until(lambda: "Not known: The journal cannot be read" in words(desk.window.sheet.panel))
-        desk.window.sheet.dismiss()
-        page.granted.open_grant(GRANT)  # a row of a tool's grant leads to the same sheet
-        await until(lambda: desk.window.sheet is not None and "<b>push</b> of git" in words(desk.window.sheet))
-
-
-async def test_a_call_that_waits_is_pinned_on_top_counted_and_answered_in_place(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
-        desk.engine.ask_approval(replace(CALL, ends_at=time.time() + 60))
-        page = desk.permissions
-        await until(lambda: page.waiting.count == 1)  # also while nobody looks
-        await opened(desk)
-        assert "Claude Code wants to use write_it of files" in drawn(page)
-        control(page, "Answer…").click()
-        panel = desk.window.sheet.panel
-        assert not control(panel, "Allow").isEnabled()  # a click meant for something else is no answer
-        await until(control(panel, "Allow").isEnabled)
-        QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Return)
-        assert not any(call[0] == "answer_approval" for call in desk.engine.calls)
-        assert nameless(desk.window) == []
-        choice(panel, "If you allow it").choose("session")
-        QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        await desk.asked("answer_approval", "c", "session")
-        await until(lambda: desk.window.sheet is None and page.waiting.isHidden())
-
-
-async def test_not_now_refuses_and_a_late_answer_says_why_in_the_sheet(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
-        page = await opened(desk)
-        for id in ("c", "d"):
-            desk.engine.ask_approval(replace(CALL, id=id, ends_at=time.time() + 60))
-        await until(lambda: page.waiting.count == 2)
-        control(page, "Not now").click()
-        await desk.asked("answer_approval", "c", "refuse")
-        await until(lambda: page.waiting.count == 1)
-        desk.engine.failures["answer_approval"] = TooltrayError("What is allowed cannot be saved")
-        control(page, "Answer…").click()
-        panel = desk.window.sheet.panel
-        await until(control(panel, "Allow").isEnabled)
-        control(panel, "Allow").click()
-        await until(lambda: "What is allowed cannot be saved" in drawn(panel))
-        desk.engine.failures.clear()
-        desk.engine.end_approval("d")  # its time is over
-        await until(lambda: desk.window.sheet is None)
-
-
-async def test_a_call_that_ended_before_its_answer_closes_its_sheet_and_the_page_says_why(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
-        page = await opened(desk)
-        desk.engine.ask_approval(replace(CALL, ends_at=time.time() + 60))
-        await until(lambda: page.waiting.count == 1)
-        control(page, "Answer…").click()
-        panel = desk.window.sheet.panel
-        await until(control(panel, "Allow").isEnabled)
-        desk.engine.approvals, desk.engine.failures["answer_approval"] = [], TooltrayError("This call no longer waits")
-        control(panel, "Allow").click()
-        await until(lambda: desk.window.sheet is None and "This call no longer waits" in drawn(page))
 
 
 async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(theme: Theme) -> None:
@@ -268,20 +205,6 @@ async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(the
         control(panel, "Asks first").click()
         assert "The disk is full" not in words(panel)
         await until(lambda: cells(page.rules.tools)[2] == "Asks first")
-
-
-async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
-        page = await opened(desk)
-        assert desk.files  # it has the sheet
-        request = TrustRequest("/p/proj2", "/p/proj2/.mcp.json", "tests", "d", False, "stdio", "npx tests")
-        desk.engine.trust_requests = [request, replace(request, entry="deploy")]
-        desk.engine.bus.publish(ServerFilesChanged())
-        await until(lambda: "proj2 brings 2 servers. Allow them?" in drawn(page))
-        await until(lambda: not len(desk.tasks))
-        control(page, "Look…").click()
-        await until(lambda: desk.window.sheet is not None)
-        assert "tests" in words(desk.window.sheet.panel)
 
 
 async def test_folders_and_trusted_servers_are_taken_back_and_given_again(theme: Theme) -> None:
@@ -377,57 +300,15 @@ async def test_a_hub_that_cannot_say_is_not_taken_for_one_that_allows_nothing(th
         fake.failures.clear()
         page.look_again()
         await until(lambda: "1 of 2 servers runs everything" in drawn(page))
-        desk.link.detach()
-        desk.hub.forget()
-        assert page.waiting.count == 0
 
 
-RULE = GrantSnapshot("r", "rule", "files", "write_it", created_at=time.time(), rule={"tool": "write_it"}, words="write_it, where a is 1")
-JUDGED = tuple(JudgedCall(0.0, "write_it", "c", f'{{"a":{number}}}', is_covered=number == 1) for number in (1, 2))
-
-
-async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken_back(theme: Theme) -> None:
-    fake = engine(replace(FILES, call_rules=("read_it, where path is x",)), GIT)
-    fake.grants, fake.rule_preview = [RULE], RulePreview("w", {}, problems=("folder /x not found",), calls=JUDGED)
-    async with Desk(fake, theme) as desk:
+async def test_the_rules_of_a_server_on_arguments_are_said_in_words(theme: Theme) -> None:
+    async with Desk(engine(replace(FILES, call_rules=("read_it, where path is x",)), GIT), theme) as desk:
         page = await opened(desk)
         page.rules.choose("files")
         assert "Runs without asking: read_it, where path is x." in words(page)
         page.rules.choose("git")
         assert "read_it, where path is x" not in words(page)
-        page.show_tab(GRANTED)
-        await until(lambda: page.granted.grants)
-        page.granted.open_grant(RULE)
-        await until(lambda: desk.window.sheet is not None and "Not covered" in words(desk.window.sheet))
-        sheet = desk.window.sheet
-        assert sheet is not None
-        for said in ("write_it, where a is 1", "Folder /x not found.", "Matches 1 of 2 recent calls.", '{"a":1}', '{"a":2}'):
-            assert said in words(sheet)
-        page.granted.open_grant(RULE)  # an open sheet stays
-        assert desk.window.sheet is sheet
-        button(sheet, "Revoke it").click()
-        await until(lambda: ("remove_grant", "r") in fake.calls)
-
-
-async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
-    fake = engine()
-    rules = tuple(OfferedRule(f"rule-{number}", f"short {number}", f"whole {number}", {"tool": str(number)}) for number in (1, 2))
-    fake.approvals, fake.rule_preview = [replace(CALL, rules=rules, ends_at=time.time() + 60)], RulePreview("w", {}, calls=JUDGED)
-    async with Desk(fake, theme) as desk:
-        page = await opened(desk)
-        await until(lambda: page.waiting.calls)
-        page.waiting.open_call(page.waiting.calls[0])
-        panel = desk.window.sheet.panel if desk.window.sheet else None
-        assert isinstance(panel, CallSheet)
-        await until(lambda: button(panel, "Allow").isEnabled())
-        choice = panel.findChild(Choice)
-        assert choice is not None
-        choice.choose("rule")
-        choice.chosen_changed.emit("rule")
-        button(panel, "short 2").click()
-        await until(lambda: "whole 2" in words(panel) and "of 2 recent calls" in words(panel))
-        button(panel, "Allow").click()
-        await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)
 
 
 def test_each_answer_to_a_call_has_words() -> None:

@@ -181,9 +181,7 @@ async def activity_waiting(theme: Theme, size: tuple[int, int] | None = None) ->
             str(number), "filesystem", tool, "claude-code", "write", arguments, "it writes", ends_at, choices, warnings=warnings
         )
         shot.desk.engine.ask_approval(request)
-    await until(lambda: len(shot.desk.activity.calls.waiting.rows) == 2)
-    for row in shot.desk.activity.calls.waiting.rows:
-        row.set_busy(False)
+    await until(shot.desk.activity.calls.waiting.isVisible)
     return shot
 
 

@@ -1,11 +1,10 @@
-"""Scenes of the Permissions page: servers and tools, what waits, AI clients, what is trusted, and the sheets."""
+"""Scenes of the Permissions page: servers and tools, AI clients, what is trusted, and the sheets."""
 
 import time
 
 from msgspec.structs import replace
 from tests.fakes.desk import until
-from tests.ui.scenes.approval_scenes import EDIT
-from tests.ui.scenes.grant_scenes import GRANTED, grant
+from tests.ui.scenes.approvals_scenes import GRANTED, grant
 from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 
@@ -13,10 +12,10 @@ from tooltray.config.settings.call_rule import read_rule
 from tooltray.consent.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
 from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
-from tooltray.foundation.snapshots.approvals import AuditEntry, ServerPermissions, ToolPermission, TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import ServerPermissions, ToolPermission, TrustedEntry
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.permission_words import tool_rows
-from tooltray.ui.approval.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
+from tooltray.ui.approval.permissions_page import CLIENTS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 
 READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]
@@ -59,29 +58,18 @@ MODES = [
     ClientModeSnapshot("windsurf", "Windsurf", "", "everything", "", is_seen=True, call_rules=(RULE_WORDS,), flow_guard=True),
     ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True, auto_approve=("names:get_*", "hint:idempotent")),
 ]
-DECIDED = (
-    AuditEntry(3, time.time() - 60, "Allowing tool calls", "no", "window", origin="bash (4242), claude (3071)", about={"server": "git"}),
-    AuditEntry(2, time.time() - 900, "Allowing a project's servers", "yes", "window", about={"project": "/home/me/projects/shop"}),
-    AuditEntry(1, time.time() - 90_000, "Allowing a folder", "yes", "passphrase", about={"folder": "/home/me/projects"}),
-)
 FOLDERS = ["/home/me/projects", "/srv/data/的/專案"]
 TRUSTS = [
     TrustedEntry("/home/me/projects/shop", "database", "database", time.time() - 90_000),
     TrustedEntry("/home/me/projects/shop", "browser", "browser-shop", time.time() - 900, is_own=True),
 ]
-REQUESTS = [
-    TrustRequest("/home/me/projects/proj2", "/home/me/projects/proj2/.mcp.json", name, "d", False, "stdio", f"npx {name}")
-    for name in ("tests", "deploy")
-]
 
 
-async def opened(theme: Theme, waits: bool = False, size: tuple[int, int] | None = None) -> tuple[Shot, PermissionsPage]:
+async def opened(theme: Theme, size: tuple[int, int] | None = None) -> tuple[Shot, PermissionsPage]:
     result = await desk(theme)
     engine = result.engine
     engine.permissions, engine.grants, engine.client_modes = PERMISSIONS, list(GRANTED), MODES
     engine.allowed_folders, engine.trusted = list(FOLDERS), list(TRUSTS)
-    if waits:
-        engine.approvals, engine.trust_requests = [replace(EDIT, ends_at=time.time() + 93)], list(REQUESTS)
     result.window.open_page("permissions")
     page = result.permissions
     await until(lambda: page.rules.servers.rows[1:] and not len(result.tasks))
@@ -100,16 +88,6 @@ async def permissions_server(theme: Theme, size: tuple[int, int] | None = None) 
 
 async def permissions_small(theme: Theme) -> Shot:
     return await permissions_server(theme, (900, 600))
-
-
-async def permissions_waiting(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
-    shot, page = await opened(theme, waits=True, size=size)
-    await until(lambda: page.waiting.count == 3)
-    return shot
-
-
-async def permissions_waiting_small(theme: Theme) -> Shot:
-    return await permissions_waiting(theme, (900, 600))
 
 
 async def permissions_unlisted(theme: Theme) -> Shot:
@@ -145,15 +123,6 @@ async def permissions_trusted(theme: Theme) -> Shot:
     return shot
 
 
-async def permissions_decisions(theme: Theme) -> Shot:
-    shot, page = await opened(theme)
-    shot.desk.engine.decisions = list(DECIDED)  # type: ignore[union-attr]
-    page.look_again()
-    await until(lambda: bool(page.decisions.table.rows))
-    page.show_tab(DECISIONS)
-    return shot
-
-
 async def permission_of_tool(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     grants = {each.id: each for each in [*GRANTED, grant(1, client="Cursor", expires_at=time.time() + 7200)]}
@@ -168,25 +137,14 @@ async def permission_of_tool(theme: Theme) -> Shot:
     return shot
 
 
-async def permission_call(theme: Theme) -> Shot:
-    shot, page = await opened(theme, waits=True)
-    await until(lambda: page.waiting.count == 3)
-    page.waiting.open_call(page.waiting.calls[0])
-    return shot
-
-
 SCENES = (
     permissions,
     permissions_server,
     permissions_small,
-    permissions_waiting,
-    permissions_waiting_small,
     permissions_unlisted,
     permissions_100,
     permissions_none,
     permissions_clients,
     permissions_trusted,
-    permissions_decisions,
     permission_of_tool,
-    permission_call,
 )

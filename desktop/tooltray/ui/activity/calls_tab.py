@@ -1,4 +1,4 @@
-"""The tab of the log: an overview of the last 24 hours, the calls that wait, and the list, with one entry in full beside it."""
+"""The tab of calls: an overview of the last 24 hours, and the list, with one entry in full beside it."""
 
 import time
 from datetime import datetime
@@ -17,18 +17,40 @@ from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
 from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, LOW, Glance, GlancePanel
 from tooltray.ui.activity.journal_notice import JournalNotice
-from tooltray.ui.activity.waiting_calls import WaitingCalls
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.split_view import SplitView
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import Surface, column, row
 
 NOW_EVERY_MS = 1000  # who is working
+
+
+class WaitingLine(QWidget):
+    """A line that leads to the approvals that wait, hidden while none does."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        box = Surface(theme, "warning.subtle", None, "m")
+        column(self, margins=(24, 12, 24, 0)).addWidget(box)
+        line = row(box, margins=(14, 6, 10, 6), spacing=10)
+        line.addWidget(Icon(theme, "state-waiting", 14, "warning", "warning.subtle"))
+        self._words = Label(theme, "", "caption_strong")
+        line.addWidget(self._words, 1)
+        self.review = Button(theme, tr("Review…"), small=True)
+        line.addWidget(self.review)
+        self.hide()
+
+    def show_count(self, count: int) -> None:
+        self._words.setText(many(count, "1 approval waits for you", "{count} approvals wait for you"))
+        self.setVisible(bool(count))
 
 
 class CallsTab(Page):
@@ -47,7 +69,8 @@ class CallsTab(Page):
         self._stack = QStackedWidget()
         self.glance = GlancePanel(theme)
         self.glance.stretch_chosen.connect(self._on_stretch)
-        self.waiting = WaitingCalls(context, partial(self._notice.show_problem, "answer"))
+        self.waiting = WaitingLine(theme)
+        self.waiting.review.clicked.connect(partial(context.links.part_asked.emit, "activity", "approvals", ""))
         self.list = ActivityList(context, ActivityFilter(), is_embedded=False, show=partial(self._notice.show_problem, "list"))
         self.list.entry_chosen.connect(self._on_chosen)
         self.list.filter_changed.connect(self.set_filter)
@@ -111,7 +134,6 @@ class CallsTab(Page):
 
     def enable(self, is_usable: bool) -> None:
         self._menu_button.setEnabled(is_usable)
-        self.waiting.setEnabled(is_usable)
 
     def set_filter(self, filter: ActivityFilter) -> None:
         """Shows other entries; outcomes are left to the tabs."""
@@ -211,7 +233,7 @@ class CallsTab(Page):
             status = None
         self._notice.show_status(status)
         is_empty = status is not None and not (status.entries or status.problem or status.lost)
-        self._stack.setCurrentIndex(1 if is_empty and not self.waiting.rows else 0)
+        self._stack.setCurrentIndex(1 if is_empty else 0)
 
     async def _read_entry(self, id: int) -> None:
         details = await self.hub.activity.get_activity_entry(id)

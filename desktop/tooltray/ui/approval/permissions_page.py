@@ -1,19 +1,17 @@
-"""The Permissions page: waiting requests at the top; what runs without asking; grants; AI clients' own rules; trusted projects."""
+"""The Permissions page: what runs without asking; AI clients' own rules; trusted projects."""
+
+from functools import partial
 
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
 from tooltray.ui.approval.clients_tab import ClientsTab
-from tooltray.ui.approval.decisions_tab import DecisionsTab
-from tooltray.ui.approval.granted_tab import GrantedTab
 from tooltray.ui.approval.rules_tab import RulesTab
 from tooltray.ui.approval.trusted_tab import TrustedTab
-from tooltray.ui.approval.waiting_area import WaitingArea
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.server_words import runs_everything
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -21,38 +19,32 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.surface import column, divider, row
 
-RULES, GRANTED, CLIENTS, TRUSTED, DECISIONS = range(5)  # the tabs
+RULES, CLIENTS, TRUSTED = range(3)  # the tabs
 
 
 class PermissionsPage(Page):
     """The page of permissions.
 
     Attributes:
-        rules, granted, clients, trusted, decisions: its tabs.
-        waiting: the area pinned above them.
+        rules, clients, trusted: its tabs.
     """
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
         theme = context.theme
-        self._is_known = False
         outer = column(self)
         self._search = SearchField(theme, tr("Search tools"))
         self._allow = Button(theme, tr("Allow tools"), "primary", "plus")
         outer.addWidget(Header(theme, tr("Permissions"), self._search, self._allow))
-        self.waiting = WaitingArea(self)
-        outer.addWidget(self.waiting)
-        names = [tr("Without asking"), tr("Allowed for longer"), tr("AI clients"), tr("Trusted"), tr("Decisions")]
-        self._tabs = FilterTabs(theme, names, name=tr("Permissions"))
+        self._tabs = FilterTabs(theme, [tr("Without asking"), tr("AI clients"), tr("Trusted")], name=tr("Permissions"))
         line = row(margins=(24, 10, 24, 10))
         line.addWidget(self._tabs)
         line.addStretch(1)
         outer.addLayout(line)
         outer.addWidget(divider())
-        self.rules, self.granted = RulesTab(self), GrantedTab(self)
-        self.clients, self.trusted, self.decisions = ClientsTab(self), TrustedTab(self), DecisionsTab(self)
+        self.rules, self.clients, self.trusted = RulesTab(self), ClientsTab(self), TrustedTab(self)
         self._stack = QStackedWidget()
-        for tab in (self.rules, self.granted, self.clients, self.trusted, self.decisions):
+        for tab in (self.rules, self.clients, self.trusted):
             self._stack.addWidget(tab)
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
@@ -60,32 +52,19 @@ class PermissionsPage(Page):
         self._tabs.chosen.connect(self.show_tab)
         self._search.textChanged.connect(self.rules.search)
         self._allow.clicked.connect(self.allow)
-        self._follow_hub()
-
-    def _follow_hub(self) -> None:
-        """Reads everything when the page is shown, and again on news; what waits and the grants also while it is hidden, since the
-        navigation counts them. What the hub connects to are methods of the page, which end with it.
-        """
-        hub, self._read_tabs = self.hub, self.reading(self._read)
-        self._read_waiting, self._read_grants = self.reading(self.waiting.read), self.reading(self.granted.read)
-        for read in (self._read_tabs, self._read_waiting, self._read_grants):
-            self.look_requested.connect(read)
-        for news in (hub.approval_asked, hub.approval_ended, hub.server_files_changed):
-            news.connect(self._look_waiting)
+        self._ask = self.reading(self._read)
+        self.look_requested.connect(self._ask)
+        hub = self.hub
         for news in (hub.client_list_updated, hub.config_changed, hub.grants_changed, hub.server_files_changed):
             news.connect(self.look_again)
-        hub.grants_changed.connect(self._look_grants)
-        hub.snapshot_changed.connect(self._on_hub_changed)
-        self._on_hub_changed()
 
     def enable(self, is_usable: bool) -> None:
         self._allow.setEnabled(is_usable)
         self._stack.setEnabled(is_usable)
-        self.waiting.setEnabled(is_usable)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what runs without asking on a server: "server" and its name; or the grants and changed tools: "granted"."""
-        self.show_tab(GRANTED if part == "granted" else RULES)
+        """Shows what runs without asking on a server: "server" and its name."""
+        self.show_tab(RULES)
         if part == "server":
             self._search.clear()
             self.rules.choose(text)
@@ -100,9 +79,12 @@ class PermissionsPage(Page):
         self._fault.show_problem(problem)
 
     def draw(self) -> None:
-        """Draws how much is in each tab, and how much needs the user."""
-        self._tabs.set_counts([tab.total for tab in (self.rules, self.granted, self.clients, self.trusted, self.decisions)])
-        self.need_person.emit(len(self.waiting.calls) + len(self.granted.changes))
+        """Draws how much is in each tab."""
+        self._tabs.set_counts([tab.total for tab in (self.rules, self.clients, self.trusted)])
+
+    def revoke(self, grant: str) -> None:
+        approvals = self.hub.approvals
+        self.run(approvals.remove_grant(grant), then=self._read_grants, toast=tr("Revoked"), undo=partial(approvals.restore_grant, grant))
 
     def allow(self) -> None:
         """Opens the sheet that allows tools; an open sheet of any kind stays."""
@@ -114,27 +96,12 @@ class PermissionsPage(Page):
         own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
         own.sort(key=lambda server: (not server.tool_count or needs_person(server), server.name))  # first what something can be allowed of
         clients = [(mode.client, mode.title or mode.client) for mode in modes if mode.is_seen and mode.client not in ("", "*")]
-        self.context.sheets.show(AllowToolsSheet(self.context, [server.name for server in own], clients, self.granted.read))
+        self.context.sheets.show(AllowToolsSheet(self.context, [server.name for server in own], clients, self._read_grants))
 
     async def _read(self) -> None:
-        for tab in (self.rules, self.clients, self.trusted, self.decisions):
+        for tab in (self.rules, self.clients, self.trusted):
             await tab.read()
+        await self._read_grants()
 
-    def _look_waiting(self) -> None:
-        self._read_waiting()
-
-    def _look_grants(self) -> None:
-        self._read_grants()
-
-    def _on_hub_changed(self) -> None:
-        """Reads once the hub is connected, and clears what waits when it disconnects."""
-        snapshot = self.hub.snapshot
-        is_known = snapshot is not None
-        self.granted.show_open_servers(sum(map(runs_everything, snapshot.servers)) if snapshot is not None else 0)
-        if is_known and not self._is_known:
-            self._read_waiting()
-            self._read_grants()
-        elif self._is_known and not is_known:
-            self.waiting.show_calls(())
-            self.waiting.show_requests(())
-        self._is_known = is_known
+    async def _read_grants(self) -> None:
+        self.rules.show_grants(await self.hub.approvals.get_grants())

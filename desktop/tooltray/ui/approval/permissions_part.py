@@ -1,4 +1,4 @@
-"""The base of the parts of the Permissions page: its tabs, and the area above them."""
+"""The base of the tabs of the Permissions page."""
 
 from typing import TYPE_CHECKING
 

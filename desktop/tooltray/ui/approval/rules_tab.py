@@ -135,7 +135,7 @@ class RulesTab(QWidget, PermissionsPart):
 
     def open_tool(self, of: ToolRow) -> None:
         """Opens the sheet of one tool; an open sheet of any kind stays."""
-        sheet = ToolSheet(self.context, of, choose=self._set_tool, revoke=self.page.granted.revoke)
+        sheet = ToolSheet(self.context, of, choose=self._set_tool, revoke=self.page.revoke)
         if self.context.sheets.show(sheet) is not None:
             sheet.run(sheet.read())
 

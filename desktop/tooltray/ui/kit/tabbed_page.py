@@ -98,4 +98,6 @@ class TabbedPage(Page):
 
     def _on_need_person(self, name: str, count: int) -> None:
         self._needing[name] = count
+        title = self._entries[self._index(name)].title()
+        self._tabs.set_text(self._index(name), f"{title} · {count}" if count else title)
         self.need_person.emit(sum(self._needing.values()))

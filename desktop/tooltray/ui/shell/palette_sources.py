@@ -124,11 +124,12 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
             PAGE,
         )
     tabs = (
-        ("discover", tr("Discover servers"), "search", "find registry new install"),
-        ("all_tools", tr("All tools"), "tools", "tools page open show"),
+        ("servers", "discover", tr("Discover servers"), "search", "find registry new install"),
+        ("servers", "all_tools", tr("All tools"), "tools", "tools page open show"),
+        ("activity", "approvals", tr("Approvals"), "shield", "waiting revoke grants history audit"),
     )
-    for tab, title, icon, also in tabs:
-        yield PaletteEntry(f"page:{tab}", title, context.link("servers", tab), icon, tr("Page"), "", also, PAGE)
+    for page_name, tab, title, icon, also in tabs:
+        yield PaletteEntry(f"page:{tab}", title, context.link(page_name, tab), icon, tr("Page"), "", also, PAGE)
 
 
 def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:

@@ -186,7 +186,7 @@ class OfferPreview(Surface, View):
 
     def _on_change(self) -> None:
         self.close_requested.emit()
-        self.context.links.part_asked.emit("permissions", "granted", "")
+        self.context.links.part_asked.emit("activity", "approvals", "")
 
     def _say(self, text: str) -> None:
         self._note.setText(text)

@@ -1,0 +1,241 @@
+"""What waits for the user: tool calls, servers that a project or a program brings, and tools that have changed since. Every text of a
+server or a model is plain text."""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+
+from msgspec.structs import replace
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ToolChange, TrustRequest
+from tooltray.ui.approval.approval_body import because, minutes
+from tooltray.ui.approval.call_sheet import CallSheet
+from tooltray.ui.approval.permission_words import waiting_call, waiting_entries
+from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.approval_line import disk_diff
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, leave_focus
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.server_text import one_line
+from tooltray.ui.widgets.sheet import GUARD_MS
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+TICK_MS = 1000
+LONGEST = 400  # characters of arguments on a line
+
+
+class WaitingRow(QWidget):
+    """A row with something that waits: what it is, and a button that shows it in full.
+
+    Attributes:
+        look: that button.
+    """
+
+    def __init__(self, theme: Theme, icon: str, title: str, text: str, look: str) -> None:
+        super().__init__()
+        self._theme, self._title = theme, title
+        outer = column(self)
+        self.edge = divider()
+        outer.addWidget(self.edge)
+        self.line = row(margins=(0, 8, 0, 8), spacing=10)
+        self.line.addWidget(Icon(theme, icon, 16, "warning.text", "warning.subtle"))
+        words = column(spacing=1)
+        words.addWidget(ElidedLabel(theme, title, "label"))
+        words.addWidget(ElidedLabel(theme, text, "caption", "secondary"))
+        self.line.addLayout(words, 1)
+        outer.addLayout(self.line)
+        self.look = self.add_button(look)
+
+    def add_button(self, text: str) -> Button:
+        """Adds a button, which Enter does not press."""
+        button = Button(self._theme, text, small=True, heeds_enter=False)
+        button.setAccessibleName(f"{text}, {self._title}")
+        self.line.addWidget(button)
+        return button
+
+
+class WaitingCall(WaitingRow):
+    """A call that waits. It takes no answer until `guard_ms` have passed, since it may have appeared under the pointer. Unusual calls are
+    allowed in the sheet only, which shows everything.
+    """
+
+    def __init__(self, theme: Theme, call: ApprovalSnapshot, *, guard_ms: int) -> None:
+        super().__init__(theme, "edit" if call.category == "write" else "search", waiting_call(call), _arguments(call), tr("Look closely…"))
+        self._ends_at = call.ends_at
+        self._left = Label(theme, "", "caption", "muted", tabular=True)
+        self.line.insertWidget(self.line.indexOf(self.look), self._left)
+        self.refuse, self.allow = self.add_button(tr("Not now")), self.add_button(tr("Allow once"))
+        self.allow.setVisible("once" in call.choices and not (call.warnings or call.definition_diff or call.flow))
+        self.set_busy(True)
+        guard = QTimer(self, singleShot=True, interval=guard_ms)
+        guard.timeout.connect(partial(self.set_busy, False))
+        guard.start()
+        self.tick()
+
+    def set_busy(self, is_busy: bool) -> None:
+        """Disables the answers while one is being sent, and enables them again if it was not accepted."""
+        self.refuse.setEnabled(not is_busy)
+        self.allow.setEnabled(not is_busy)
+
+    def tick(self) -> None:
+        """Shows how much time is left."""
+        self._left.setText(minutes(self._ends_at - time.time()))
+
+
+class WaitingSection(Section):
+    """The section with what waits, hidden while nothing does.
+
+    Args:
+        changed: called when something else waits than before.
+    """
+
+    def __init__(self, context: PageContext, changed: Callable[[], None], *, guard_ms: int = GUARD_MS) -> None:
+        super().__init__(context, tr("Waiting for you"))
+        self._changed, self.guard_ms = changed, guard_ms
+        self._calls: Sequence[ApprovalSnapshot] = ()
+        self._requests: Sequence[TrustRequest] = ()
+        self._changes: Sequence[ToolChange] = ()
+        self._rows: list[tuple[object, WaitingRow]] = []
+        self._box = Surface(self._theme, "warning.subtle", None, "m")
+        self._lines = column(self._box, margins=(14, 2, 14, 2))
+        self.body.addWidget(self._box)
+        self._clock = QTimer(self, interval=TICK_MS)
+        self._clock.timeout.connect(self._tick)
+        self.hide()
+
+    @property
+    def calls(self) -> Sequence[ApprovalSnapshot]:
+        """The waiting calls."""
+        return self._calls
+
+    @property
+    def changes(self) -> Sequence[ToolChange]:
+        """The changed tools and skills that wait for a review."""
+        return self._changes
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return len(self._rows)
+
+    @property
+    def call_rows(self) -> list[WaitingCall]:
+        return [each for _, each in self._rows if isinstance(each, WaitingCall)]
+
+    async def read(self) -> None:
+        """Reads what waits, and shows it."""
+        calls = await self.hub.approvals.get_approvals()
+        self.show_calls([replace(call, diff=await disk_diff(self.hub, call)) for call in calls])
+        self._requests = await self.hub.files.get_trust_requests()
+        self._draw()
+
+    async def read_changes(self) -> None:
+        """Reads the changed tools, and shows them."""
+        self._changes = await self.hub.approvals.get_tool_changes()
+        self._draw()
+
+    def clear(self) -> None:
+        """Shows nothing, since the hub has gone with what waited."""
+        self._requests, self._changes = (), ()
+        self.show_calls(())
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why an answer was not accepted: in the sheet of its call if that is open."""
+        panel = self.context.sheets.panel
+        if problem is not None and isinstance(panel, CallSheet):
+            panel.show_problem(problem)
+            return
+        super().show_problem(problem)
+        self.setVisible(bool(self._rows) or problem is not None)
+        if problem is not None:
+            for each in self.call_rows:
+                each.set_busy(False)
+
+    def show_calls(self, calls: Sequence[ApprovalSnapshot]) -> None:
+        """Shows the calls that wait; closes the sheet of another one."""
+        self._calls = calls
+        self._draw()
+        sheet = self.context.sheets.sheet
+        if sheet is not None and isinstance(sheet.panel, CallSheet) and sheet.panel.call_id not in {call.id for call in calls}:
+            sheet.dismiss()
+
+    def open_call(self, call: ApprovalSnapshot) -> None:
+        """Opens the sheet that answers a call; an open sheet of any kind stays."""
+        self.context.sheets.show(CallSheet(self.context, call, partial(self.answer, call.id)))
+
+    def open_change(self, change: ToolChange) -> None:
+        """Opens the sheet of a tool that has changed; an open sheet of any kind stays."""
+        self.context.sheets.show(ToolChangeSheet(self.context, change, self.read_changes))
+
+    def answer(self, call: str, answer: str) -> None:
+        """Answers a call that waits: with one of its choices, the choice of a rule, or "refuse"."""
+        self.run(self.hub.approvals.answer_approval(call, answer), then=self.read)
+
+    def _draw(self) -> None:
+        requests = [list(some) for _, some in groupby(sorted(self._requests, key=_project), key=_project)]
+        things: list[object] = [*self._calls, *requests, *self._changes]
+        if things != [thing for thing, _ in self._rows]:
+            leave_focus(self._box)
+            kept = [(thing, each) for thing, each in self._rows if thing in things]
+            for _, each in self._rows:
+                self._lines.removeWidget(each)
+            for thing, each in self._rows:
+                if thing not in things:
+                    each.hide()
+                    each.deleteLater()
+            self._rows = [(thing, next((each for of, each in kept if of == thing), None) or self._made(thing)) for thing in things]
+            for place, (_, each) in enumerate(self._rows):
+                each.edge.setVisible(place > 0)
+                self._lines.addWidget(each)
+            self.setVisible(bool(self._rows))
+            self._clock.start() if self._calls else self._clock.stop()
+        self._changed()
+
+    def _made(self, thing: object) -> WaitingRow:
+        theme = self._theme
+        if isinstance(thing, ApprovalSnapshot):
+            call = WaitingCall(theme, thing, guard_ms=self.guard_ms)
+            call.look.clicked.connect(partial(self.open_call, thing))
+            call.allow.clicked.connect(partial(self._on_answer, call, thing.id, "once"))
+            call.refuse.clicked.connect(partial(self._on_answer, call, thing.id, "refuse"))
+            return call
+        if isinstance(thing, ToolChange):
+            title = tr("{tool} of {server} has changed", tool=thing.tool, server=thing.server)
+            text = tr("Unusual: review it closely.") if thing.warnings else tr("Blocked until reviewed")
+            change = WaitingRow(theme, "alert" if thing.warnings else "shield", title, text, tr("Review…"))
+            change.look.clicked.connect(partial(self.open_change, thing))
+            return change
+        assert isinstance(thing, list)
+        row = WaitingRow(theme, "server", waiting_entries(thing), ", ".join(each.entry for each in thing), tr("Review…"))
+        row.look.clicked.connect(partial(self.context.links.trust_asked.emit, thing[0].project))
+        return row
+
+    def _on_answer(self, row: WaitingCall, call: str, answer: str, *_: object) -> None:
+        row.set_busy(True)
+        self.answer(call, answer)
+
+    def _tick(self) -> None:
+        for each in self.call_rows:
+            each.tick()
+
+
+def _project(request: TrustRequest) -> str:
+    return request.project
+
+
+def _arguments(call: ApprovalSnapshot) -> str:
+    """Returns the arguments of a call on one line; why it waits where it has none."""
+    try:
+        found = json.loads(call.arguments)
+        return one_line(json.dumps(found, ensure_ascii=False), LONGEST) if found else because(call)
+    except ValueError:  # cut, since they are very long
+        return one_line(call.arguments, LONGEST)
