@@ -1,9 +1,10 @@
 """Tab follows what is seen, and the focus stays near what was pressed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QGridLayout, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
@@ -76,20 +77,58 @@ def test_what_floats_over_the_window_is_one_tab_away(window: Window, theme: Them
     assert window.tabs(2) == [undo, window.test]
 
 
-@pytest.mark.parametrize("goes", ["disabled", "hidden"])
-def test_a_button_that_goes_leaves_the_focus_beside_it_after_a_key_and_on_no_button_after_a_click(window: Window, goes: str) -> None:
-    def press() -> None:
-        window.save.setEnabled(goes != "disabled")
-        window.save.setVisible(goes != "hidden")
-
-    window.save.clicked.connect(press)
+def test_a_button_that_is_hidden_leaves_the_focus_beside_it_after_a_key_and_on_no_button_after_a_click(window: Window) -> None:
+    window.save.clicked.connect(window.save.hide)
     QTest.mouseClick(window.windowHandle(), Qt.MouseButton.LeftButton, pos=window.save.geometry().center())
     assert window.focusWidget() is window
-    window.save.setEnabled(True)
     window.save.show()
     window.save.setFocus()
     QTest.keyClick(window.windowHandle(), Qt.Key.Key_Return)
     assert window.focusWidget() is window.test
+
+
+@pytest.mark.parametrize("rest", [lambda save: save.setEnabled(False), lambda save: save.set_busy(True)], ids=["disabled", "busy"])
+def test_a_button_that_is_disabled_by_its_press_keeps_the_focus_and_heeds_no_press(window: Window, rest: Callable[[Button], None]) -> None:
+    pressed: list[bool] = []
+    window.save.clicked.connect(lambda: (pressed.append(True), rest(window.save)))
+    window.save.setFocus(Qt.FocusReason.TabFocusReason)
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Return, Qt.Key.Key_Space):
+        QTest.keyClick(window.windowHandle(), key)
+    QTest.mouseClick(window.windowHandle(), Qt.MouseButton.LeftButton, pos=window.save.geometry().center())
+    assert window.focusWidget() is window.save
+    assert pressed == [True]
+    assert not window.save.isEnabled()
+    assert window.tabs(2) == [window.first, window.test]
+    assert window.tabs(1) != [window.save]
+    window.save.setEnabled(True)
+    window.save.set_busy(False)
+    QTest.mouseClick(window.windowHandle(), Qt.MouseButton.LeftButton, pos=window.save.geometry().center())
+    assert pressed == [True, True]
+
+
+def test_a_button_shows_its_ring_after_a_key_and_not_after_a_click(window: Window, theme: Theme) -> None:
+    def edge() -> QColor:
+        return window.save.grab().toImage().pixelColor(0, window.save.height() // 2)
+
+    QTest.mouseClick(window.windowHandle(), Qt.MouseButton.LeftButton, pos=window.save.geometry().center())
+    assert window.save.hasFocus()
+    assert edge() == theme.color("border.strong")
+    window.first.setFocus()
+    window.tabs(2)
+    assert edge() == theme.color("accent")
+
+
+def test_a_busy_button_turns_in_place_of_its_text_after_a_moment_and_keeps_its_size(window: Window) -> None:
+    before, size = window.save.grab().toImage(), window.save.size()
+    window.save.set_busy(True)
+    assert window.save.grab().toImage() == before
+    window.save._delay.timeout.emit()
+    window.rows.activate()
+    assert window.save.grab().toImage() != before
+    assert window.save.size() == size
+    assert window.save.accessibleDescription() == "Working…"
+    window.save.set_busy(False)
+    assert window.save.grab().toImage() == before
 
 
 def test_a_control_that_the_program_gives_the_focus_shows_its_ring_only_after_a_key(window: Window, theme: Theme) -> None:

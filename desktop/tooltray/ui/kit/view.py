@@ -14,6 +14,7 @@ from tooltray.ui.kit.background import CoalescedRead, Work
 if TYPE_CHECKING:
     from tooltray.ui.kit.page_context import PageContext
     from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+    from tooltray.ui.widgets.button import SteadyButton
 
 Show = Callable[[Problem | None], object]
 """Shows why something failed; None: it works now."""
@@ -45,6 +46,7 @@ class View:
         toast: str = "",
         undo: Work | None = None,
         show: Show | None = None,
+        button: "SteadyButton | None" = None,
     ) -> None:
         """Awaits `work` in the background. It also ends after the view is closed; the window shows a failure then.
 
@@ -53,6 +55,7 @@ class View:
             toast: shown after success.
             undo: undoes the work; its button is in the toast.
             show: gets the failure, or None after success; by default `show_problem`.
+            button: is busy meanwhile.
         """
         show = show or self.show_problem
         undone = (lambda: self._carry_out(undo(), then, _nothing, show)) if undo is not None else None
@@ -60,6 +63,9 @@ class View:
             self._carry_out(work, then, partial(self._tell_done, toast, undone), show), name=type(self).__name__
         )
         task.add_done_callback(lambda _: work.close())  # a task that is cancelled before it began has never awaited it
+        if button is not None:
+            button.set_busy(True)
+            task.add_done_callback(lambda _: button.set_busy(False) if isValid(button) else None)
 
     def reading(self, read: Work) -> Callable[[], None]:
         """Returns a function that requests a read: one runs at a time, and once more if another was requested meanwhile.

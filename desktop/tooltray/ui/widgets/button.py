@@ -1,10 +1,13 @@
 """Buttons and switches. Focus rings are for users of the keyboard: a click or a new window draws none. Enter presses, too."""
 
-from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt
-from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QWidget
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Property, QEasingCurve, QPropertyAnimation, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QFocusEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
 from tooltray.ui import icons
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.keyboard import last_input
 
@@ -27,10 +30,46 @@ def leave_focus(going: QWidget) -> None:
         window.setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class PaintedButton(QAbstractButton):
-    """A button that draws itself; `shows_focus` is true after a key moved the focus here, also by what it opened or closed."""
+SPIN_AFTER_MS = 200  # what is done earlier needs no sign, which would only flicker
+
+
+if TYPE_CHECKING:
+    Base = QAbstractButton
+else:
+    Base = object
+
+
+class SteadyButton(Base):
+    """A mixin of buttons that keep the focus. A button that is disabled while it has the focus, since its work has begun, only rests: it
+    looks disabled and ignores presses, but the next key goes to no neighbour. It is disabled when the focus leaves it.
+
+    Attributes:
+        shows_focus: a key moved the focus here, also by what it opened or closed.
+    """
 
     shows_focus = False
+    _is_off = False
+    _is_busy = False
+
+    def set_busy(self, is_busy: bool) -> None:
+        """Ignores presses while the button's work runs."""
+        self._is_busy = is_busy
+        self._settle()
+
+    def setEnabled(self, is_enabled: bool) -> None:
+        self._is_off = not is_enabled
+        self._settle()
+
+    def isEnabled(self) -> bool:
+        return super().isEnabled() and not (self._is_off or self._is_busy)
+
+    def _settle(self) -> None:
+        super().setEnabled(not self._is_off or self._is_busy or self.window().focusWidget() is self)
+        self.update()
+
+    def click(self) -> None:
+        if self.isEnabled():
+            super().click()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         if event.reason() not in PASSING:
@@ -41,21 +80,33 @@ class PaintedButton(QAbstractButton):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         if event.reason() not in PASSING:
             self.shows_focus = False
+            if self._is_off:
+                self._settle()
         super().focusOutEvent(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self.isEnabled():
+            super().mousePressEvent(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter presses the button, too."""
         if is_enter(event):
             self.click()
-        else:
+        elif self.isEnabled() or event.key() != Qt.Key.Key_Space:
             super().keyPressEvent(event)
+
+
+class PaintedButton(SteadyButton, QAbstractButton):
+    """A button that draws itself."""
 
 
 ICON_GAP = 3  # on top of the 4 px that Qt leaves between icon and text
 ICON_COLORS = {"primary": "text.on_accent", "danger": "error.text", "link": "accent.text"}
 
 
-class Button(QPushButton):
-    """A push button; `variant` is `primary`, `secondary`, `ghost`, `danger` or `link`. One primary per view.
+class Button(SteadyButton, QPushButton):
+    """A push button; `variant` is `primary`, `secondary`, `ghost`, `danger` or `link`. One primary per view. While it is busy, a turning
+    sign is in the place of its text.
 
     Args:
         heeds_enter: Enter presses it while it has the focus; false for answers in a window that opens unexpectedly.
@@ -76,8 +127,30 @@ class Button(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._side = 14 if small else 16
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._turns = False
+        self._delay = QTimer(self, singleShot=True, interval=SPIN_AFTER_MS)
+        self._delay.timeout.connect(self._on_delay)
+        theme.spin.ticked.connect(self._on_tick)
         theme.changed.connect(self._tint)
         self._tint()
+
+    def set_busy(self, is_busy: bool) -> None:
+        super().set_busy(is_busy)
+        self.setAccessibleDescription(tr("Working…") if is_busy else "")
+        if is_busy:
+            self._delay.start()
+        else:
+            self._delay.stop()
+            self._turns = False
+            self._theme.spin.leave(self)
+
+    def _on_delay(self) -> None:
+        self._turns = True
+        self._theme.spin.join(self)
+
+    def _on_tick(self) -> None:
+        if self._turns:
+            self.update()
 
     def set_face(self, text: str, icon: str) -> None:
         """Changes text and icon; does nothing if they are the same."""
@@ -87,10 +160,28 @@ class Button(QPushButton):
             self._tint()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._heeds_enter and is_enter(event):
-            self.click()
-        else:
+        if self._heeds_enter or not is_enter(event):
             super().keyPressEvent(event)
+        else:
+            event.ignore()
+
+    def initStyleOption(self, option: QStyleOptionButton) -> None:
+        super().initStyleOption(option)
+        if not self.shows_focus:
+            option.state &= ~QStyle.StateFlag.State_HasFocus
+        if self._is_off:
+            option.state &= ~QStyle.StateFlag.State_Enabled
+        if self._turns:
+            option.text, option.icon = "", QIcon()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._turns:
+            with QPainter(self) as painter:
+                painter.translate(QRectF(self.rect()).center())
+                painter.rotate(0 if self._theme.reduced_motion else self._theme.spin.angle)
+                color = self._theme.color(ICON_COLORS.get(self._variant, "text.secondary"))
+                icons.draw(painter, "state-starting", QRectF(-7, -7, 14, 14), color)
 
     def _tint(self) -> None:
         gap = ICON_GAP if self.text() else 0

@@ -44,7 +44,7 @@ def move_focus(root: QWidget, *, forwards: bool) -> bool:
         whether the focus moved.
     """
     focused = root.window().focusWidget()
-    if focused is not None and root.isAncestorOf(focused) and not (focused.isVisible() and focused.isEnabled()):
+    if focused is not None and root.isAncestorOf(focused) and not (focused.isVisible() and QWidget.isEnabled(focused)):
         _yield(focused)
         return True
     order = list(_walk(root, focused))
