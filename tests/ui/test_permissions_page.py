@@ -215,9 +215,8 @@ async def test_a_call_that_waits_is_pinned_on_top_counted_and_answered_in_place(
         QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Return)
         assert not any(call[0] == "answer_approval" for call in desk.engine.calls)
         assert nameless(desk.window) == []
-        choice(panel, "If you allow it").choose("session")
         QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        await desk.asked("answer_approval", "c", "session")
+        await desk.asked("answer_approval", "c", "once")
         await until(lambda: desk.window.sheet is None and page.waiting.isHidden())
 
 
@@ -420,13 +419,16 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
         panel = desk.window.sheet.panel if desk.window.sheet else None
         assert isinstance(panel, CallSheet)
         await until(lambda: button(panel, "Allow").isEnabled())
-        choice = panel.findChild(Choice)
-        assert choice is not None
-        choice.choose("rule")
-        choice.chosen_changed.emit("rule")
+        button(panel, "Allow for…").click()
+        menu = panel.findChild(QMenu)
+        assert menu is not None
+        menu.actions()[-1].trigger()
+        menu.close()
+        await until(lambda: "Make a rule of this call" in words(panel))
         button(panel, "short 2").click()
         await until(lambda: "whole 2" in words(panel) and "of 2 recent calls" in words(panel))
-        button(panel, "Allow").click()
+        await until(lambda: button(panel, "Allow, and make the rule").isEnabled())
+        button(panel, "Allow, and make the rule").click()
         await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)
 
 
