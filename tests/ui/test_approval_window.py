@@ -101,8 +101,21 @@ def button(widget: QWidget, name: str) -> QAbstractButton:
     return next(each for each in widget.findChildren(QAbstractButton) if each.text() == name and each.isVisibleTo(widget))
 
 
-def buttons(widget: QWidget) -> list[str]:
-    return [each.text() for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget)]
+def buttons(window: ApprovalWindow) -> list[str]:
+    return [each.text() for each in window.view.buttons if each.isVisibleTo(window)]
+
+
+def choices(window: ApprovalWindow) -> QMenu:
+    """The menu of answers that last, opened."""
+    button(window, "Allow for…").click()
+    menu: QMenu = window.findChildren(QMenu)[-1]
+    return menu
+
+
+def choose(window: ApprovalWindow, text: str) -> None:
+    menu = choices(window)
+    next(each for each in menu.actions() if each.text() == text).trigger()
+    menu.close()
 
 
 async def test_it_says_who_wants_what_with_which_arguments_and_why_as_plain_text(ask: Callable[..., Asked]) -> None:
@@ -110,13 +123,14 @@ async def test_it_says_who_wants_what_with_which_arguments_and_why_as_plain_text
     shown = words(window)
     for text in (
         "Edit a.txt?",
-        "<b>Cursor</b> wants to use edit_file of files",
-        "/somewhere/shop",
+        "<b>Cursor</b> · edit_file · files · /somewhere/shop",
         '"path": "a.txt"',
         WRITE.why,
-        "Changes lines.",
     ):
         assert text in shown
+    assert "Changes lines." not in shown  # the server's own words are folded
+    button(window, "Server's description").click()
+    assert "Changes lines." in words(window)
     assert "- old\n+ new" in shown
     assert all(label.textFormat() is Qt.TextFormat.PlainText for label in window.findChildren(QLabel))
 
@@ -169,12 +183,12 @@ async def test_the_title_is_the_question(ask: Callable[..., Asked], fields: dict
 
 async def test_only_choices_that_make_sense_are_offered(ask: Callable[..., Asked]) -> None:
     asked = ask()
-    assert buttons(await asked.open()) == ["Allow this session", "For longer…", "Not now", "Allow once"]
+    assert buttons(await asked.open()) == ["Not now", "Allow", "Allow for…"]
     asked.engine.end_approval("1")
-    assert buttons(await asked.open(replace(WRITE, id="2", choices=("once",)))) == ["Not now", "Allow once"]
+    assert buttons(await asked.open(replace(WRITE, id="2", choices=("once",)))) == ["Not now", "Allow"]
 
 
-@pytest.mark.parametrize(("press", "answer"), [("Allow once", "once"), ("Allow this session", "session"), ("Not now", "refuse")])
+@pytest.mark.parametrize(("press", "answer"), [("Allow", "once"), ("Not now", "refuse")])
 async def test_a_button_answers_and_the_window_goes(ask: Callable[..., Asked], press: str, answer: str) -> None:
     asked = ask()
     button(await asked.open(), press).click()
@@ -186,18 +200,17 @@ async def test_a_button_answers_and_the_window_goes(ask: Callable[..., Asked], p
     ("place", "answer", "text"),
     [
         (0, "like", "Allow edit_file for 30 seconds, whatever it is called with"),
-        (1, "hour", "Allow edit_file for an hour"),
-        (2, "day", "Allow edit_file for a day"),
-        (3, "lock", "Allow edit_file until the screen locks"),
-        (4, "always", "Always allow edit_file of files"),
-        (5, "reads", "Always allow everything of files that reads"),
+        (1, "session", "Allow edit_file for this session"),
+        (2, "hour", "Allow edit_file for an hour"),
+        (3, "day", "Allow edit_file for a day"),
+        (4, "lock", "Allow edit_file until the screen locks"),
+        (5, "always", "Always allow edit_file of files"),
+        (6, "reads", "Always allow everything of files that reads"),
     ],
 )
 async def test_what_lasts_is_chosen_from_a_menu_in_words(ask: Callable[..., Asked], place: int, answer: str, text: str) -> None:
     asked = ask()
-    window = await asked.open()
-    button(window, "For longer…").click()
-    menu = window.findChild(QMenu)
+    menu = choices(await asked.open())
     assert asked.answers == []
     assert text in menu.actions()[place].text()
     menu.actions()[place].trigger()
@@ -208,8 +221,7 @@ async def test_what_lasts_is_chosen_from_a_menu_in_words(ask: Callable[..., Aske
 async def test_a_choice_from_a_menu_that_was_opened_for_something_else_is_none(ask: Callable[..., Asked]) -> None:
     asked = ask()
     window = await asked.open()
-    button(window, "For longer…").click()
-    menu, answers = window.findChild(QMenu), heard(window)
+    menu, answers = choices(window), heard(window)
     await asked.shown(replace(WRITE, arguments='{"path": "other"}'))
     await until(lambda: "other" in words(window) and window.takes_answers)
     menu.actions()[0].trigger()
@@ -256,7 +268,7 @@ async def test_nothing_answers_while_it_is_guarded(ask: Callable[..., Asked]) ->
     window = await asked.shown()
     window.activateWindow()
     assert not window.takes_answers
-    assert not any(each.isEnabled() for each in window.findChildren(QAbstractButton))
+    assert not any(each.isEnabled() for each in window.view.buttons)
     answers = heard(window)
     QTest.keyClick(window, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(window, Qt.Key.Key_Escape)
@@ -280,8 +292,9 @@ async def test_each_change_of_what_it_asks_is_guarded_anew(ask: Callable[..., As
     assert "1 of 2" in words(window)
 
 
-async def test_keys_that_come_with_the_activation_are_no_answer(theme: Theme) -> None:
-    window = ApprovalWindow(theme, guard_ms=0)
+async def test_keys_that_come_with_the_activation_are_no_answer(ask: Callable[..., Asked], theme: Theme) -> None:
+    desk = ask().desk
+    window = ApprovalWindow(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
     window._arrival.setInterval(AN_HOUR_MS)
     answers = heard(window)
     window.ask(replace(WRITE, ends_at=time.time() + 60), 1)
@@ -292,7 +305,7 @@ async def test_keys_that_come_with_the_activation_are_no_answer(theme: Theme) ->
     QTest.keyClick(window, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(window, Qt.Key.Key_Escape)
     assert answers == []
-    button(window, "Allow once").click()
+    button(window, "Allow").click()
     assert answers == ["once"]
     window.hide()
     window.deleteLater()
@@ -341,7 +354,7 @@ async def test_an_answer_is_given_once(ask: Callable[..., Asked]) -> None:
     asked = ask()
     window = await asked.open()
     for _ in range(3):
-        button(window, "Allow once").click()
+        button(window, "Allow").click()
     await until(lambda: asked.prompt.window is None)
     assert asked.answers == [("1", "once")]
 
@@ -350,7 +363,7 @@ async def test_an_answer_that_comes_too_late_says_why_until_it_is_put_away(ask: 
     asked = ask()
     window = await asked.open()
     asked.engine.failures["answer_approval"] = LATE
-    button(window, "Allow once").click()
+    button(window, "Allow").click()
     asked.engine.end_approval("1")
     await until(lambda: buttons(window) == ["Close"] and "This call no longer waits" in words(window))
     await until(lambda: window.takes_answers)
@@ -364,12 +377,12 @@ async def test_an_answer_that_comes_too_late_is_told_above_the_next_call(ask: Ca
     window = await asked.open()
     asked.engine.ask_approval(replace(WRITE, id="2", tool="second"))
     asked.engine.failures["answer_approval"] = LATE
-    button(window, "Allow once").click()
+    button(window, "Allow").click()
     asked.engine.end_approval("1")
     await until(lambda: asked.id == "2" and "This call no longer waits" in words(window))
     asked.engine.failures.clear()
     await until(lambda: window.takes_answers)
-    button(window, "Allow once").click()
+    button(window, "Allow").click()
     await until(lambda: asked.prompt.window is None)
     assert asked.answers == [("1", "once"), ("2", "once")]
 
@@ -378,11 +391,11 @@ async def test_a_new_call_takes_the_place_of_what_has_ended(ask: Callable[..., A
     asked = ask()
     window = await asked.open()
     asked.engine.failures["answer_approval"] = LATE
-    button(window, "Allow once").click()
+    button(window, "Allow").click()
     asked.engine.end_approval("1")
     await until(lambda: buttons(window) == ["Close"])
     await asked.open(replace(WRITE, id="2"))
-    assert buttons(window) == ["Allow this session", "For longer…", "Not now", "Allow once"]
+    assert buttons(window) == ["Not now", "Allow", "Allow for…"]
 
 
 async def test_a_call_waits_on_where_the_answer_could_not_be_kept(ask: Callable[..., Asked]) -> None:
@@ -390,10 +403,10 @@ async def test_a_call_waits_on_where_the_answer_could_not_be_kept(ask: Callable[
     window = await asked.open()
     asked.engine.failures["answer_approval"] = TooltrayError("the disk is full", "grants.json", "Free some space")
     for _ in range(2):
-        button(window, "Allow this session").click()
+        choose(window, "Allow edit_file for this session")
         await until(lambda: "The disk is full" in words(window) and window.takes_answers)
     asked.engine.failures.clear()
-    button(window, "Allow once").click()
+    button(window, "Allow").click()
     await until(lambda: asked.prompt.window is None)
     assert asked.answers == [("1", "session"), ("1", "session"), ("1", "once")]
 
@@ -504,28 +517,20 @@ async def test_a_call_after_a_read_of_strangers_says_so_on_top_and_not_twice(ask
     said = [label.text() for label in window.findChildren(QLabel)]
     assert sum("evil.example" in text for text in said) == 1
     assert "It has read what strangers may have written" in said
-    assert buttons(window) == ["Allow this session", "Not now", "Allow once"]
+    assert buttons(window) == ["Not now", "Allow", "Allow for…"]
 
 
 RULES = tuple(OfferedRule(f"rule-{number}", f"short {number}", f"whole words {number}", {"tool": str(number)}) for number in (1, 2))
 PREVIEW = RulePreview("w", {}, cautions=("mind this one",), calls=(JudgedCall(0.0, "t", "c", "{}", is_covered=True),), unknown=3)
 
 
-def begin_rule(window: ApprovalWindow) -> None:
-    button(window, "For longer…").click()
-    menu = window.findChild(QMenu)
-    assert isinstance(menu, QMenu)
-    menu.actions()[-1].trigger()
-    menu.close()
-
-
 async def test_a_rule_is_read_in_whole_with_what_it_would_have_covered_before_it_is_made(ask: Callable[..., Asked]) -> None:
     asked = ask()
     asked.engine.rule_preview = PREVIEW
     window = await asked.open(replace(WRITE, rules=RULES))
-    begin_rule(window)
+    choose(window, "Make a rule…")
     await until(lambda: window.takes_answers and "Matches the only recent call." in words(window))
-    assert buttons(window)[-2:] == ["Back", "Allow, and make the rule"]
+    assert buttons(window) == ["Back", "Allow, and make the rule"]
     assert "Runs without asking: whole words 1." in words(window)
     button(window, "short 2").click()
     await until(lambda: "whole words 2" in words(window) and "3 more could not be checked" in words(window))
@@ -539,20 +544,17 @@ async def test_back_shows_the_call_and_allows_nothing(ask: Callable[..., Asked])
     asked = ask()
     window = await asked.open(replace(WRITE, rules=RULES))
     height = window.height()
-    begin_rule(window)
+    choose(window, "Make a rule…")
     await until(lambda: window.takes_answers and window.height() < height)
     asked.engine.ask_approval(replace(WRITE, id="2", ends_at=time.time() + 60))  # another call changes nothing of what is chosen
     button(window, "Back").click()
-    await until(lambda: window.takes_answers and "Changes lines." in words(window))
+    await until(lambda: window.takes_answers and "Edit a.txt?" in words(window))
     await until(lambda: window.height() == height)  # all of it is to be seen again
-    assert "Allow once" in buttons(window)
+    assert "Allow" in buttons(window)
     assert asked.answers == []
 
 
 async def test_a_call_of_which_no_rule_can_be_made_offers_none(ask: Callable[..., Asked]) -> None:
-    window = await ask().open()
-    button(window, "For longer…").click()
-    menu = window.findChild(QMenu)
-    assert isinstance(menu, QMenu)
+    menu = choices(await ask().open())
     assert "Make a rule…" not in [each.text() for each in menu.actions()]
     menu.close()

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.journal_in_memory import JournalInMemory
 from tests.fakes.server_snapshots import server
@@ -31,7 +31,6 @@ from tooltray.ui.activity.decision_words import about_words, answer_words, facts
 from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
 
 CALL = ApprovalSnapshot("c", "files", "write_it", "Claude Code", "write", '{"path": "x"}', "it writes", 0.0, ("once", "session", "always"))
@@ -83,9 +82,8 @@ async def test_a_call_that_waits_is_counted_before_anybody_looks_and_answered_in
         QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Return)
         assert not any(call[0] == "answer_approval" for call in desk.engine.calls)
         assert nameless(desk.window) == []
-        next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith("If you allow it")).choose("session")
         QTest.keyClick(desk.window.focusWidget(), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        await desk.asked("answer_approval", "c", "session")
+        await desk.asked("answer_approval", "c", "once")
         await until(lambda: desk.window.sheet is None and page.waiting.isHidden())
         assert control(desk.activity, "Approvals").isChecked()
 
@@ -164,13 +162,16 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
         panel = desk.window.sheet.panel if desk.window.sheet else None
         assert isinstance(panel, CallSheet)
         await until(lambda: button(panel, "Allow").isEnabled())
-        choice = panel.findChild(Choice)
-        assert choice is not None
-        choice.choose("rule")
-        choice.chosen_changed.emit("rule")
+        button(panel, "Allow for…").click()
+        menu = panel.findChild(QMenu)
+        assert menu is not None
+        menu.actions()[-1].trigger()
+        menu.close()
+        await until(lambda: "Make a rule of this call" in words(panel))
         button(panel, "short 2").click()
         await until(lambda: "whole 2" in words(panel) and "of 2 recent calls" in words(panel))
-        button(panel, "Allow").click()
+        await until(lambda: button(panel, "Allow, and make the rule").isEnabled())
+        button(panel, "Allow, and make the rule").click()
         await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)
 
 

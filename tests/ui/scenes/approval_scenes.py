@@ -4,6 +4,8 @@ import time
 from typing import Any
 
 from msgspec.structs import replace
+from tests.fakes.desk import Desk
+from tests.fakes.fake_presenter import FakePresenter
 from tests.ui.scenes.shot import Shot, shot_of
 
 from tooltray.config.settings.call_rule import read_rule
@@ -14,6 +16,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.approval.confirmation_window import ConfirmationWindow
+from tooltray.ui.approval.rule_choice import RuleChoice
 from tooltray.ui.theme import Theme
 
 EDIT = ApprovalSnapshot(
@@ -73,8 +76,14 @@ CHANGED = replace(
 )
 
 
+def made(theme: Theme, **options: int) -> ApprovalWindow:
+    """A window, with an engine that answers nothing."""
+    desk = Desk(FakePresenter(), theme)
+    return ApprovalWindow(theme, hub=desk.hub, tasks=desk.tasks, **options)
+
+
 async def approval(theme: Theme, request: ApprovalSnapshot = EDIT, count: int = 1) -> Shot:
-    window = ApprovalWindow(theme, guard_ms=0)
+    window = made(theme, guard_ms=0)
     window.ask(replace(request, ends_at=time.time() + 86.4), count)
     window.go_there()
     return shot_of(window)
@@ -85,7 +94,7 @@ async def approval_changed(theme: Theme) -> Shot:
 
 
 async def approval_guarded(theme: Theme) -> Shot:
-    window = ApprovalWindow(theme)
+    window = made(theme)
     window.ask(replace(EDIT, ends_at=time.time() + 120), 1)
     window.show()
     return shot_of(window)
@@ -119,17 +128,16 @@ PREVIEW = RulePreview(
 
 
 async def approval_rule(theme: Theme) -> Shot:
-    window = ApprovalWindow(theme, guard_ms=0)
+    window = made(theme, guard_ms=0)
     window.ask(replace(RUN, ends_at=time.time() + 86.4), 2)
     window.go_there()
-    assert window.request is not None
-    window._begin_rule(window.request)
-    window.show_preview(RUN.rules[0], PREVIEW)
+    window.view.begin_rule()
+    window.findChildren(RuleChoice)[0].show_preview(RUN.rules[0], PREVIEW)
     return shot_of(window)
 
 
 async def approval_late(theme: Theme) -> Shot:
-    window = ApprovalWindow(theme, guard_ms=0)
+    window = made(theme, guard_ms=0)
     window.ask(replace(EDIT, ends_at=time.time()), 1)
     window.show()
     window.show_ended(Problem("This call no longer waits", "Claude Code has given it up", "It asks again when it calls again"))

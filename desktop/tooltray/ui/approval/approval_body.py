@@ -19,9 +19,10 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView, DiffView
 from tooltray.ui.widgets.icon import Icon, IconTile
-from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 HOUR_S, DAY_S = 3600.0, 86400.0
@@ -92,10 +93,8 @@ def _short(text: str) -> str:
 
 
 def wish(request: ApprovalSnapshot) -> str:
-    """Returns who wants to use which tool, and for which project."""
-    client = request.client or tr("An AI client")
-    words = tr("{client} wants to use {tool} of {server}", client=client, tool=request.tool, server=request.server)
-    return " · ".join(filter(None, (words, request.project)))
+    """Returns who wants to use which tool of which server, and for which project."""
+    return " · ".join(filter(None, (request.client or tr("An AI client"), request.tool, request.server, request.project)))
 
 
 def because(request: ApprovalSnapshot) -> str:
@@ -108,7 +107,7 @@ def warnings(found: Sequence[str]) -> str:
     return "\n".join(whole(Problem(warning)) for warning in found)
 
 
-LASTING = ("like", "hour", "day", "lock", "always", "reads")
+LASTING = ("like", "session", "hour", "day", "lock", "always", "reads")
 """Answers in a menu, the shortest first."""
 
 
@@ -117,6 +116,7 @@ def lasting_choice(choice: str, request: ApprovalSnapshot) -> str:
     tool, server = request.tool, request.server
     words = {
         "like": tr("Allow {tool} for {count} seconds, whatever it is called with", tool=tool, count=request.like_for_s),
+        "session": tr("Allow {tool} for this session", tool=tool),
         "hour": tr("Allow {tool} for an hour", tool=tool),
         "day": tr("Allow {tool} for a day", tool=tool),
         "lock": tr("Allow {tool} until the screen locks", tool=tool),
@@ -236,13 +236,13 @@ class ApprovalBody(QWidget):
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.
-        has_margins: it is in a window of its own; a sheet has margins itself.
+        margin: px around it.
     """
 
-    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, *, has_margins: bool = True) -> None:
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, *, margin: int = 0) -> None:
         super().__init__()
         self._theme, self._request = theme, request
-        layout = column(self, margins=(MARGIN, MARGIN, MARGIN, 16) if has_margins else (0, 0, 0, 0), spacing=12)
+        layout = column(self, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
         layout.addLayout(self._title(place))
         if request.warnings:
             layout.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings)))
@@ -258,6 +258,9 @@ class ApprovalBody(QWidget):
             layout.addWidget(part)
         if not request.flow:  # said above
             layout.addLayout(self._reason())
+        if description := " ".join(request.description.split()):
+            for part in self._folded(description):
+                layout.addWidget(part)
         layout.addStretch(1)
 
     def set_place(self, place: str) -> None:
@@ -271,7 +274,9 @@ class ApprovalBody(QWidget):
         line.addWidget(tile, 0, Qt.AlignmentFlag.AlignTop)
         words = column(spacing=1)
         words.addWidget(Label(theme, question(request), "heading", wrap=True))
-        words.addWidget(Label(theme, wish(request), "body", "secondary", wrap=True))
+        who = Label(theme, breakable(wish(request)), "caption", "muted", wrap=True)
+        who.setAccessibleName(wish(request))
+        words.addWidget(who)
         line.addLayout(words, 1)
         self._place = Label(theme, place, "caption", "muted", tabular=True)
         line.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
@@ -285,9 +290,18 @@ class ApprovalBody(QWidget):
             arguments = CodeView(theme, request.arguments, tr("What it is called with"), json=True)
             arguments.wrap(INNER_WIDTH, MOST_LINES)
             yield arguments
-        if description := " ".join(request.description.split()):
-            shown = description if len(description) <= LONGEST_DESCRIPTION else f"{description[:LONGEST_DESCRIPTION]}…"
-            yield Label(theme, tr("Server's description: {description}", description=shown), "caption", "secondary", wrap=True)
+
+    def _folded(self, description: str) -> Iterator[QWidget]:
+        """Yields a button, and what it shows: the server's words, which are no reason to allow anything."""
+        shown = description if len(description) <= LONGEST_DESCRIPTION else f"{description[:LONGEST_DESCRIPTION]}…"
+        label = Label(self._theme, shown, "caption", "secondary", wrap=True)
+        label.hide()
+        fold = Button(self._theme, tr("Server's description"), "link", "chevron-right", small=True, heeds_enter=False)
+        fold.setCheckable(True)
+        fold.toggled.connect(label.setVisible)
+        fold.toggled.connect(lambda is_open: fold.set_face(fold.text(), "chevron-down" if is_open else "chevron-right"))
+        yield fold
+        yield label
 
     def _reason(self) -> QHBoxLayout:
         line = row(spacing=8)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QPushButton, QWidget
 
@@ -142,6 +142,7 @@ class AskingWindow(QWidget, Generic[R]):
     def _show_body(self, body: QWidget) -> None:
         """Shows another request."""
         self._body, self._is_busy = body, False
+        body.installEventFilter(self)
         self._scroll.setWidget(body)
         self._scroll.show()
         self._clear_fault()
@@ -222,6 +223,11 @@ class AskingWindow(QWidget, Generic[R]):
     def _on_no_key(self) -> None:
         if not self._arrival.isActive():
             self._answer(False)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest and watched is self._body:  # it wants another height
+            self._refit.start()
+        return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, OfferedRule
+from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.approval.asking_window import AskingWindow, R
@@ -148,9 +148,7 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
         return self._line.waiting
 
     def _make_window(self) -> ApprovalWindow:
-        window = ApprovalWindow(self._theme, guard_ms=self._guard_ms)
-        window.preview_requested.connect(self._on_preview_requested)
-        return window
+        return ApprovalWindow(self._theme, hub=self._hub, tasks=self._tasks, guard_ms=self._guard_ms)
 
     async def _send(self, id: str, answer: object) -> None:
         await self._hub.approvals.answer_approval(id, str(answer))
@@ -189,17 +187,6 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
     def _on_answered(self, id: str, answer: object) -> None:
         self._is_sought = True
         super()._on_answered(id, answer)
-
-    def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
-        self._tasks.spawn(self._preview(server, rule), name="what a rule would have covered")
-
-    async def _preview(self, server: str, rule: OfferedRule) -> None:
-        try:
-            preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
-        except TooltrayError:
-            return  # the server has just gone, and the call with it
-        if isinstance(self._window, ApprovalWindow):
-            self._window.show_preview(rule, preview)
 
 
 class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
