@@ -56,7 +56,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "verify_audit": lambda hub: hub.audit_check,
     "get_grants": lambda hub: list(hub.grants),
     "add_grant": lambda hub, server, kind, tool, client, **_: GrantSnapshot("g", kind, server, tool, client),
-    "get_permissions": lambda hub: list(hub.permissions),
+    "get_permissions": lambda hub, server: [each for each in hub.permissions if server in ("", each.server)],
     "get_tool_changes": lambda hub: list(hub.tool_changes),
     "get_sessions": lambda hub: list(hub.sessions),
     "get_client_modes": lambda hub: list(hub.client_modes),

@@ -18,6 +18,7 @@ from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.server_config import MCPServerConfig, config_hash
 from tooltray.config.settings.server_edits import name_is_taken
 from tooltray.consent.api import ConfirmationsApi
+from tooltray.consent.approvals.access import access_of
 from tooltray.consent.approvals.api import ApprovalsApi
 from tooltray.consent.approvals.permissions import Permissions
 from tooltray.consent.tokens.api import AccessApi
@@ -36,6 +37,7 @@ from tooltray.records.audit_trail import AuditApi
 from tooltray.records.journal.api import ActivityApi
 from tooltray.records.journal.journal import Journal
 from tooltray.servers.confinement.api import ConfinementApi
+from tooltray.servers.confinement.confinements import Confinements
 from tooltray.servers.logs.api import LogsApi
 from tooltray.servers.npm_mirrors.npm_registries import RegistriesApi
 from tooltray.sources.clients.api import AiClientsApi
@@ -148,6 +150,7 @@ class _HubApi(_Unstarted, HubApi):
             startup_template=config.template if config.deferred_startup else (),
             waiting=waits,
             confinement=self._parts.confinements.of(name, config),
+            access=access_of(config, self._parts.confinements),
         )
 
     async def forget_environment(self) -> None:
@@ -318,14 +321,14 @@ class _AccessApi(_Unstarted, AccessApi):
 
 class _ApprovalsApi(_Unstarted, ApprovalsApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        self._permissions = _RulesInFiles(parts.config)
+        self._permissions = _RulesInFiles(parts.config, parts.confinements)
 
 
 class _RulesInFiles(_Unstarted, Permissions):
     """The rules of servers without their tools, which only a hub knows."""
 
-    def __init__(self, config: McpConfHelper) -> None:
-        self._config = config
+    def __init__(self, config: McpConfHelper, confinements: Confinements) -> None:
+        self._config, self._confinements = config, confinements
 
 
 class _ProjectsApi(_Unstarted, ProjectsApi):

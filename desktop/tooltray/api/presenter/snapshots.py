@@ -12,6 +12,7 @@ from tooltray.api.presenter.live_settings import Pauses
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
 from tooltray.config.settings.settings import Settings
+from tooltray.consent.approvals.access import access_of
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import (
     ClientListUpdated,
@@ -103,6 +104,7 @@ class ServerSnapshots:
             color=config.color,
             projects=tuple(config.projects),
             confinement=self._confinements.of(server.name, config),
+            access=None if server.is_builtin else access_of(config, self._confinements),
             flaws=self._tools.list_flaws(server.name),
             flaw_counts=self._tools.flaw_counts(server.name),
             **self._origin(server),

@@ -57,7 +57,7 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
     if args.json or not servers:
         return answer(args, servers, tr("No servers yet. Add one: tooltray servers add NAME -- COMMAND ARGS..."))
     titles, rows = (
-        [tr("NAME"), tr("STATE"), tr("TRANSPORT"), tr("TOOLS"), tr("STARTS"), tr("PROBLEM")],
+        [tr("NAME"), tr("STATE"), tr("TRANSPORT"), tr("TOOLS"), tr("STARTS"), tr("ACCESS"), tr("PROBLEM")],
         [_row(server) for server in servers],
     )
     if any(server.file for server in servers):
@@ -77,7 +77,7 @@ def _row(server: ServerSnapshot) -> list[str]:
     tools = (str(server.tool_count) if server.is_listed else NOT_KNOWN) + (" (lazy)" if server.is_lazy else "")
     state = tr("waits for approval") if server.waiting and server.state is ServerState.WAITING else state_in_words(server.state.value)
     problem = in_one_line(problem_line(server.problem), server.detail)
-    return [server.name, state, server.transport, tools, _starts(server), problem]
+    return [server.name, state, server.transport, tools, _starts(server), _access(server), problem]
 
 
 def _starts(server: ServerSnapshot) -> str:
@@ -87,6 +87,11 @@ def _starts(server: ServerSnapshot) -> str:
     if server.is_deferred or server.is_default:
         return tr("with a project") if server.is_deferred else tr("default")
     return tr("when used, up to {idle_stop_s} s idle", idle_stop_s=f"{server.idle_stop_s:g}") if server.idle_stop_s else tr("when used")
+
+
+def _access(server: ServerSnapshot) -> str:
+    words = {"careful": tr("careful"), "trusted": tr("trusted"), "free": tr("free"), None: tr("custom")}
+    return words[server.access.choice] if server.access is not None else "-"
 
 
 def links(args: argparse.Namespace, home: Home) -> int:

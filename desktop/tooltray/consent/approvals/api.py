@@ -26,6 +26,7 @@ from tooltray.foundation.snapshots.approvals import (
     ServerPermissions,
     ToolChange,
 )
+from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.foundation.verbs import JsonObject, verb
 
@@ -198,9 +199,38 @@ class ApprovalsApi:
         await confirm_widening(YES_TO_CALLS, **about)
         return await self._grants.restore(id)
 
-    async def get_permissions(self) -> list[ServerPermissions]:
-        """Returns for each server and each of its tools whether calls run without asking, and why."""
-        return await self._permissions.all()
+    async def get_permissions(self, server: str = "") -> list[ServerPermissions]:
+        """Returns for each server and each of its tools whether calls run without asking, and why.
+
+        Args:
+            server: only this one; empty: all.
+        """
+        return await self._permissions.all(server)
+
+    async def set_access(self, server: str, choice: AccessChoice) -> None:
+        """Chooses what a server may do, in one change of its entry. A wider choice needs approval, a narrower one does not.
+
+        Args:
+            choice: "careful": it is sandboxed, what only reads runs without asking, and changes ask; "trusted": the same without a
+                sandbox; "free": nothing asks, and it is not sandboxed. Tools that ask by their names still do, except with "free".
+
+        Raises:
+            NotFound: no file has this server.
+            Denied: it would be more open, and that was not confirmed.
+            Conflict: since the question was asked its program or these settings have changed.
+            TooltrayError: it cannot be sandboxed here, or the settings cannot be written.
+        """
+        self._permissions.check_offered(server, choice)
+        _, before = about = self._permissions.access(server)
+        after = before.with_choice(choice)
+        words: dict[str, object] = {"server": server, "access": choice, "rules": list(after.rules), "rules_before": list(before.rules)}
+        if after.widens(before):
+            await confirm_widening(Phrase("Letting a server do more"), **words, **after.confinement.beyond(before.confinement))
+            check_unchanged(about, self._permissions.access(server))
+        elif after != before:
+            await note_narrowing(Phrase("Letting a server do less"), **words)
+        if after != before:
+            await self._permissions.change_access(server, after)
 
     async def set_tool_approval(self, server: str, tool: str, approval: str) -> None:
         """Chooses whether one tool runs without asking, in the file with its server's entry.

@@ -18,7 +18,9 @@ from tooltray.catalogue.tool_routes import Route, rules_of
 from tooltray.config.naming import tool_settings
 from tooltray.config.settings.call_rule import CallRule, read_rule
 from tooltray.config.settings.mcp_conf_helper import McpConfHelper
+from tooltray.config.settings.server_config import MCPServerConfig, what_runs
 from tooltray.consent.approvals import rule_words, suspicion
+from tooltray.consent.approvals.access import AccessSettings, access_of
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grants import GrantEnd, check_end
 from tooltray.consent.approvals.pending_approvals import PendingApprovals, PendingCall
@@ -32,10 +34,12 @@ from tooltray.foundation.files.json_text import revision_of
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, JudgedCall, RulePreview, ServerPermissions, ToolChange, ToolPermission
+from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.foundation.snapshots.tools import CoveredTool, ToolSnapshot
 from tooltray.foundation.tasks import in_slices
 from tooltray.protocol.sessions.elicitation_form import plain
 from tooltray.records.journal.journal_reader import JournalReader
+from tooltray.servers.confinement.confinements import Confinements, as_written
 from tooltray.servers.upstream.managed_server import ManagedServer
 from tooltray.servers.upstream.server_manager import ServerManager
 
@@ -56,12 +60,42 @@ ASKS_WRITING = Phrase("It may change things")
 class Permissions:
     """The tools that run without asking, and the choices of the user. Has no state of its own."""
 
-    def __init__(self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
-        self._config, self._servers, self._tools, self._grants = config, servers, tools, grants
+    def __init__(
+        self, *, config: McpConfHelper, servers: ServerManager, tools: ToolManager, grants: GrantBook, confinements: Confinements
+    ) -> None:
+        self._config, self._servers, self._tools, self._grants, self._confinements = config, servers, tools, grants, confinements
 
-    async def all(self) -> list[ServerPermissions]:
+    async def all(self, server: str) -> list[ServerPermissions]:
         """Implements ApprovalsApi.get_permissions."""
-        return [await self._of(server) for server in tuple(self._servers)]
+        return [await self._of(each) for each in tuple(self._servers) if server in ("", each.name)]
+
+    def access(self, server: str) -> tuple[str, AccessSettings]:
+        """Returns what a server runs, and the settings that decide what it may do.
+
+        Raises:
+            NotFound: no file has this server.
+        """
+        config = self._server(server)
+        return what_runs(config), AccessSettings(tuple(config.auto_approve), config.confinement)
+
+    def check_offered(self, server: str, choice: AccessChoice) -> None:
+        """
+        Raises:
+            NotFound: no file has this server.
+            TooltrayError: it cannot have this choice.
+        """
+        if choice not in access_of(self._server(server), self._confinements).offered:
+            title = Phrase("'{server}' cannot be {choice}", server=server, choice=choice)
+            raise TooltrayError(title, Phrase("it would need a sandbox that it cannot have here"))
+
+    async def change_access(self, server: str, settings: AccessSettings) -> None:
+        """Writes the settings in one change of the entry.
+
+        Raises:
+            TooltrayError: no file has this server, or its entry cannot be written.
+        """
+        written = as_written(settings.confinement, is_of_file=self._config.file_server(server) is not None)
+        await self._config.change_server(server, auto_approve=settings.rules, confinement=written)
 
     def rules(self, server: str) -> tuple[str, ...]:
         """Returns the rules of a server that apply now.
@@ -69,9 +103,7 @@ class Permissions:
         Raises:
             NotFound: no file has this server.
         """
-        if (config := self._config.settings.mcp_servers.get(server)) is None:
-            raise NotFound(Phrase("Server '{name}' not found", name=server))
-        return tuple(config.auto_approve)
+        return tuple(self._server(server).auto_approve)
 
     def rules_with(self, server: str, tool: str, choice: str) -> tuple[str, ...]:
         """Returns the rules of a server with a choice for one of its tools.
@@ -101,6 +133,11 @@ class Permissions:
         for grant in self._grants.snapshots():
             if grant.kind != "reads" and (grant.server, grant.tool) == (server, tool):
                 await self._grants.revoke(grant.id)
+
+    def _server(self, server: str) -> MCPServerConfig:
+        if (config := self._config.settings.mcp_servers.get(server)) is None:
+            raise NotFound(Phrase("Server '{name}' not found", name=server))
+        return config
 
     async def _of(self, server: ManagedServer) -> ServerPermissions:
         rules = rules_of(server)

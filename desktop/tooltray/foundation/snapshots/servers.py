@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -41,6 +41,29 @@ class ProjectCopySnapshot(msgspec.Struct, frozen=True):
     target: str = ""  # its command line or URL, the project filled in; no secret is in it
     problem: Problem | None = None
     pids: tuple[int, ...] = ()
+
+
+AccessChoice = Literal["careful", "trusted", "free"]
+"""What a server may do: sandboxed, and changes ask; changes ask; or not sandboxed, and nothing asks."""
+RunsFreely = Literal["all", "reads", "some", "nothing"]
+
+
+class AccessSnapshot(msgspec.Struct, frozen=True):
+    """What a server may do, by its settings.
+
+    Attributes:
+        choice: None: its settings make none of the choices.
+        offered: the choices that it can have on this computer, the safest first.
+        runs: which calls run without asking by the rules of `autoApprove`.
+        has_call_rules: rules on arguments let further calls run without asking.
+        differs: without a choice: what makes the settings different, as a sentence.
+    """
+
+    choice: AccessChoice | None
+    offered: tuple[AccessChoice, ...]
+    runs: RunsFreely
+    has_call_rules: bool = False
+    differs: str = ""
 
 
 class ServerSnapshot(msgspec.Struct, frozen=True):
@@ -85,6 +108,7 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     color: str = ""  # of the label
     projects: tuple[str, ...] = ()  # as its entry has them: folders whose sessions, and those below, alone have it; empty: all sessions
     confinement: ConfinementSnapshot | None = None  # of a process; None: it is none
+    access: AccessSnapshot | None = None  # None: it comes with Tooltray, or no file has its entry
     flaws: tuple[str, ...] = ()  # what is mended of its definitions for AI clients, or left out, and why, one sentence each
     flaw_counts: Mapping[str, int] = msgspec.field(default_factory=dict)  # how many definitions that is, by MENDED and LEFT_OUT
 

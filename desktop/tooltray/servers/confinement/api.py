@@ -15,7 +15,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net, RefusedThing, WatchSnapshot
 from tooltray.foundation.tasks import finish_in_thread
 from tooltray.foundation.verbs import JsonObject
-from tooltray.servers.confinement.confinements import Confinements
+from tooltray.servers.confinement.confinements import Confinements, as_written
 from tooltray.servers.confinement.destinations import entry_for, read_destination
 from tooltray.servers.confinement.guarded_folders import GuardedFolders
 from tooltray.servers.confinement.refusals import Refusals
@@ -215,14 +215,7 @@ class ConfinementApi:
         return what_runs(config), config.confinement
 
     def _written(self, server: str, chosen: Confinement) -> JsonObject | None:
-        """Returns the confinement for the settings. For a server of another file "open" is written out, since that file may set something
-        else."""
-        if chosen == Confinement() and self._config.file_server(server) is None:
-            return None
-        given = chosen.model_dump(mode="json", by_alias=True)
-        if not chosen.hosts and chosen.network == "open":  # hosts without a network would limit the server to them
-            del given["network"]
-        return {key: value for key, value in given.items() if value}
+        return as_written(chosen, is_of_file=self._config.file_server(server) is not None)
 
 
 def _with_allowed(before: Confinement, server: str, thing: RefusedThing) -> Confinement:

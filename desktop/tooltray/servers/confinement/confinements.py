@@ -176,6 +176,10 @@ class Confinements:
         """Reports whether the sandbox has an effect on this computer. If not, the server runs unsandboxed, and its card shows it."""
         return not chosen.is_open and can_confine(self.support)
 
+    def suits(self, config: MCPServerConfig) -> bool:
+        """Reports whether this computer can limit a server to its own files: its process runs here, and not in a container."""
+        return config.transport == "stdio" and self.here.files and not _starts_elsewhere(config.command or "")
+
     def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
         """Records the named paths that a server did not get at its start, each as a sentence for its card."""
         self._left_out[server] = left_out
@@ -202,11 +206,28 @@ def starts_confined(entry: JsonMapping, *, platform: str = sys.platform) -> bool
     command, kind = entry.get("command"), entry.get("type") or "stdio"
     if not isinstance(command, str) or not command or kind not in ("stdio", "local"):
         return False
-    is_installed = command == program_name(command) or os.path.isabs(command)  # `./docker` may be anything in a project's folder
-    is_elsewhere = is_installed and program_name(command) in ELSEWHERE
-    return entry.get(CONFINEMENT) is None and platform != "win32" and not is_elsewhere
+    return entry.get(CONFINEMENT) is None and platform != "win32" and not _starts_elsewhere(command)
 
 
 def as_new(entry: JsonMapping, *, platform: str = sys.platform) -> JsonObject:
     """Returns the entry of a new server that others describe, sandboxed if that works."""
     return {**entry, CONFINEMENT: OWN_FILES} if starts_confined(entry, platform=platform) else dict(entry)
+
+
+def _starts_elsewhere(command: str) -> bool:
+    is_installed = command == program_name(command) or os.path.isabs(command)  # `./docker` may be anything in a project's folder
+    return is_installed and program_name(command) in ELSEWHERE
+
+
+def as_written(chosen: Confinement, *, is_of_file: bool) -> JsonObject | None:
+    """Returns a confinement for the settings; None: it is left out.
+
+    Args:
+        is_of_file: for a server of another file "open" is written out, since that file may set something else.
+    """
+    if chosen == Confinement() and not is_of_file:
+        return None
+    given = chosen.model_dump(mode="json", by_alias=True)
+    if not chosen.hosts and chosen.network == "open":  # hosts without a network would limit the server to them
+        del given["network"]
+    return {key: value for key, value in given.items() if value}

@@ -104,6 +104,7 @@ WIDENING: dict[str, Verb] = {
     "an entry that is tried": lambda hub, folder: hub.test_server("1", "s", {"command": "p"}),
     "report the refusals of a server": lambda hub, folder: hub.allow_refused("c", "path", folder),
     "a server that may do more": lambda hub, folder: hub.set_confinement("c", "open"),
+    "another access of a server": lambda hub, folder: hub.set_access("c", "free"),
     "a confined server that runs unconfined for a while": lambda hub, folder: hub.watch_server("c"),
     "a command that gives a secret": lambda hub, folder: hub.change_settings({"secretCommands": {"op": ["op"]}}),
     "folders in the settings": lambda hub, folder: hub.change_settings({"allowedFolders": [folder]}),

@@ -55,8 +55,9 @@ def test_servers_of_other_files_are_listed_with_their_file(tooltray: Tooltray, h
 
 def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(tooltray: Tooltray, hub_home: Home) -> None:
     servers = [
-        server_snapshot("檔案"),
-        server_snapshot("git", state="on_demand", is_default=False, tool_count=0, is_listed=False),
+        server_snapshot("檔案") | {"access": {"choice": "trusted", "offered": ["trusted"], "runs": "reads"}},
+        server_snapshot("git", state="on_demand", is_default=False, tool_count=0, is_listed=False)
+        | {"access": {"choice": None, "offered": ["trusted"], "runs": "nothing"}},
         server_snapshot("old", state="stopped", is_disabled=True, tool_count=1),
         server_snapshot(
             "bad", state="error", tool_count=0, is_listed=False, problem=problem("Not found", "\x1b[31mred\nline", "Install it")
@@ -67,13 +68,13 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
         result = tooltray("servers", "list")
     assert result.out.splitlines() == [
-        "NAME  STATE                TRANSPORT  TOOLS     STARTS          PROBLEM",
-        "檔案  running              stdio      2         default",
-        "git   sleeping             stdio      ?         when used",
-        "old   stopped              stdio      1         disabled",
-        "bad   error                stdio      ?         default         Not found. red line. Install it",
-        "new   installing           stdio      0         default         downloading",
-        "lsp   waits for a project  stdio      3 (lazy)  with a project  No AI client is connected",
+        "NAME  STATE                TRANSPORT  TOOLS     STARTS          ACCESS   PROBLEM",
+        "檔案  running              stdio      2         default         trusted",
+        "git   sleeping             stdio      ?         when used       custom",
+        "old   stopped              stdio      1         disabled        -",
+        "bad   error                stdio      ?         default         -        Not found. red line. Install it",
+        "new   installing           stdio      0         default         -        downloading",
+        "lsp   waits for a project  stdio      3 (lazy)  with a project  -        No AI client is connected",
     ]
     assert result.err == ""
 
@@ -95,7 +96,10 @@ def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltr
     tooltray("servers", "add", "one", "--", "run", "it")
     tooltray("servers", "add", "two", "--on-demand", "--", "run")
     result = tooltray("servers", "list")
-    assert result.out.splitlines()[1:] == ["one   stopped   stdio      ?      default", "two   sleeping  stdio      ?      when used"]
+    assert result.out.splitlines()[1:] == [
+        "one   stopped   stdio      ?      default    trusted",
+        "two   sleeping  stdio      ?      when used  trusted",
+    ]
     assert result.err == "Tooltray is not running; this is from the settings.\n"
 
 
@@ -118,7 +122,7 @@ def test_without_a_hub_too_a_server_is_lazy_or_waits_for_a_project(tooltray: Too
     tooltray("servers", "add", "lsp", "--deferred", "--template", "-p {project_path}", "--", "run", "it")
     document = json.loads(hub_home.settings.read_bytes())
     hub_home.settings.write_text(json.dumps({**document, "publish": {"lazyLoad": True}}))
-    assert tooltray("servers", "list").out.splitlines()[1] == "lsp   waits for a project  stdio      ? (lazy)  with a project"
+    assert tooltray("servers", "list").out.splitlines()[1] == "lsp   waits for a project  stdio      ? (lazy)  with a project  trusted"
     (server,) = tooltray("servers", "list", "--json").json
     assert (server["is_lazy"], server["is_deferred"], server["startup_template"]) == (True, True, ["-p", "{project_path}"])
     assert server["target"] == "run -p '{project_path}'"
@@ -807,7 +811,7 @@ def test_a_server_on_demand_can_be_stopped_again_when_it_is_idle(tooltray: Toolt
     assert result.out.splitlines()[0] == "Added lazy; it starts when it is first used and stops after 300 s without a call."
     assert settings_of(hub_home)["mcpServers"]["lazy"]["idleStop"] == 300
     listed = tooltray("servers", "list")
-    assert listed.out.splitlines()[1] == "lazy  sleeping  stdio      ?      when used, up to 300 s idle"
+    assert listed.out.splitlines()[1] == "lazy  sleeping  stdio      ?      when used, up to 300 s idle  trusted"
     assert tooltray("servers", "list", "--json").json[0]["idle_stop_s"] == 300
 
 
@@ -818,7 +822,9 @@ def test_what_starts_with_the_hub_is_not_stopped_and_that_is_said(tooltray: Tool
     servers = [server_snapshot("up", idle_stop_s=300.0), server_snapshot("lazy", idle_stop_s=0.5, is_default=False)]
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(*servers)}):
         listed = tooltray("servers", "list")
-    assert [line.split("      ")[-1] for line in listed.out.splitlines()[1:]] == ["default", "when used, up to 0.5 s idle"]
+    assert [
+        each in line for each, line in zip(("default  ", "when used, up to 0.5 s idle  "), listed.out.splitlines()[1:], strict=True)
+    ] == [True] * 2
     assert listed.err == "up starts with Tooltray and keeps running, so its idleStop has no effect.\n"
 
 
