@@ -45,6 +45,7 @@ ALLOWED_TEXTS = {
     "tells the model to drop its instructions": "a tool's description does tell the model",
     "tells the model to hide something from the user": "a tool's description does tell the model",
     "tells the model what to do with other tools": "a tool's description does tell the model",
+    "Move 1 server": "the entry does leave its client's file",
     "available: hub, server:NAME and messages:NAME": "names of logs, as they are typed",
 }
 NOT_VERBS = frozenset({"this", "its", "his", "is", "as", "was", "has", "us", "always", "perhaps", "others", "others'", "names", "lines"})

@@ -91,11 +91,11 @@ async def test_only_what_is_ticked_is_moved_and_what_is_missing_is_asked_for_fir
         panel = await opened(desk)
         assert "Values for search" in words(panel)
         panel.table.switched.emit(LINEAR, False)
-        control(panel, "Import 3 servers").click()
+        control(panel, "Copy 3 servers").click()
         assert "Required." in words(panel)
         assert not any(call[0] == "import_servers" for call in desk.engine.calls)
         field(panel, "API key").setText("not-a-real-key")
-        control(panel, "Import 3 servers").click()
+        control(panel, "Copy 3 servers").click()
         names = {"1": "github", "3": "search", "5": "files-2"}
         await desk.asked("import_servers", ["1", "3", "5"], names, {"3": {"api_key": "not-a-real-key"}}, False, [], "", "")
 
@@ -125,26 +125,27 @@ async def test_all_of_a_group_are_ticked_or_none(theme: Theme) -> None:
         panel = await opened(desk)
         control(panel, "Select all").click()
         assert [cells(panel.table, row)[0] for row in range(4)] == ["Ticked"] * 4
-        assert control(panel, "Import 5 servers").isEnabled()
+        assert control(panel, "Copy 5 servers").isEnabled()
         control(panel, "Select none").click()
-        assert control(panel, "Import 1 server").isEnabled()  # the one of another group
+        assert control(panel, "Copy 1 server").isEnabled()  # the one of another group
 
 
 async def test_which_entries_would_leave_which_files_is_shown_before(theme: Theme) -> None:
     async with Desk(engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR))), theme) as desk:
         panel = await opened(desk)
         assert "Cursor: github and linear" not in words(panel)
+        assert control(panel, "Copy 2 servers").isEnabled()
         control(panel, "Then remove them from those clients").click()
         assert "Cursor: github and linear from /home/ada/.cursor.json" in words(panel)
         assert "Codex: gh from /home/ada/.codex.json" in words(panel)
-        control(panel, "Import 2 servers").click()
+        control(panel, "Move 2 servers").click()
         await desk.asked("import_servers", ["1", "2"], {"1": "github", "2": "linear"}, {}, True, [], "", "")
 
 
 async def test_how_it_went_stands_at_each_server_and_what_changed_can_be_undone(theme: Theme) -> None:
     async with Desk(engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR, replace(SEARCH, asks=())))), theme) as desk:
         panel = await opened(desk)
-        control(panel, "Import 3 servers").click()
+        control(panel, "Copy 3 servers").click()
         await until(lambda: "1 work here now, 1 wait, 1 failed." in words(panel))
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Imported servers")
         assert [cells(outcome, row)[1] for row in range(3)] == ["Works", "Added", "Failed"]
@@ -175,7 +176,7 @@ async def test_what_failed_can_be_tried_again_where_it_is_said(theme: Theme) -> 
     fake.import_servers = run
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
-        control(panel, "Import 2 servers").click()
+        control(panel, "Copy 2 servers").click()
         await until(lambda: "github: The keyring is locked" in words(panel))
         assert "Its prompt was closed. Try again and enter its password." in words(panel)
         control(panel, "Try again").click()
@@ -198,7 +199,7 @@ async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -
     fake.import_servers = run
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
-        control(panel, "Import 2 servers").click()
+        control(panel, "Copy 2 servers").click()
         await until(lambda: asked)
         assert "Importing 2 servers…" in words(panel)
         fake.bus.publish(ImportProgressed(0, 2, "", "unlocking"))
@@ -220,10 +221,10 @@ async def test_a_refused_import_brings_the_choice_back(theme: Theme) -> None:
     fake.failures["import_servers"] = TooltrayError("Servers are being imported already", "", "Wait")
     async with Desk(fake, theme) as desk:
         panel = await opened(desk)
-        control(panel, "Import 1 server").click()
+        control(panel, "Copy 1 server").click()
         await until(lambda: "Servers are being imported already" in words(panel))
         assert panel.table.isVisible()
-        assert control(panel, "Import 1 server").isEnabled()
+        assert control(panel, "Copy 1 server").isEnabled()
 
 
 async def test_nothing_to_move_is_said_and_only_closes(theme: Theme) -> None:
@@ -245,7 +246,7 @@ async def test_servers_of_a_file_come_in_place_of_the_clients_own(theme: Theme) 
         dialog.reject()
         await desk.asked("preview_client_import", [], "", "/home/ada/mcp.json")
         await until(lambda: not len(desk.tasks))
-        control(panel, "Import 1 server").click()
+        control(panel, "Copy 1 server").click()
         await desk.asked("import_servers", ["2"], {"2": "linear"}, {}, False, [], "", "/home/ada/mcp.json")
 
 
@@ -253,7 +254,7 @@ async def test_two_hundred_candidates_are_lines_of_one_table(theme: Theme) -> No
     async with Desk(engine(many_candidates(200)), theme) as desk:
         panel = await opened(desk)
         assert len(panel.table.rows) == 200
-        assert control(panel, "Import 200 servers").isEnabled()
+        assert control(panel, "Copy 200 servers").isEnabled()
 
 
 def test_keys_are_counted_and_named_once(theme: Theme) -> None:

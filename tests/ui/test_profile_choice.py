@@ -17,7 +17,7 @@ def chosen(profile: ProfileSnapshot | None = None) -> ProfileChoice:
 
 def lines(choice: ProfileChoice, opened: tuple[str, ...] = (), words: str = "") -> list[str]:
     shown = choices(choice, opened, words.split(), {each.name: each.description for each in SERVERS})
-    return [f"{'x' if line.is_on else '-'} {line.tool or line.server}" for line in shown]
+    return [f"{'/' if line.is_part else 'x' if line.is_on else '-'} {line.tool or line.server}" for line in shown]
 
 
 def test_a_new_profile_has_nothing_and_names_no_tools() -> None:
@@ -37,7 +37,7 @@ def test_a_server_is_ticked_with_all_its_tools_and_with_those_it_gets_later() ->
 def test_a_single_tool_brings_its_server_and_no_other_tool() -> None:
     choice = chosen()
     choice.set_tool("files", "read", True)
-    assert lines(choice, ("files",)) == ["x files", "x read", "- write", "- web"]
+    assert lines(choice, ("files",)) == ["/ files", "x read", "- write", "- web"]
     assert choice.settings("") == {"servers": ["files"], "tools": {"files": ["read"]}}
 
 
@@ -54,7 +54,7 @@ def test_the_last_tool_takes_its_server_along_and_the_last_missing_one_completes
 
 def test_all_servers_are_none_by_name_and_may_still_have_single_tools() -> None:
     choice = chosen(ProfileSnapshot("p", None, {"files": ("read",)}))
-    assert lines(choice, ("files",)) == ["x files", "x read", "- write", "x web"]
+    assert lines(choice, ("files",)) == ["/ files", "x read", "- write", "x web"]
     assert choice.settings("") == {"tools": {"files": ["read"]}}
 
 

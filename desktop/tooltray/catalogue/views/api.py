@@ -243,6 +243,8 @@ class ViewsApi:
             project=state.project,
             activated=tuple(sorted(state.activated)),
             is_connected=state.connections > 0,
+            kind=self._clients.kind(state.client),
+            connected_at=state.connected_at,
         )
 
     def _client(self, name: str) -> ClientModeSnapshot:

@@ -116,6 +116,11 @@ class KnownClients:
         profile = self.profile(client)
         return profile.title if profile else client
 
+    def kind(self, client: str) -> str:
+        """Returns the name under which a client is listed: the first one of its kind."""
+        profile = self.profile(client)
+        return profile.names[0] if profile else client
+
     def settings(self, client: str) -> ClientSettings:
         """Returns the user's settings for a kind of client: under the name that it gives itself, another name of the same kind of client,
         or a pattern in which `*` matches any characters.

@@ -33,6 +33,8 @@ class SessionSnapshot(msgspec.Struct, frozen=True):
     project: SessionProject | None = None
     activated: tuple[str, ...] = ()  # lazy servers whose tools it has asked for
     is_connected: bool = True  # what is known of a session is kept for a while after its client left
+    kind: str = ""  # `client` of the ClientModeSnapshot that its client belongs to; empty: it has not named itself
+    connected_at: float = 0.0  # unix seconds
 
 
 class ClientModeSnapshot(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ The events never leave the process.
 import hashlib
 import itertools
 import secrets
+import time
 from collections.abc import Collection, Hashable, Iterator
 from functools import partial
 
@@ -57,6 +58,7 @@ class SessionState(msgspec.Struct):
         calls_since_told: the number of tool calls since the client was notified that the list of tools has changed; None: the client has
             listed them since, or was not notified.
         connections: how many it has now.
+        connected_at: since when it has been connected, in unix seconds; the last time if it is not connected now.
         is_passing: whether it is for a single request that cannot be tied to the client's next one; such a session is not shown.
         is_persons: whether the user calls, and not an AI client.
         reads_hints: whether the user reads its errors, and not a model.
@@ -85,6 +87,7 @@ class SessionState(msgspec.Struct):
     obeys_changes: bool | None = None
     calls_since_told: int | None = None
     connections: int = 0
+    connected_at: float = 0.0
     is_passing: bool = False
     is_persons: bool = False
     reads_hints: bool = False
@@ -175,6 +178,8 @@ class SessionStates:
         if expiry := self._expiries.pop(key, None):
             expiry.cancel()
         state.connections += 1
+        if state.connections == 1:
+            state.connected_at = time.time()
         if is_news:
             if state.connections == 1:
                 self._bus.publish(SessionConnected(state))

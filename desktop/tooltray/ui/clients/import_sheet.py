@@ -215,19 +215,27 @@ class ImportSheet(SheetView):
         chosen = self._chosen_ones()
         count = len(chosen)
         self._go.setVisible(self._progress is None and bool(self._plan.candidates))
-        self._go.setText(many(count, "Import 1 server", "Import {count} servers"))
+        moves = self._has_sources(chosen) and self._tidy.isChecked()
+        self._go.setText(
+            many(count, "Move 1 server", "Move {count} servers") if moves else many(count, "Copy 1 server", "Copy {count} servers")
+        )
         self._go.setEnabled(bool(count) and not self._is_busy)
         if not self._plan.candidates or self._progress is not None:
             return
         self._draw_asked(chosen)
         self._keys.setText(said.keys_text(chosen))
         self._keys_box.setVisible(bool(self._keys.text()))
-        self._tidy_box.setVisible(any(source.client for each in chosen for source in each.sources))
+        self._tidy_box.setVisible(self._has_sources(chosen))
         lines = said.leaving(chosen, self._names)
         more = len(lines) - MOST_LINES
         shown = lines[:MOST_LINES] + ([tr("and {count} more", count=more)] if more > 0 else [])
         self._leaving.setText("\n".join(shown))
         self._leaving.setVisible(self._tidy.isChecked() and bool(lines))
+
+    @staticmethod
+    def _has_sources(chosen: Sequence[ImportCandidate]) -> bool:
+        """Returns whether AI clients have some of the servers."""
+        return any(source.client for each in chosen for source in each.sources)
 
     def _draw_asked(self, chosen: Sequence[ImportCandidate]) -> None:
         wanted = {each.id: each for each in chosen if each.asks}

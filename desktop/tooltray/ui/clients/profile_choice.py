@@ -25,6 +25,7 @@ class Choice(msgspec.Struct, frozen=True):
     server: str
     tool: str = ""  # the server's own name for it
     is_on: bool = False
+    is_part: bool = False  # of a server: only some of its tools are ticked
     is_known: bool = True  # in the settings, or listed by its server
     text: str = ""
     is_open: bool = False  # of a server: its tools stand below it
@@ -61,6 +62,10 @@ class ProfileChoice(msgspec.Struct):
         if server not in self.only:
             return is_in
         return is_in and (tool in self.only[server] if tool else bool(self.only[server]))
+
+    def is_part(self, server: str) -> bool:
+        """Returns whether only some tools of a server are ticked."""
+        return self.has(server) and server in self.only and not {*self.names(server)} <= self.only[server]
 
     def set_server(self, server: str, on: bool) -> None:
         """Ticks a server with all its tools, or clears its tick."""
@@ -142,7 +147,7 @@ def choices(choice: ProfileChoice, opened: Iterable[str], words: Sequence[str], 
         found = [line for line in tools if _has(words, line.tool, line.text)] if words else []
         if found or _has(words, server, text):
             is_open = server in opened or bool(found)
-            lines.append(Choice(server, "", choice.has(server), server in choice.servers, text, is_open))
+            lines.append(Choice(server, "", choice.has(server), choice.is_part(server), server in choice.servers, text, is_open))
             lines += (found or tools) if is_open else []
     return lines
 
@@ -151,13 +156,20 @@ def _lines_of_tools(choice: ProfileChoice, server: str) -> list[Choice]:
     texts = {tool.original_name: " ".join(tool.description.split()) for tool in choice.tools.get(server, ())}
     is_listed = server in choice.tools
     return [
-        Choice(server, name, choice.has(server, name), name in texts or not is_listed, texts.get(name, "")) for name in choice.names(server)
+        Choice(server, name, choice.has(server, name), False, name in texts or not is_listed, texts.get(name, ""))
+        for name in choice.names(server)
     ]
 
 
 def _has(words: Sequence[str], *texts: str) -> bool:
     text = "\n".join(texts).casefold()
     return all(word in text for word in words)
+
+
+def _tick(choice: Choice) -> str:
+    if choice.is_part:
+        return tr("Some of its tools")
+    return tr("Ticked") if choice.is_on else tr("Not ticked")
 
 
 ROW_HEIGHT, MARK = 34, 16
@@ -192,7 +204,9 @@ class CheckDelegate(CellDelegate):
             arrow = "chevron-down" if choice.is_open else "chevron-right"
             icons.draw(painter, arrow, QRectF(left, middle - ARROW / 2, ARROW, ARROW), theme.color("text.muted"))
         left += ARROW + 8 + (INDENT if choice.tool else 0)
-        paint_check(painter, theme, left, middle, is_on=choice.is_on)
+        paint_check(painter, theme, left, middle, is_on=choice.is_on and not choice.is_part)
+        if choice.is_part:
+            painter.fillRect(QRectF(left + 4, middle - 1, MARK - 8, 2), theme.color("accent"))
 
 
 class CheckTable(Table):
@@ -205,7 +219,7 @@ class CheckTable(Table):
         count: returns how many of a server's tools are ticked, in words.
         """
         columns = [
-            Column(tr("In the profile"), lambda choice: choice.is_on, Kind.SWITCH, CHECK_COLUMN),
+            Column(tr("In the profile"), lambda choice: choice.is_on and not choice.is_part, Kind.SWITCH, CHECK_COLUMN, _tick),
             Column(tr("Name"), lambda choice: choice.tool or choice.server, Kind.TEXT, 210),
             Column(tr("What it does"), lambda choice: choice.text if choice.is_known else tr("It is not there now"), Kind.QUIET),
             Column(tr("Tools"), lambda choice: "" if choice.tool else count(choice), Kind.NUMBER, 96),

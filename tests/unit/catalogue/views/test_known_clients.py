@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.fakes.hub_parts import hub_parts
 
@@ -49,6 +50,7 @@ async def test_each_kind_is_named_once(tmp_path: Path) -> None:
 
     assert list(clients.names()) == ["acme", "cli-*", "other-*", "zed"]
     assert [clients.is_seen(name) for name in ("acme", "cli-*", "other-*", "zed")] == [True, True, False, True]
+    assert [clients.kind(name) for name in ("acme-beta", "cli-7", "zed", "")] == ["acme", "cli-*", "zed", ""]
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +82,13 @@ def test_a_client_is_known_by_the_name_that_it_gives_itself(
 @pytest.mark.parametrize("name", ["", "Claude-Code", "claude-code-2", "my qwen-cli-mcp-client-files", "*"])
 def test_nothing_is_known_of_others(shipped: ClientProfiles, name: str) -> None:
     assert shipped.find(name) is None
+
+
+def test_a_kind_has_the_name_of_the_client_on_this_computer(shipped: ClientProfiles) -> None:
+    """Else the window would list one client twice."""
+    found = msgspec.json.decode(resource("ai-clients.json").read_bytes())["clients"]
+
+    assert {each.title for each in shipped} <= {each["name"] for each in found}
 
 
 def test_each_kind_of_client_says_where_it_is_known_from_and_no_name_is_two(shipped: ClientProfiles) -> None:

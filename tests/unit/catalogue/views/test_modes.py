@@ -1,5 +1,6 @@
 """modes.py and known_clients.py"""
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -283,6 +284,8 @@ async def test_a_client_that_says_who_it_is_is_seen(parts: HubParts) -> None:
     (found,) = await parts.views_api.get_sessions()
     assert (found.client, found.version, found.profile, found.mode, found.activated) == ("acme", "1", "p", "everything", ("a", "b"))
     assert found.is_connected
+    assert found.kind == "acme"
+    assert 0 <= time.time() - found.connected_at < 3600
     assert [each.is_seen for each in await parts.views_api.get_client_modes() if each.client == "acme"] == [True]
     parts.states.disconnect("key")
     assert not (await parts.views_api.get_sessions())[0].is_connected

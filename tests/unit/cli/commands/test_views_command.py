@@ -20,7 +20,7 @@ def session(**changes: Any) -> dict[str, Any]:
         "mode": "lazy",
         "reason": "so it is",
     }
-    return values | {"project": None, "activated": [], "is_connected": True} | changes
+    return values | {"project": None, "activated": [], "is_connected": True, "kind": "", "connected_at": 0.0} | changes
 
 
 def client(name: str, **changes: Any) -> dict[str, Any]:
