@@ -1,4 +1,4 @@
-"""Scenes of the Permissions page: servers and tools, what waits, AI clients, what is trusted, and the sheets."""
+"""Scenes of the Permissions page: servers and tools, what waits, AI clients, and the sheets."""
 
 import time
 
@@ -13,10 +13,10 @@ from tooltray.config.settings.call_rule import read_rule
 from tooltray.consent.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
 from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
-from tooltray.foundation.snapshots.approvals import AuditEntry, ServerPermissions, ToolPermission, TrustedEntry, TrustRequest
+from tooltray.foundation.snapshots.approvals import AuditEntry, ServerPermissions, ToolPermission, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.permission_words import tool_rows
-from tooltray.ui.approval.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
+from tooltray.ui.approval.permissions_page import CLIENTS, DECISIONS, PermissionsPage
 from tooltray.ui.theme import Theme
 
 READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]
@@ -64,11 +64,6 @@ DECIDED = (
     AuditEntry(2, time.time() - 900, "Allowing a project's servers", "yes", "window", about={"project": "/home/me/projects/shop"}),
     AuditEntry(1, time.time() - 90_000, "Allowing a folder", "yes", "passphrase", about={"folder": "/home/me/projects"}),
 )
-FOLDERS = ["/home/me/projects", "/srv/data/的/專案"]
-TRUSTS = [
-    TrustedEntry("/home/me/projects/shop", "database", "database", time.time() - 90_000),
-    TrustedEntry("/home/me/projects/shop", "browser", "browser-shop", time.time() - 900, is_own=True),
-]
 REQUESTS = [
     TrustRequest("/home/me/projects/proj2", "/home/me/projects/proj2/.mcp.json", name, "d", False, "stdio", f"npx {name}")
     for name in ("tests", "deploy")
@@ -79,7 +74,6 @@ async def opened(theme: Theme, waits: bool = False, size: tuple[int, int] | None
     result = await desk(theme)
     engine = result.engine
     engine.permissions, engine.grants, engine.client_modes = PERMISSIONS, list(GRANTED), MODES
-    engine.allowed_folders, engine.trusted = list(FOLDERS), list(TRUSTS)
     if waits:
         engine.approvals, engine.trust_requests = [replace(EDIT, ends_at=time.time() + 93)], list(REQUESTS)
     result.window.open_page("permissions")
@@ -139,12 +133,6 @@ async def permissions_clients(theme: Theme) -> Shot:
     return shot
 
 
-async def permissions_trusted(theme: Theme) -> Shot:
-    shot, page = await opened(theme)
-    page.show_tab(TRUSTED)
-    return shot
-
-
 async def permissions_decisions(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     shot.desk.engine.decisions = list(DECIDED)  # type: ignore[union-attr]
@@ -185,7 +173,6 @@ SCENES = (
     permissions_100,
     permissions_none,
     permissions_clients,
-    permissions_trusted,
     permissions_decisions,
     permission_of_tool,
     permission_call,
