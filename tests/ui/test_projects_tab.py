@@ -1,4 +1,4 @@
-"""Folders with servers of their own are listed and revoked; files with servers are listed, opened, and read again after a look at the plan."""
+"""Folders with servers of their own are listed and revoked; files with servers are opened, and read again after a look at the plan."""
 
 import asyncio
 
