@@ -29,13 +29,13 @@ from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.link.qt_server_manager import QtServerManager
 from tooltray.ui.link.qt_tool_manager import QtToolManager
+from tooltray.ui.projects.projects_tab import ProjectsTab
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.server_pane.tool_table import ToolTable
 from tooltray.ui.servers.server_card import ServerCard
-from tooltray.ui.servers.servers_tabs import ALL_TOOLS, DISCOVER, ServersPage
+from tooltray.ui.servers.servers_tabs import ALL_TOOLS, DISCOVER, PROJECTS, ServersPage
 from tooltray.ui.settings.backup_tab import BackupTab
-from tooltray.ui.settings.files_tab import FilesTab
 from tooltray.ui.settings.network_tab import NetworkTab
 from tooltray.ui.settings.secrets_tab import SecretsTab
 from tooltray.ui.settings.settings_page import SettingsPage
@@ -116,8 +116,13 @@ class Desk:
         return cast(PermissionsPage, self.window.page("permissions"))
 
     @property
-    def files(self) -> FilesTab:
-        return cast(FilesTab, self.settings.tab("files"))
+    def projects(self) -> ProjectsTab:
+        return cast(ProjectsTab, self.servers_page.tab(PROJECTS))
+
+    def open_projects(self) -> ProjectsTab:
+        """Shows the projects' folders and files."""
+        self.window.open_part("servers", PROJECTS)
+        return self.projects
 
     @property
     def settings(self) -> SettingsPage:

@@ -107,8 +107,8 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
-        for name in ("general", "files", "backup", "about"):
-            desk.open_settings(name)
+        for open_tab in (desk.open_projects, *(partial(desk.open_settings, name) for name in ("general", "backup", "about"))):
+            open_tab()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
         for open_sheet in (control(desk.open_network(), "Add registry").click, lambda: desk.page.verbs.open_why("b")):

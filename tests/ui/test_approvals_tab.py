@@ -178,7 +178,7 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
-        assert desk.files  # it has the sheet
+        assert desk.projects  # it has the sheet
         request = TrustRequest("/p/proj2", "/p/proj2/.mcp.json", "tests", "d", False, "stdio", "npx tests")
         desk.engine.trust_requests = [request, replace(request, entry="deploy")]
         desk.engine.bus.publish(ServerFilesChanged())

@@ -541,7 +541,7 @@ async def test_servers_of_a_project_that_wait_are_told_once_and_the_tray_stays_w
     presenter.bus.publish(ServerFilesChanged())
     await until(lambda: presenter.calls.count(("get_trust_requests", "")) > asked and not len(life.desk.tasks))
     assert len(told) == 1
-    life.desk.files.put_off()
+    life.desk.projects.put_off()
     assert "not allowed yet" not in life.tray._icon.toolTip()
 
 

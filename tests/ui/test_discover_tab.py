@@ -108,14 +108,35 @@ async def test_nothing_found_leads_to_pasting(theme: Theme) -> None:
 
 async def test_how_old_the_copy_is_and_why_is_said_and_it_can_be_fetched_anew(theme: Theme) -> None:
     fake = engine()
-    fake.registry_status = replace(STATUS, problem=Problem("The registry cannot be reached", "no network", ""))
+    fake.registry_status = replace(STATUS, problem=Problem("The registry cannot be reached", "no network", "Retrying in an hour"))
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
         assert "The registry cannot be reached. No network." in words(tab)
+        assert "Retrying" not in words(tab)
+        fake.registry_hits = []
+        tab.field.setText("zzz")
+        await until(lambda: "Nothing is found" in words(tab))
+        place = tab._stack.pos()
+        retry = control(tab, "Retry")
         fake.registry_status = STATUS
-        control(tab, "Refresh").click()
-        await desk.asked("refresh_registry")
+        retry.click()
+        assert (retry.text(), retry.isEnabled()) == ("Refreshing…", True)
+        retry.click()  # does nothing more
         await until(lambda: "The registry cannot be reached" not in words(tab))
+        await until(lambda: retry.text() == "Refresh" and not len(desk.tasks))
+        assert [call[0] for call in desk.engine.calls].count("refresh_registry") == 1
+        assert tab._stack.pos() == place
+
+
+async def test_refreshing_that_fails_says_so_and_can_be_tried_again(theme: Theme) -> None:
+    fake = engine()
+    fake.failures["refresh_registry"] = TooltrayError("The disk is full")
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        tab.field.setText("file")
+        control(tab, "Refresh").click()
+        await until(lambda: "The disk is full" in words(tab) and not len(desk.tasks))
+        assert control(tab, "Refresh").isEnabled()
 
 
 async def test_a_registry_that_was_never_fetched_is_not_said_to_have_nothing(theme: Theme) -> None:
@@ -124,7 +145,7 @@ async def test_a_registry_that_was_never_fetched_is_not_said_to_have_nothing(the
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
         tab.field.setText("files")
-        await until(lambda: "Registry not downloaded yet" in words(tab))
+        await until(lambda: "The registry cannot be searched yet" in words(tab))
         fake.registry_hits, fake.registry_status = list(HITS), STATUS
         tab._again.setInterval(0)
         tab.show_status(RegistryStatus(is_updating=True))
@@ -297,13 +318,15 @@ async def test_a_failure_stands_above_the_list(theme: Theme) -> None:
 
 def test_the_age_of_the_copy_is_said_in_words(theme: Theme) -> None:
     now = datetime.now()
-    assert said.status_text(None, now) == ""
-    assert said.status_text(RegistryStatus(), now) == "The registry is not downloaded yet."
-    assert said.status_text(RegistryStatus(is_updating=True), now) == "Downloading the registry…"
-    assert said.status_text(replace(STATUS, is_updating=True), now).endswith("Refreshing the list…")
+    assert said.status_line(None, now) == ("", "secondary")
+    assert said.status_line(RegistryStatus(), now) == ("Registry not downloaded yet", "secondary")
+    assert said.status_line(RegistryStatus(is_updating=True), now) == ("Downloading the registry…", "secondary")
     old = RegistryStatus(5, now.timestamp() - 9 * 86_400)
-    assert said.status_problem(old, now) == "It is more than a week old; newer servers are missing."
-    assert said.status_problem(replace(old, is_updating=True), now) == ""
+    text, tone = said.status_line(old, now, "3 found")
+    assert (text[:10], tone) == ("3 found · ", "warning")
+    assert text.endswith("It is more than a week old; newer servers are missing.")
+    assert said.status_line(replace(old, is_updating=True), now)[1] == "secondary"
+    assert said.status_line(RegistryStatus(problem=Problem("No network", "", "Try later")), now) == ("No network.", "warning")
 
 
 def test_a_name_that_is_taken_gets_a_number() -> None:

@@ -8,7 +8,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import TrustedEntry
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.ui.origins import folder_name, visible_path
-from tooltray.ui.settings.file_words import (
+from tooltray.ui.projects.file_words import (
     entry_look,
     file_kind,
     file_look,

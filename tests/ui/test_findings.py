@@ -13,8 +13,8 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import FileEntrySnapshot, ServerFileSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost
 from tooltray.ui.logs.log_model import duration
+from tooltray.ui.projects.file_words import file_look
 from tooltray.ui.server_words import tool_count
-from tooltray.ui.settings.file_words import file_look
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -77,9 +77,9 @@ async def test_a_failing_server_changes_the_line_of_its_file_at_once(theme: Them
     engine = FakePresenter([server("x", file="/srv/.mcp.json", origin="project")], [tool("t", "x")])
     engine.files = [ServerFileSnapshot("/srv/.mcp.json", "project", "/srv", entries=(FileEntrySnapshot("x", "x", "used"),))]
     async with Desk(engine, theme) as desk:
-        desk.window.open_part("settings", "files")
-        await until(lambda: table(desk.settings, "Files with servers").rows)
-        listed = table(desk.settings, "Files with servers")
+        desk.open_projects()
+        await until(lambda: table(desk.projects, "Files with servers").rows)
+        listed = table(desk.projects, "Files with servers")
         assert listed.model().index(0, 3).data() == "In use"
         engine.set_state("x", ServerState.ERROR)
         await until(lambda: listed.model().index(0, 3).data() == "1 fails")

@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QMenu
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -23,11 +23,10 @@ from tooltray.foundation.snapshots.approvals import (
     GrantSnapshot,
     ServerPermissions,
     ToolPermission,
-    TrustedEntry,
 )
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
-from tooltray.ui.approval.permissions_page import CLIENTS, TRUSTED, PermissionsPage
+from tooltray.ui.approval.permissions_page import CLIENTS, PermissionsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
@@ -205,30 +204,6 @@ async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(the
         control(panel, "Asks first").click()
         assert "The disk is full" not in words(panel)
         await until(lambda: cells(page.rules.tools)[2] == "Asks first")
-
-
-async def test_folders_and_trusted_servers_are_taken_back_and_given_again(theme: Theme) -> None:
-    fake = engine()
-    fake.allowed_folders, fake.trusted = ["/p"], [TrustedEntry("/p/shop", "db", "db", time.time())]
-    async with Desk(fake, theme) as desk:
-        page = await opened(desk, TRUSTED)
-        assert nameless(desk.window) == []
-        page.trusted.folders.pressed.emit("/p")
-        await until(lambda: fake.allowed_folders == [])
-        assert await undone(desk) == "/p is not allowed any more"
-        assert fake.allowed_folders == ["/p"]
-        page.trusted.entries.pressed.emit(page.trusted.entries.rows[0])
-        await until(lambda: "When a project brings servers" in drawn(page))
-        assert await undone(desk) == "db is not trusted any more"
-        assert ("restore_trust", "/p/shop", "db") in fake.calls
-        control(page, "Allow a folder…").click()
-        dialog = desk.window.findChild(QFileDialog)
-        assert isinstance(dialog, QFileDialog)
-        dialog.fileSelected.emit("/q")
-        dialog.reject()
-        await until(lambda: fake.allowed_folders == ["/p", "/q"] and not len(desk.tasks))
-        assert await undone(desk) == "/q is allowed"
-        assert page.trusted.folders.rows == fake.allowed_folders == ["/p"]
 
 
 async def test_an_ai_client_gets_rules_of_its_own_and_loses_them_again(theme: Theme) -> None:

@@ -5,6 +5,7 @@ import struct
 import zlib
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QBuffer
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QPlainTextEdit, QTextBrowser
@@ -76,6 +77,24 @@ def test_json_is_a_tree_also_where_it_came_as_text_and_is_not_shown_twice(theme:
     tree.setCurrentIndex(inner)
     tree.copy_current()
     assert QGuiApplication.clipboard().text() == '[\n  1,\n  "x"\n]'
+
+
+@pytest.mark.parametrize(
+    ("content", "structured", "said"),
+    [
+        ([text("hello")], {"result": "hello"}, [("text", "")]),
+        ([text("5")], {"result": 5}, [("text", "")]),
+        ([text("a"), text('{"b": 1}')], {"result": ["a", {"b": 1}]}, [("text", ""), ("json", "")]),
+        ([text('[{"b": 1}]')], {"items": [{"b": 1}]}, [("json", "Structured result")]),
+        ([text("Found 1.")], {"result": "hello"}, [("json", "Structured result"), ("text", "")]),
+        ([], {"result": []}, [("json", "Structured result")]),
+    ],
+)
+def test_a_structured_result_is_shown_once(
+    theme: Theme, content: list[object], structured: dict[str, object], said: list[tuple[str, str]]
+) -> None:
+    view = shown(theme, {"content": content, "structuredContent": structured})
+    assert [(part.kind, part.heading) for part in view.parts] == said
 
 
 def test_a_tree_of_a_million_rows_has_those_that_somebody_looks_at(theme: Theme) -> None:

@@ -67,10 +67,10 @@ async def test_pages_have_their_shortcuts(theme: Theme) -> None:
 async def test_what_needs_a_person_on_a_tab_is_counted_for_its_page(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         counts: list[int] = []
-        desk.settings.need_person.connect(counts.append)
-        desk.files.need_person.emit(2)
-        desk.backup.need_person.emit(1)
-        desk.files.need_person.emit(0)
+        desk.servers_page.need_person.connect(counts.append)
+        desk.projects.need_person.emit(2)
+        desk.page.need_person.emit(1)
+        desk.projects.need_person.emit(0)
         assert counts == [2, 3, 1]
 
 

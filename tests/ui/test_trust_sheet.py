@@ -18,7 +18,7 @@ from tooltray.foundation.errors import Conflict, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.ui.settings.trust_sheet import MOST_ENTRIES, TrustSheet
+from tooltray.ui.projects.trust_sheet import MOST_ENTRIES, TrustSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 
@@ -36,15 +36,15 @@ def switch(panel: QWidget, name: str) -> Switch:
 
 
 async def waiting(desk: Desk) -> None:
-    await until(lambda: desk.files.waiting)
+    await until(lambda: desk.projects.waiting)
 
 
 async def asked(desk: Desk, project: str = SHOP, *, is_guarded: bool = False) -> TrustSheet:
     """Opens the sheet of a project; when it takes answers unless `is_guarded`."""
     await waiting(desk)
     if not is_guarded:
-        desk.files._guard_ms = 0
-    desk.files.open_trust(project)
+        desk.projects._guard_ms = 0
+    desk.projects.open_trust(project)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
     assert isinstance(panel, TrustSheet)
@@ -58,7 +58,7 @@ async def again(desk: Desk, requests: list[TrustRequest]) -> None:
     """Something else waits now."""
     desk.engine.trust_requests = list(requests)
     desk.engine.bus.publish(ServerFilesChanged())
-    await until(lambda: list(desk.files._requests) == requests and not len(desk.tasks))
+    await until(lambda: list(desk.projects._requests) == requests and not len(desk.tasks))
 
 
 async def test_it_shows_what_each_server_starts_and_where_and_what_it_gets(theme: Theme) -> None:
@@ -117,7 +117,7 @@ async def test_a_yes_carries_the_digests_of_what_was_chosen_alone(theme: Theme) 
         button(panel, *GO).click()
         await desk.asked("trust_entries", SHOP, {"deploy": DEPLOY.digest})
         await until(lambda: desk.window.sheet is None)
-        assert [request.entry for request in desk.files.waiting] == ["lint"]  # what was looked at is not brought up again
+        assert [request.entry for request in desk.projects.waiting] == ["lint"]  # what was looked at is not brought up again
 
 
 async def test_both_at_once(theme: Theme) -> None:
@@ -206,7 +206,7 @@ async def test_not_now_and_escape_grant_nothing_and_are_not_asked_again(theme: T
         await asked(desk, SITE)
         QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
         assert desk.window.sheet is None
-        assert desk.files.waiting == []
+        assert desk.projects.waiting == []
         assert "Allow them?" not in words(desk.page)
         assert not any(call[0] == "trust_entries" for call in desk.engine.calls)
 
@@ -219,7 +219,7 @@ async def test_a_hundred_are_asked_a_dozen_at_a_time(theme: Theme) -> None:
         switch(panel, "server-0").click()
         button(panel, *GO).click()
         await until(lambda: desk.window.sheet is None)
-        await until(lambda: len(desk.files.waiting) == 100 - MOST_ENTRIES)
+        await until(lambda: len(desk.projects.waiting) == 100 - MOST_ENTRIES)
 
 
 async def test_a_very_long_command_is_there_in_full(theme: Theme) -> None:
@@ -275,14 +275,14 @@ async def test_what_was_put_away_comes_back_when_it_is_another_one(theme: Theme)
 async def test_the_page_of_files_lists_what_waits_by_project_and_leads_there_also_after_not_now(theme: Theme) -> None:
     async with Desk(engine(REQUESTS), theme) as desk:
         await waiting(desk)
-        desk.files.put_off()
-        desk.open_settings("files")
-        page = desk.files
-        rows = page._waiting.rows
+        desk.projects.put_off()
+        desk.open_projects()
+        page = desk.projects
+        rows = page._folders.rows
         assert [(row.path, len(row.requests)) for row in rows] == [(SHOP, 2), (SITE, 1)]
-        model = page._waiting.model()
+        model = page._folders.model()
         assert [model.index(row, 2).data() for row in range(2)] == ["New", "Look closely"]
-        page._waiting.row_chosen.emit(rows[1])
+        page._folders.row_chosen.emit(rows[1])
         assert [request.entry for request in desk.window.sheet.panel.shown] == ["lint"]
 
 
@@ -291,7 +291,7 @@ async def test_when_the_engine_is_gone_nothing_waits(theme: Theme) -> None:
         await waiting(desk)
         desk.link.detach()
         desk.hub.forget()
-        assert desk.files.waiting == []
+        assert desk.projects.waiting == []
 
 
 # what programs have proposed
@@ -337,7 +337,7 @@ async def test_a_card_says_what_a_program_wants_of_it_and_leads_to_the_sheet(the
 
 async def test_a_refusal_of_a_card_that_fails_is_said_above_the_pages(theme: Theme) -> None:
     async with Desk(engine([]), theme) as desk:
-        assert desk.files.waiting == []
+        assert desk.projects.waiting == []
         desk.engine.failures["distrust_entries"] = TooltrayError("the disk is full")
         desk.wishes.refusal_requested.emit("added")
         await until(lambda: "The disk is full" in words(desk.page))

@@ -1,11 +1,13 @@
 """A tool is tried by hand: filled in, called, watched, asked back, given up; and what came of it stays to be looked at."""
 
+import json
 from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory, response, text
@@ -14,8 +16,6 @@ from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import ApprovalAsked, ApprovalEnded
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.approval.question import QuestionPanel
 from tooltray.ui.theme import Theme
@@ -26,7 +26,6 @@ SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "count": 
 GIVEN = '{"path": "/a"}'
 FORM = ElicitationSnapshot("q1", "files", "form", "Sure?", 9e9, fields=(ElicitationField("why", "Why", AnswerKind.TEXT),))
 PAGE = ElicitationSnapshot("q2", "files", "url", "Sign in", 9e9, url="https://example.org/")
-APPROVAL = ApprovalSnapshot("a1", "files", "read", "tooltray", "write", "{}", "", 9e9, ("once",))
 
 
 def engine() -> ToolsInMemory:
@@ -159,17 +158,6 @@ async def test_a_call_that_cannot_be_cancelled_is_said_on_the_page_and_its_resul
         await until(lambda: [part.text for part in panel.result.parts] == ["late"])
 
 
-async def test_what_waits_for_the_person_says_so(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
-        panel, fake = await running(desk)
-        desk.engine.bus.publish(ApprovalAsked(APPROVAL))
-        await until(lambda: "Waiting for your approval in the new window" in words(panel))
-        desk.engine.bus.publish(ApprovalEnded("a1"))
-        await until(lambda: "Calling…" in words(panel))
-        fake.finish(response("refused", {**text("not allowed"), "isError": True}))
-        await until(lambda: "Refused after" in words(panel))
-
-
 async def test_a_hub_that_dies_under_a_call_is_said(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         panel, _ = await running(desk)
@@ -207,6 +195,34 @@ async def test_what_cannot_be_tried_says_why(theme: Theme) -> None:
         desk.engine.failures["get_tools"] = TooltrayError("no hub")
         desk.window.open_part("servers", "try", "read")
         await until(lambda: "No hub" in words(desk.all_tools))
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+async def test_a_tool_without_arguments_has_no_editor_unless_one_asks_for_it(theme: Theme, is_open: bool) -> None:
+    fake = engine()
+    fake.schemas = {"read": {"type": "object", "properties": {}, **({} if is_open else {"additionalProperties": False})}}
+    async with Desk(fake, theme) as desk:
+        panel, _ = await opened(desk, "")
+        assert "It takes no arguments." in words(panel)
+        assert not panel.form.isVisible()
+        panel.call()
+        await until(lambda: fake.trying)
+        fake.finish(response("ok", text("done")))
+        await until(lambda: not panel.attempt)
+        if is_open:
+            button(panel, "Give some as JSON…").click()
+            assert panel.form.isVisible()
+        else:
+            assert "Give some as JSON…" not in [each.text() for each in panel.findChildren(QAbstractButton)]
+
+
+async def test_arguments_of_an_earlier_call_are_seen_though_the_tool_names_none(theme: Theme) -> None:
+    fake = engine()
+    fake.schemas = {"read": {"type": "object"}}
+    async with Desk(fake, theme) as desk:
+        panel, _ = await opened(desk)
+        assert panel.form.isVisible()
+        assert panel.form.value == json.loads(GIVEN)
 
 
 async def test_try_it_opens_the_sheet_from_the_pane(theme: Theme) -> None:

@@ -36,7 +36,7 @@ async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Sho
     result.engine.trust_requests = list(REQUESTS)
     result.engine.bus.publish(ServerFilesChanged())
     result.wishes.costs_requested.emit()
-    await until(lambda: result.files.waiting)
+    await until(lambda: result.projects.waiting)
     result.open_server("db")
     await until(lambda: result.page._costs)
     return Shot(result, size=size)
@@ -71,9 +71,10 @@ async def files(
 ) -> Shot:
     result = await desk(theme)
     result.engine.files, result.engine.trust_requests, result.engine.trusted = list(found), list(requests), list(TRUSTED)
-    result.open_settings("files")
-    page = result.files
-    await until(lambda: len(page._trusted.rows) == len(TRUSTED) and len(page._files.rows) == len(found))
+    result.engine.allowed_folders = ["/home/me/projects", "/srv/data/的/專案"]
+    result.open_projects()
+    page = result.projects
+    await until(lambda: len(page._trusted) == len(TRUSTED) and len(page._files.rows) == len(found))
     return Shot(result, size=size)
 
 
@@ -91,13 +92,13 @@ async def files_100(theme: Theme) -> Shot:
 
 async def file_sheet(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.files._files.row_chosen.emit(SHOP_FILE)
+    shot.desk.projects._files.row_chosen.emit(SHOP_FILE)
     return shot
 
 
 async def file_sheet_served(theme: Theme) -> Shot:
     shot = await files(theme)
-    shot.desk.files._files.row_chosen.emit(PROXY_FILE)
+    shot.desk.projects._files.row_chosen.emit(PROXY_FILE)
     return shot
 
 
@@ -107,8 +108,8 @@ async def trust(
     shot = await files(theme, requests=requests)
     window = shot.desk.window
     window.resize(*(size or (1180, 760)))
-    shot.desk.files._guard_ms = 0
-    shot.desk.files.open_trust(project)
+    shot.desk.projects._guard_ms = 0
+    shot.desk.projects.open_trust(project)
     await until(lambda: not window.sheet.panel._guard.isActive())
     return Shot(shot.desk, size=size)
 
@@ -138,7 +139,7 @@ async def trust_100(theme: Theme) -> Shot:
 async def reload_plan(theme: Theme, changes: Sequence[ReloadChange] = PLAN) -> Shot:
     shot = await files(theme)
     shot.desk.engine.reload_changes = list(changes)
-    control(shot.desk.files, tr("Read again…")).click()
+    control(shot.desk.projects, tr("Read again…")).click()
     await until(lambda: shot.desk.window.sheet is not None)
     return shot
 

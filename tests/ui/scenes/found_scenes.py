@@ -179,6 +179,19 @@ async def discover_nothing(theme: Theme) -> Shot:
     return Shot(result)
 
 
+async def discover_away(theme: Theme) -> Shot:
+    """The registry was never downloaded, and cannot be reached."""
+    result = await found_desk(theme)
+    result.engine.registry_hits = []
+    result.engine.registry_status = RegistryStatus(problem=Problem("The registry cannot be reached", "no network", "Retrying in an hour"))
+    result.window.open_part("servers", "discover")
+    tab = result.discover
+    await until(lambda: tab.offers.offers)
+    tab.field.setText("files")
+    await until(lambda: not tab.offers.isVisible())
+    return Shot(result, size=SMALL)
+
+
 async def registry_server(theme: Theme, size: tuple[int, int] | None = None, *, is_filled: bool = True) -> Shot:
     shot = await discover(theme, size, "files")
     assert shot.desk is not None
@@ -311,6 +324,7 @@ SCENES = (
     discover_found,
     discover_many,
     discover_nothing,
+    discover_away,
     registry_server,
     registry_small,
     starter,

@@ -1,4 +1,4 @@
-"""Scenes of the Permissions page: servers and tools, AI clients, what is trusted, and the sheets."""
+"""Scenes of the Permissions page: servers and tools, AI clients, and the sheets."""
 
 import time
 
@@ -12,10 +12,10 @@ from tooltray.config.settings.call_rule import read_rule
 from tooltray.consent.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
 from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
-from tooltray.foundation.snapshots.approvals import ServerPermissions, ToolPermission, TrustedEntry
+from tooltray.foundation.snapshots.approvals import ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.permission_words import tool_rows
-from tooltray.ui.approval.permissions_page import CLIENTS, TRUSTED, PermissionsPage
+from tooltray.ui.approval.permissions_page import CLIENTS, PermissionsPage
 from tooltray.ui.theme import Theme
 
 READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]
@@ -58,18 +58,12 @@ MODES = [
     ClientModeSnapshot("windsurf", "Windsurf", "", "everything", "", is_seen=True, call_rules=(RULE_WORDS,), flow_guard=True),
     ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True, auto_approve=("names:get_*", "hint:idempotent")),
 ]
-FOLDERS = ["/home/me/projects", "/srv/data/的/專案"]
-TRUSTS = [
-    TrustedEntry("/home/me/projects/shop", "database", "database", time.time() - 90_000),
-    TrustedEntry("/home/me/projects/shop", "browser", "browser-shop", time.time() - 900, is_own=True),
-]
 
 
 async def opened(theme: Theme, size: tuple[int, int] | None = None) -> tuple[Shot, PermissionsPage]:
     result = await desk(theme)
     engine = result.engine
     engine.permissions, engine.grants, engine.client_modes = PERMISSIONS, list(GRANTED), MODES
-    engine.allowed_folders, engine.trusted = list(FOLDERS), list(TRUSTS)
     result.window.open_page("permissions")
     page = result.permissions
     await until(lambda: page.rules.servers.rows[1:] and not len(result.tasks))
@@ -117,12 +111,6 @@ async def permissions_clients(theme: Theme) -> Shot:
     return shot
 
 
-async def permissions_trusted(theme: Theme) -> Shot:
-    shot, page = await opened(theme)
-    page.show_tab(TRUSTED)
-    return shot
-
-
 async def permission_of_tool(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     grants = {each.id: each for each in [*GRANTED, grant(1, client="Cursor", expires_at=time.time() + 7200)]}
@@ -145,6 +133,5 @@ SCENES = (
     permissions_100,
     permissions_none,
     permissions_clients,
-    permissions_trusted,
     permission_of_tool,
 )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
+from msgspec.structs import replace
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QStackedWidget
@@ -19,7 +20,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.offer_list import OfferList
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import column, row
@@ -75,12 +76,10 @@ class DiscoverTab(Page):
         state = row(spacing=10)
         self._count = ElidedLabel(self._theme, "", "caption", "secondary")
         self._refresh = Button(self._theme, tr("Refresh"), "ghost", "refresh", small=True)
-        self._refresh.clicked.connect(lambda: self.run(self._update_registry()))
+        self._refresh.clicked.connect(self._on_refresh)
         state.addWidget(self._count, 1)
         state.addWidget(self._refresh)
         head.addLayout(state)
-        self._problem = Label(self._theme, "", "caption", "warning", wrap=True)
-        head.addWidget(self._problem)
         layout.addLayout(head)
         self._fault = FaultArea(self._theme, top=0)
         self._stack = QStackedWidget()
@@ -96,7 +95,7 @@ class DiscoverTab(Page):
         nothing = EmptyState(
             self._theme,
             tr("Nothing is found"),
-            tr("Search for another word, or add a server that you know."),
+            "",
             [("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))],
         )
         nothing.way_chosen.connect(self._on_paste_wanted)
@@ -117,10 +116,16 @@ class DiscoverTab(Page):
         self.show_status(found.status)
         self.show_found(words, found)
 
+    def _on_refresh(self) -> None:
+        """Downloads the registry again, unless that is going on."""
+        status = self._status or RegistryStatus()
+        if not status.is_updating:
+            self.show_status(replace(status, is_updating=True))
+            self.run(self._update_registry(), then=self._read_found)
+
     async def _update_registry(self) -> None:
-        """Downloads the registry again."""
         self.show_status(await self.hub.discovery.refresh_registry())
-        self._read_all()
+        self._read_again()
 
     def enable(self, is_usable: bool) -> None:
         self.field.setEnabled(is_usable)
@@ -162,7 +167,9 @@ class DiscoverTab(Page):
         self.offers.set_offers([said.hit_offer(hit) for hit in found.hits])
         self._draw_status(said.found_text(len(found.hits), found.total))
         is_there = bool(found.status.servers)
-        self._nothing.set_title(tr("Nothing is found") if is_there else tr("Registry not downloaded yet"))
+        self._nothing.set_title(tr("Nothing is found") if is_there else tr("The registry cannot be searched yet"))
+        another = tr("Search for another word, or add a server that you know.")
+        self._nothing.set_text(another if is_there else tr("You can add a server that you know."))
         self._stack.setCurrentWidget(self.offers if found.hits else self._nothing)
 
     def show_problem(self, problem: Problem | None) -> None:
@@ -179,12 +186,10 @@ class DiscoverTab(Page):
             self._stack.setCurrentWidget(self.offers if self.offers.offers else self._looking)
 
     def _draw_status(self, found: str = "") -> None:
-        now = datetime.now()
-        self._count.set_text(" · ".join(part for part in (found, said.status_text(self._status, now)) if part))
-        problem = said.status_problem(self._status, now)
-        self._problem.setText(problem)
-        self._problem.setVisible(bool(problem))
-        self._refresh.setEnabled(self.is_usable and not (self._status is not None and self._status.is_updating))
+        text, tone = said.status_line(self._status, datetime.now(), found)
+        self._count.set_text(text)
+        self._count.set_tone(tone)
+        self._refresh.setText(said.refresh_word(self._status))
 
     # the person
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from tooltray.foundation.snapshots.discovery import RegistryHit, RegistryOption, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, shipped, tr
@@ -57,24 +59,33 @@ def update_offers(updates: Sequence[RegistryUpdate]) -> list[Offer]:
     return offers
 
 
-def status_text(status: RegistryStatus | None, now: datetime) -> str:
-    """Returns how many servers can be searched and how old the copy is, as sentences."""
-    if status is None:
-        return ""
+def status_line(status: RegistryStatus | None, now: datetime, found: str = "") -> tuple[str, str]:
+    """Returns one line about the copy of the registry, and its tone: why it could not be refreshed, else how many servers of it can be
+    searched, and how old it is.
+
+    Args:
+        found: how many servers a search has found.
+    """
+    text, tone = _copy_words(status, now) if status is not None else ("", "secondary")
+    return " · ".join(filter(None, (found, text))), tone
+
+
+def _copy_words(status: RegistryStatus, now: datetime) -> tuple[str, str]:
+    if status.problem is not None and not status.is_updating:
+        return whole(replace(status.problem, hint="")), "warning"  # what to do is the button beside it
     if not status.servers:
-        return tr("Downloading the registry…") if status.is_updating else tr("The registry is not downloaded yet.")
+        return tr("Downloading the registry…") if status.is_updating else tr("Registry not downloaded yet"), "secondary"
     text = tr("{count} servers of the official registry, as of {when}.", count=f"{status.servers:,}", when=moment(status.updated_at, now))
-    return in_a_row(text, tr("Refreshing the list…") if status.is_updating else "")
+    if status.is_updating or now.timestamp() - status.updated_at <= OLD_S:
+        return text, "secondary"
+    return in_a_row(text, tr("It is more than a week old; newer servers are missing.")), "warning"
 
 
-def status_problem(status: RegistryStatus | None, now: datetime) -> str:
-    """Returns the problem of the copy, as sentences; empty without one."""
-    if status is None or status.is_updating:
-        return ""
-    if status.problem is not None:
-        return whole(status.problem)
-    is_old = status.servers and now.timestamp() - status.updated_at > OLD_S
-    return tr("It is more than a week old; newer servers are missing.") if is_old else ""
+def refresh_word(status: RegistryStatus | None) -> str:
+    """Returns what the button beside that line does, or is doing."""
+    if status is not None and status.is_updating:
+        return tr("Refreshing…")
+    return tr("Retry") if status is not None and status.problem is not None else tr("Refresh")
 
 
 def found_text(shown: int, total: int) -> str:

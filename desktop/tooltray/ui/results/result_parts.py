@@ -10,6 +10,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.widgets.server_text import one_line
 
 LONGEST_JSON = 2_000_000  # characters of a text that is looked at for JSON; that takes 20 ms
+WRAPPED = "result"  # the name in which SDKs wrap a value that is no object
 LONGEST_NAME = 200  # characters of a name, an address, a kind of file
 
 
@@ -36,11 +37,26 @@ class Part(msgspec.Struct, frozen=True):
 def parts_of(result: Mapping[str, object]) -> list[Part]:
     """Returns the parts of a CallToolResult, a ReadResourceResult or a GetPromptResult."""
     parts = list(_parts(result))
-    if "structuredContent" not in result or result["structuredContent"] is None:
+    value = result.get("structuredContent")
+    if value is None:
         return parts
-    value = result["structuredContent"]
-    others = [part for part in parts if not (part.kind == "json" and part.value == value)]  # servers repeat it as text for old clients
-    return [Part("json", tr("Structured result"), value=value), *others]
+    structured = Part("json", tr("Structured result"), value=value)
+    if isinstance(value, Mapping) and len(value) == 1 and _are(parts, next(iter(value.values()))):
+        return parts if WRAPPED in value else [structured]
+    return [structured, *(part for part in parts if not (part.kind == "json" and part.value == value))]  # repeated as text for old clients
+
+
+def _are(parts: Sequence[Part], value: object) -> bool:
+    """Returns whether the parts are this value, or the items of this list."""
+    if len(parts) == 1 and _is(parts[0], value):
+        return True
+    return isinstance(value, list) and bool(parts) and len(parts) == len(value) and all(map(_is, parts, value))
+
+
+def _is(part: Part, value: object) -> bool:
+    if part.kind == "json":
+        return part.value == value
+    return part.kind == "text" and part.text == (value if isinstance(value, str) else as_json(value))
 
 
 def _parts(result: Mapping[str, object]) -> Iterator[Part]:

@@ -23,6 +23,9 @@ FIELDS, JSON = 0, 1  # the views
 LINES = 20  # of the JSON in sight; more scroll
 LARGEST_CHECKED = 200_000  # characters of JSON; a larger value is checked by the server alone
 
+NAMING = ("properties", "patternProperties", "additionalProperties", "anyOf", "oneOf", "allOf", "$ref", "if")
+"""The words of a schema that name values, or ask for some."""
+
 
 class SchemaForm(QWidget):
     """A form for the values of a schema. `changed`: the user edited something. `view_changed`: the other view is shown, FIELDS or JSON.
@@ -62,8 +65,13 @@ class SchemaForm(QWidget):
 
     @property
     def is_empty(self) -> bool:
-        """Whether the schema has no fields."""
-        return not self._has_fields and self._schema.get("additionalProperties") is False
+        """Whether the schema allows no values."""
+        return self.has_no_names and self._schema.get("additionalProperties") is False
+
+    @property
+    def has_no_names(self) -> bool:
+        """Whether the schema names no values, although it may allow any."""
+        return not self._has_fields and not any(self._schema.get(word) for word in NAMING)
 
     @property
     def value(self) -> dict[str, object] | None:

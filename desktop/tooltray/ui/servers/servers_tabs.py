@@ -1,4 +1,4 @@
-"""The Servers page: the installed servers, those to be found, and all that they offer; a tab each."""
+"""The Servers page: the installed servers, those to be found, all that they offer, and those of projects; a tab each."""
 
 from typing import cast
 
@@ -23,12 +23,19 @@ def _all_tools(context: PageContext) -> Page:
     return AllToolsTab(context)
 
 
-INSTALLED, DISCOVER, ALL_TOOLS = "installed", "discover", "all_tools"  # the tabs
+def _projects(context: PageContext) -> Page:
+    from tooltray.ui.projects.projects_tab import ProjectsTab
+
+    return ProjectsTab(context)
+
+
+INSTALLED, DISCOVER, ALL_TOOLS, PROJECTS = "installed", "discover", "all_tools", "projects"  # the tabs
 TOOL_PARTS = ("tool", "try", "prompts", "resources")  # of ALL_TOOLS
 TABS = (
     TabEntry(INSTALLED, lambda: tr("Installed"), InstalledTab),
     TabEntry(DISCOVER, lambda: tr("Discover"), _discover),
     TabEntry(ALL_TOOLS, lambda: tr("All tools"), _all_tools),
+    TabEntry(PROJECTS, lambda: tr("Projects"), _projects, is_early=True),  # it counts what waits for the user's approval
 )
 
 

@@ -1,1 +1,1 @@
-"""The Settings page: general settings, secrets, network access, files with servers, backups, and what Tooltray is."""
+"""The Settings page: general settings, secrets, network access, backups, and what Tooltray is."""

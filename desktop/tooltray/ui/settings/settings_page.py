@@ -26,12 +26,6 @@ def _network(context: PageContext) -> Page:
     return NetworkTab(context)
 
 
-def _files(context: PageContext) -> Page:
-    from tooltray.ui.settings.files_tab import FilesTab
-
-    return FilesTab(context)
-
-
 def _backup(context: PageContext) -> Page:
     from tooltray.ui.settings.backup_tab import BackupTab
 
@@ -48,7 +42,6 @@ TABS = (
     TabEntry("general", lambda: tr("General"), _general),
     TabEntry("secrets", lambda: tr("Secrets"), _secrets),
     TabEntry("network", lambda: tr("Network"), _network),
-    TabEntry("files", lambda: tr("Files"), _files, is_early=True),  # it counts what waits for a person's yes
     TabEntry("backup", lambda: tr("Backup"), _backup),
     TabEntry("about", lambda: tr("About"), _about),
 )

@@ -17,7 +17,7 @@ from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.file_words import waiting_text, waiting_title
+from tooltray.ui.projects.file_words import waiting_text, waiting_title
 from tooltray.ui.shell.system_notifications import Notifications
 
 UPDATES_EVERY_MS = 24 * 3600 * 1000  # as often as the copy of the registry is read again

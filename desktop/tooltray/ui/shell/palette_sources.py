@@ -126,6 +126,7 @@ def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
     tabs = (
         ("servers", "discover", tr("Discover servers"), "search", "find registry new install"),
         ("servers", "all_tools", tr("All tools"), "tools", "tools page open show"),
+        ("servers", "projects", tr("Projects and their files"), "folder", "mcp.json hot reload trust folders files with servers"),
         ("activity", "approvals", tr("Approvals"), "shield", "waiting revoke grants history audit"),
     )
     for page_name, tab, title, icon, also in tabs:
@@ -141,12 +142,11 @@ def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
         ("secrets", tr("Secrets"), "keys tokens passwords keyring"),
         ("network", tr("HTTP access and tokens"), "http port rest api token scope clients url"),
         ("network", tr("npm registries"), "npm mirror packages proxy"),
-        ("files", tr("Files with servers"), "mcp.json project hot reload trust folders"),
         ("backup", tr("Backup: export and import"), "set-up export import reset starter"),
         ("about", tr("About Tooltray"), "version licences update diagnostics"),
     )
     for tab, title, also in lines:
-        icon = {"secrets": "key", "network": "globe", "files": "folder", "backup": "download", "about": "info"}.get(tab, "settings")
+        icon = {"secrets": "key", "network": "globe", "backup": "download", "about": "info"}.get(tab, "settings")
         key = f"setting:{tab}:{also.partition(' ')[0]}"
         yield PaletteEntry(key, title, context.link("settings", tab), icon, tr("Settings"), "", also, SETTING)
 

@@ -15,7 +15,7 @@ from tooltray.ui import icons
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.settings.file_words import waiting_entries
+from tooltray.ui.projects.file_words import waiting_entries
 from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_calls, waiting_commands, waiting_questions
 from tooltray.ui.shell.tray_menu import TrayMenu
 from tooltray.ui.shell.tray_reads import TrayReads

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import TryProgressed
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.approval.question import QuestionPanel
@@ -33,7 +32,6 @@ from tooltray.ui.widgets.server_text import seen
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH, HEIGHT = 1080, 720
-OWN_NAME = "tooltray"  # how the person's own calls name their client
 TICK_MS = 500  # how long a call has taken is shown as it goes
 HINT, RUNNING, QUESTION, RESULT = range(4)  # what stands at the right
 
@@ -115,7 +113,6 @@ class TrySheet(Surface, View):
         self.context, self.name, self.attempt, self._attempts = context, name, "", attempts
         self._run_on_page = run
         self._began_at = 0.0
-        self._waiting: set[str] = set()  # ids of approvals
         self._progress: TryProgressed | None = None
         self._questions: list[ElicitationSnapshot] = []
         self._earlier = attempts.of(name)
@@ -140,8 +137,6 @@ class TrySheet(Surface, View):
         hub.try_progressed.connect(self._on_progress)
         hub.elicitation_asked.connect(self._on_asked)
         hub.elicitation_ended.connect(self._end_question)
-        hub.approval_asked.connect(self._on_approval_asked)
-        hub.approval_ended.connect(self._on_approval_ended)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, HEIGHT)
@@ -164,7 +159,6 @@ class TrySheet(Surface, View):
             return
         self.attempt, self._began_at = uuid.uuid4().hex, time.monotonic()
         self._progress = None
-        self._waiting.clear()
         self._clock.start()
         self._draw()
         self.run(self._try(self.attempt, arguments))
@@ -210,15 +204,6 @@ class TrySheet(Surface, View):
         self._questions = [each for each in self._questions if each.id != id]
         self._draw()
 
-    def _on_approval_asked(self, request: ApprovalSnapshot) -> None:
-        if request.client == OWN_NAME:
-            self._waiting.add(request.id)
-            self._draw_progress()
-
-    def _on_approval_ended(self, id: str) -> None:
-        self._waiting.discard(id)
-        self._draw_progress()
-
     def _end(self, ended: Attempt) -> None:
         """Shows the result of the call, which has ended."""
         self.attempt, self._questions = "", []
@@ -261,10 +246,17 @@ class TrySheet(Surface, View):
         area = PageScroll(tr("Arguments"), margin=16, below=0)
         content = QWidget()
         inner: QVBoxLayout = column(content, margins=(24, 4, 16, 20), spacing=8)
-        if self.form.is_empty:
-            inner.addWidget(Label(self._theme, tr("It takes no arguments."), "body", "secondary"))
-            self.form.hide()
+        self._no_arguments = QWidget()
+        line = row(self._no_arguments, spacing=8)
+        line.addWidget(Label(self._theme, tr("It takes no arguments."), "body", "secondary"))
+        if not self.form.is_empty:
+            give = Button(self._theme, tr("Give some as JSON…"), "link", small=True)
+            give.clicked.connect(self._on_give)
+            line.addWidget(give)
+        line.addStretch(1)
+        inner.addWidget(self._no_arguments)
         inner.addWidget(self.form)
+        self._show_form(not self.form.has_no_names or bool(self.form.value))
         inner.addStretch(1)
         area.setWidget(content)
         lines.addWidget(area, 1)
@@ -290,9 +282,9 @@ class TrySheet(Surface, View):
         widget = QWidget()
         lines = column(widget, spacing=8)
         lines.addStretch(1)
-        self._doing = Label(self._theme, "", "strong")
-        self._doing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        lines.addWidget(self._doing)
+        doing = Label(self._theme, tr("Calling…"), "strong")
+        doing.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        lines.addWidget(doing)
         self._meter = Meter(self._theme, tr("Progress"))
         lines.addWidget(self._meter)
         self._message = ElidedLabel(self._theme, "", "caption", "secondary")
@@ -343,7 +335,6 @@ class TrySheet(Surface, View):
     def _draw_progress(self) -> None:
         if not self.attempt:
             return
-        self._doing.setText(tr("Waiting for your approval in the new window") if self._waiting else tr("Calling…"))
         self._status.setText(took(time.monotonic() - self._began_at))
         news = self._progress
         self._meter.setVisible(news is not None and bool(news.total))
@@ -391,6 +382,14 @@ class TrySheet(Surface, View):
     def _on_address(self, url: str) -> None:
         self.context.copy(url, tr("The address is copied"))
 
+    def _on_give(self) -> None:
+        self._show_form(True)
+        self.form.focus()
+
+    def _show_form(self, is_shown: bool) -> None:
+        self.form.setVisible(is_shown)
+        self._no_arguments.setVisible(not is_shown)
+
     def _on_copy(self) -> None:
         if (arguments := self.form.value) is not None:
             self.context.copy(command_of(self.name, arguments), tr("The command is copied"))
@@ -399,5 +398,6 @@ class TrySheet(Surface, View):
         if not self.attempt:
             attempt = self._earlier[int(place)]
             self.form.set_value(attempt.arguments)
+            self._show_form(not self.form.has_no_names or bool(attempt.arguments))
             self._show(attempt)
             self._last.choose(place)

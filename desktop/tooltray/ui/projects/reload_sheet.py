@@ -8,7 +8,7 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.settings.file_words import reload_does_something, reload_file, reload_look, reload_name
+from tooltray.ui.projects.file_words import reload_does_something, reload_file, reload_look, reload_name
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, column

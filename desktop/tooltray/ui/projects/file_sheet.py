@@ -5,7 +5,7 @@ from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
-from tooltray.ui.settings.file_words import entry_look, file_kind, file_title, here, problem_line, problem_text, problem_title
+from tooltray.ui.projects.file_words import entry_look, file_kind, file_title, here, problem_line, problem_text, problem_title
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

@@ -1,13 +1,11 @@
-"""The tab of settings about files: which files servers come from, what is wrong in them, what waits for the user's approval, and what has
-it. Draws frozen snapshots.
+"""The tab Projects of Servers: which folders may have servers of their own, which files servers come from, and what is wrong in them. Draws
+frozen snapshots.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import PurePath
 
-import msgspec
 from PySide6.QtCore import QModelIndex, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
@@ -15,40 +13,37 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.setup import FileProblem, ServerFileSnapshot
-from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.setting_form import Setting, SettingForm
-from tooltray.ui.origins import folder_name
-from tooltray.ui.settings.file_sheet import FileSheet
-from tooltray.ui.settings.file_words import (
+from tooltray.ui.projects import folder_rows as said
+from tooltray.ui.projects.file_sheet import FileSheet
+from tooltray.ui.projects.file_words import (
     file_kind,
     file_look,
     file_title,
-    needs_care,
     problem_place,
     problem_text,
     problem_title,
     server_count,
-    trusted_how,
-    trusted_title,
     waiting_text,
     waiting_title,
 )
-from tooltray.ui.settings.reload_sheet import ReloadSheet
-from tooltray.ui.settings.trust_sheet import TrustSheet
+from tooltray.ui.projects.folder_rows import FolderRow, folder_rows
+from tooltray.ui.projects.reload_sheet import ReloadSheet
+from tooltray.ui.projects.trust_sheet import TrustSheet
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import card_section, group
+from tooltray.ui.widgets.setting_rows import card_section, group, heading
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 from tooltray.ui.widgets.table import Table
 
 MOST_OF_A_FILE = 3  # the first problems are often the cause of the others; all of them stand in the file's own sheet
@@ -113,16 +108,9 @@ class FileProblems(QWidget):
         return widget
 
 
-class WaitingProject(msgspec.Struct, frozen=True):
-    """A project's servers that wait for approval."""
-
-    path: str
-    requests: tuple[TrustRequest, ...]
-
-
-class FilesTab(Page):
-    """The tab of files. It also follows what waits for the user's approval, which the tray and the Servers page show too. An entry that the
-    user has seen or put off is not shown there again unless it changes; the tab lists it all the same.
+class ProjectsTab(Page):
+    """The tab of projects' folders and files. It also follows what waits for the user's approval, which the tray and the notices show, too.
+    An entry that the user has seen or put off is not shown there again unless it changes; the tab lists it all the same.
     """
 
     def __init__(self, context: PageContext) -> None:
@@ -131,6 +119,8 @@ class FilesTab(Page):
         self._failing: frozenset[str] = frozenset()
         self._found: Sequence[ServerFileSnapshot] = ()
         self._requests: list[TrustRequest] = []
+        self._allowed: Sequence[str] = ()  # folders for which servers may be started
+        self._trusted: Sequence[TrustedEntry] = ()
         self._told: set[TrustRequest] = set()
         self._seen: set[TrustRequest] = set()
         self._is_connected = False
@@ -138,10 +128,8 @@ class FilesTab(Page):
         self._fault = FaultArea(self._theme)
         column(self).addWidget(NoticesAbove(self._fault, self._lists()), 1)
         self.enable(False)
-        self._look, self._look_trusted, self._look_follow = (
-            self.reading(read) for read in (self._read, self._read_trusted, self._read_follow)
-        )
-        for look in (self._look, self._look_trusted, self._look_follow):
+        self._look, self._look_known, self._look_follow = (self.reading(read) for read in (self._read, self._read_known, self._read_follow))
+        for look in (self._look, self._look_known, self._look_follow):
             self.look_requested.connect(look)
         self._connect(context)
         self._on_servers_changed()
@@ -151,6 +139,7 @@ class FilesTab(Page):
         hub, wishes, notices = context.hub, context.wishes, context.notices
         context.servers.servers_changed.connect(self._on_servers_changed)
         hub.server_files_changed.connect(self._on_files_changed)
+        hub.config_changed.connect(self.look_again)
         hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.file_requested.connect(self._open_file)
         wishes.file_place_requested.connect(self._open_place)
@@ -194,16 +183,15 @@ class FilesTab(Page):
         if new:
             self.context.links.entries_asked.emit(new)
         self._count()
-        projects = dict.fromkeys(request.project for request in requests)
-        waiting = [WaitingProject(path, tuple(each for each in requests if each.project == path)) for path in projects]
-        self._fill(self._waiting, waiting)
-        self._asked.setVisible(bool(waiting))
+        self._draw_folders()
         if isinstance(sheet := self.context.sheets.panel, TrustSheet):
             sheet.set_requests(requests)
 
-    def show_trusted(self, entries: Sequence[TrustedEntry]) -> None:
-        self._fill(self._trusted, entries)
-        self._known.setVisible(bool(entries))
+    def _draw_folders(self) -> None:
+        rows = folder_rows(self._requests, self._allowed, self._trusted)
+        self._fill(self._folders, rows)
+        self._folders.setVisible(bool(rows))
+        self._no_folders.setVisible(not rows)
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
@@ -232,15 +220,18 @@ class FilesTab(Page):
         self.show_requests(await self.hub.files.get_trust_requests())
         self.show_files(await self.hub.files.get_server_files())
 
-    async def _read_trusted(self) -> None:
-        self.show_trusted(await self.hub.files.get_trusted_entries())
+    async def _read_known(self) -> None:
+        """Reads which folders are allowed, and what is trusted in them."""
+        self._allowed = await self.hub.projects.get_allowed_folders()
+        self._trusted = await self.hub.files.get_trusted_entries()
+        self._draw_folders()
 
     async def _read_follow(self) -> None:
         self._form.show_settings((await self.hub.settings.get_settings()).settings)
 
     async def _read_all(self) -> None:
         await self._read()
-        await self._read_trusted()
+        await self._read_known()
 
     async def _preview(self) -> None:
         changes = await self.hub.files.preview_reload()
@@ -269,7 +260,7 @@ class FilesTab(Page):
 
     def _on_files_changed(self) -> None:
         self._look()
-        self._look_trusted()
+        self._look_known()
 
     def _on_trust_requested(self, _server: str) -> None:
         self.open_trust("")
@@ -304,12 +295,9 @@ class FilesTab(Page):
 
     def _lists(self) -> QWidget:
         theme = self._theme
-        area = self._area = ReadingScroll(tr("Files"), spacing=20)
+        area = self._area = ReadingScroll(tr("Projects"), spacing=20)
         body = area.body
-        self._waiting = self._table(self._waiting_columns(), tr("Not allowed yet"), lambda each: each.path)
-        self._waiting.row_chosen.connect(lambda waiting: self.open_trust(waiting.path))
-        text = tr("Servers of a project run only after you have seen what they start.")
-        self._asked = card_section(self._theme, body, tr("Not allowed yet"), text, self._waiting)
+        body.addWidget(self._folder_list())
         self._problems = FileProblems(theme, open_file=self._open_file, open_sheet=self._open_sheet)
         text = tr("Faulty entries are ignored; the rest is used, and running servers keep running.")
         self._wrong = card_section(self._theme, body, tr("Problems"), text, self._problems)
@@ -321,29 +309,41 @@ class FilesTab(Page):
         again.clicked.connect(lambda: self.run(self._preview()))
         text = tr("Within a second after saving. Restarts only what changed.")
         body.addWidget(group(theme, self._form.row(Setting("hotReload", tr("Reload automatically"), text, True), again)))
-        self._trusted = self._table(self._trusted_columns(), tr("Trusted"), lambda each: (each.project, each.entry))
-        self._trusted.switched.connect(self._on_switched)
-        text = tr("Projects' servers that you reviewed. Switch off to revoke.")
-        self._known = card_section(self._theme, body, tr("Trusted"), text, self._trusted)
         body.addStretch(1)
         return area
+
+    def _folder_list(self) -> QWidget:
+        theme, widget = self._theme, QWidget()
+        add = Button(theme, tr("Allow a folder…"), icon="plus", small=True)
+        add.clicked.connect(self._on_allow)
+        text = tr("Servers of a project run only after you have seen what they start.")
+        layout = column(widget, spacing=10)
+        layout.addLayout(heading(theme, tr("Folders"), ElidedLabel(theme, text, "caption", "muted"), add))
+        box = Surface(theme)
+        lines = column(box, margins=(16, 1, 16, 1))
+        self._folders = self._table(self._folder_columns(), tr("Folders"), lambda each: each.key)
+        self._folders.row_chosen.connect(self._on_folder)
+        self._folders.pressed.connect(self._on_action)
+        lines.addWidget(self._folders)
+        text = tr("None yet. When a project brings servers, they wait for your approval.")
+        self._no_folders = Label(theme, text, "body", "muted", wrap=True)
+        self._no_folders.setContentsMargins(0, 14, 0, 14)
+        lines.addWidget(self._no_folders)
+        layout.addWidget(box)
+        return widget
 
     def _table(self, columns: Sequence[Column], name: str, key: object) -> Table:
         table = Table(self._theme, columns, name, key, in_card=True, has_header=True)  # type: ignore[arg-type]
         table.selectionModel().currentChanged.connect(partial(self._keep_in_sight, table))
         return table
 
-    def _waiting_columns(self) -> list[Column]:
-        def care(each: WaitingProject) -> tuple[str, str]:
-            if any(needs_care(request) for request in each.requests):
-                return tr("Look closely"), "warning"
-            return (tr("Changed"), "warning") if all(request.is_change for request in each.requests) else (tr("New"), "info")
-
+    def _folder_columns(self) -> list[Column]:
         return [
-            Column(tr("Project"), lambda each: folder_name(each.path) or tr("Programs"), Kind.TEXT, 200, lambda each: each.path),
-            Column(tr("Servers"), lambda each: ", ".join(request.entry for request in each.requests), Kind.QUIET),
-            Column(tr("State"), care, Kind.CHIP, 130),
-            Column(tr("Next"), lambda _: tr("See what they start"), Kind.QUIET, 170),
+            Column(tr("Folder"), said.folder, Kind.TEXT, 0, lambda each: each.path),
+            Column(tr("Servers"), said.servers, Kind.QUIET),
+            Column(tr("State"), said.state, Kind.CHIP, 120, said.state_tip),
+            Column(tr("Since"), said.since, Kind.QUIET, 96),
+            Column("", said.action, Kind.BUTTON, 92),
         ]
 
     def _file_columns(self) -> list[Column]:
@@ -354,15 +354,6 @@ class FilesTab(Page):
             Column(tr("State"), lambda each: file_look(each, self._failing), Kind.STATE, 128),
         ]
 
-    def _trusted_columns(self) -> list[Column]:
-        return [
-            Column(tr("Server"), trusted_title),
-            Column(tr("Project"), lambda each: folder_name(each.project), Kind.QUIET, 200, lambda each: each.project),
-            Column(tr("How"), trusted_how, Kind.QUIET, 148),
-            Column(tr("Since"), lambda each: moment(each.trusted_at, datetime.now()), Kind.QUIET, 96),
-            Column(tr("Trusted"), lambda _: True, Kind.SWITCH, 76),
-        ]
-
     def _keep_in_sight(self, table: Table, current: QModelIndex, _before: QModelIndex) -> None:
         """Scrolls the page to a table's current row, since the tables are as high as their rows and do not scroll."""
         content = self._area.widget()
@@ -370,5 +361,34 @@ class FilesTab(Page):
             middle = table.viewport().mapTo(content, table.visualRect(current).center())
             self._area.ensureVisible(0, middle.y(), 0, table.verticalHeader().defaultSectionSize())
 
-    def _on_switched(self, entry: TrustedEntry, _on: bool) -> None:
-        self.run(self.hub.files.distrust_entries(entry.project, entry.entry), then=self._read_all, toast=tr("Revoked"))
+    def _on_folder(self, row: FolderRow) -> None:
+        """Opens what waits in a folder, or else the file that its servers come from."""
+        if row.requests:
+            self.open_trust(row.path)
+        elif (file := next((each for each in self._found if row.trusted is not None and each.project == row.path), None)) is not None:
+            self._open_sheet(file)
+
+    def _on_action(self, row: FolderRow) -> None:
+        """Opens what waits in a folder, or revokes what was allowed there."""
+        files, projects, trusted = self.hub.files, self.hub.projects, row.trusted
+        if row.requests:
+            self.open_trust(row.path)
+        elif trusted is not None:
+            of = (trusted.project, trusted.entry)
+            toast = tr("{name} is not trusted any more", name=trusted.entry)
+            self.run(files.distrust_entries(*of), then=self._read_all, toast=toast, undo=partial(files.restore_trust, *of))
+        else:
+            toast = tr("{folder} is not allowed any more", folder=row.path)
+            self.run(self._disallow(row.path), then=self._read_known, toast=toast, undo=partial(projects.allow_folder, row.path))
+
+    def _on_allow(self) -> None:
+        self.context.choose_folder(tr("Allow a folder"), lambda path: self.run(self._allow(path)))
+
+    async def _allow(self, path: str) -> None:
+        """Allows servers to work in a folder, and in those below it."""
+        allowed = await self.hub.projects.allow_folder(path)
+        self.run(self._read_known(), toast=tr("{folder} is allowed", folder=allowed), undo=partial(self._disallow, allowed))
+
+    async def _disallow(self, folder: str) -> None:
+        await self.hub.projects.disallow_folder(folder)
+        await self._read_known()

@@ -1,4 +1,4 @@
-"""Files with servers in them are listed with what is wrong in them, can be opened, and are read again after a look at what that does."""
+"""Folders with servers of their own are listed and revoked; files with servers are opened, and read again after a look at the plan."""
 
 import asyncio
 
@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QWidget
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -18,10 +19,13 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ServerFilesChanged
 from tooltray.foundation.snapshots.setup import ReloadChange, ServerFileSnapshot
-from tooltray.ui.settings.file_sheet import FileSheet
-from tooltray.ui.settings.files_tab import MOST_FILES, FilesTab
-from tooltray.ui.settings.reload_sheet import ReloadSheet
+from tooltray.ui.projects.file_sheet import FileSheet
+from tooltray.ui.projects.folder_rows import FolderRow
+from tooltray.ui.projects.projects_tab import MOST_FILES, ProjectsTab
+from tooltray.ui.projects.reload_sheet import ReloadSheet
+from tooltray.ui.projects.trust_sheet import TrustSheet
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.toast import Toast
 
 
 def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:
@@ -30,11 +34,25 @@ def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:
     return fake
 
 
-async def opened(desk: Desk) -> FilesTab:
-    desk.open_settings("files")
-    page = desk.files
+async def undone(desk: Desk) -> str:
+    """Presses Undo in the toast that is there; returns what it says."""
+    await until(lambda: desk.window.findChildren(Toast))
+    toast = desk.window.findChildren(Toast)[-1]
+    text = toast.text
+    control(toast, "Undo").click()
+    await until(lambda: not isValid(toast) and not len(desk.tasks))
+    return text
+
+
+def trusted(page: ProjectsTab) -> list[FolderRow]:
+    return [row for row in table(page, "Folders").rows if row.trusted is not None]
+
+
+async def opened(desk: Desk) -> ProjectsTab:
+    desk.open_projects()
+    page = desk.projects
     await until(lambda: len(table(page, "Files with servers").rows) == len(desk.engine.files))
-    await until(lambda: len(table(page, "Trusted").rows) == len(desk.engine.trusted))
+    await until(lambda: len(trusted(page)) == len(desk.engine.trusted))
     return page
 
 
@@ -176,18 +194,69 @@ async def test_a_plan_that_cannot_be_made_is_said_on_the_page(theme: Theme) -> N
         assert desk.window.sheet is None
 
 
-async def test_a_yes_is_taken_back_by_its_switch(theme: Theme) -> None:
+async def test_folders_say_what_waits_what_is_trusted_and_what_is_allowed(theme: Theme) -> None:
+    fake = engine()
+    fake.allowed_folders = ["/home/me"]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        folders = table(page, "Folders")
+        await until(lambda: any(not row.requests and row.trusted is None for row in folders.rows))
+        waiting = sum(bool(row.requests) for row in folders.rows)
+        rest = [cells(folders, row) for row in range(waiting, len(folders.rows))]
+        assert [cells(folders, row)[-1] for row in range(waiting)] == ["Review…"] * waiting
+        assert [[*each[:3], each[4]] for each in rest] == [
+            ["/home/me", "Your servers", "Allowed", "Revoke"],
+            [SHOP, "db", "Trusted", "Revoke"],
+            [SHOP, "filesystem (filesystem-shop)", "Trusted", "Revoke"],
+        ]
+        tips = [folders.model().index(row, 2).data(Qt.ItemDataRole.ToolTipRole) for row in range(waiting, waiting + 3)]
+        assert "for all below it" in tips[0]
+        assert tips[1:] == ["by you", "written by Tooltray"]
+
+
+async def test_what_waits_opens_at_a_press_and_what_is_trusted_shows_its_file(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
-        trusted = table(page, "Trusted")
-        assert [cells(trusted, row)[:3] for row in range(2)] == [
-            ["db", "shop", "by you"],
-            ["filesystem (filesystem-shop)", "shop", "written by Tooltray"],
-        ]
-        trusted.setCurrentIndex(trusted.model().index(0, 0))
-        QTest.keyClick(trusted, Qt.Key.Key_Space)
+        folders = table(page, "Folders")
+        folders.setCurrentIndex(folders.model().index(0, 0))
+        QTest.keyClick(folders, Qt.Key.Key_Space)
+        assert isinstance(desk.window.sheet.panel, TrustSheet)
+        desk.window.sheet.dismiss()
+        folders.row_chosen.emit(folders.rows[0])
+        assert isinstance(desk.window.sheet.panel, TrustSheet)
+        desk.window.sheet.dismiss()
+        folders.row_chosen.emit(trusted(page)[0])
+        assert isinstance(desk.window.sheet.panel, FileSheet)
+        desk.window.sheet.dismiss()
+        folders.row_chosen.emit(FolderRow("/home/me"))  # has no file
+        assert desk.window.sheet is None
+
+
+async def test_folders_and_trusted_servers_are_revoked_and_given_again(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    fake.allowed_folders, fake.trusted = ["/p"], [TRUSTED[0]]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        folders = table(page, "Folders")
+        await until(lambda: len(folders.rows) == 2)
+        folders.setCurrentIndex(folders.model().index(1, 0))
+        QTest.keyClick(folders, Qt.Key.Key_Space)
         await desk.asked("distrust_entries", SHOP, "db")
-        await until(lambda: len(trusted.rows) == 1)
+        await until(lambda: len(folders.rows) == 1)
+        assert await undone(desk) == "db is not trusted any more"
+        assert ("restore_trust", SHOP, "db") in fake.calls
+        folders.pressed.emit(FolderRow("/p"))
+        await until(lambda: not fake.allowed_folders and "When a project brings servers" in words(page))
+        assert await undone(desk) == "/p is not allowed any more"
+        assert fake.allowed_folders == ["/p"]
+        control(page, "Allow a folder…").click()
+        dialog = desk.window.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        dialog.fileSelected.emit("/q")
+        dialog.reject()
+        await until(lambda: fake.allowed_folders == ["/p", "/q"] and not len(desk.tasks))
+        assert await undone(desk) == "/q is allowed"
+        assert [row.path for row in folders.rows] == fake.allowed_folders == ["/p"]
 
 
 async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:
@@ -243,9 +312,9 @@ async def test_a_sheet_that_is_open_stays(theme: Theme) -> None:
 async def test_without_a_hub_the_page_asks_for_nothing(theme: Theme) -> None:
     desk = Desk(engine(), theme)
     desk.window.show()
-    desk.open_settings("files")
+    desk.open_projects()
     await asyncio.sleep(0)
-    assert not control(desk.files, "Read again…").isEnabled()
+    assert not control(desk.projects, "Read again…").isEnabled()
     assert desk.engine.calls == []
     await desk.close()
 
@@ -260,4 +329,4 @@ async def test_everything_on_the_page_has_a_name_and_tab_reaches_the_lists(theme
         for _ in range(30):
             QTest.keyClick(QApplication.focusWidget() or desk.window, Qt.Key.Key_Tab)
             reached.add((QApplication.focusWidget() or page).accessibleName())
-        assert {"Not allowed yet", "Files with servers", "Trusted", "Reload automatically"} <= reached
+        assert {"Folders", "Files with servers", "Reload automatically"} <= reached

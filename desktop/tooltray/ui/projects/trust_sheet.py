@@ -17,7 +17,7 @@ from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
-from tooltray.ui.settings.file_words import (
+from tooltray.ui.projects.file_words import (
     is_another,
     line_word,
     needs_care,
