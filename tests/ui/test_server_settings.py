@@ -259,7 +259,7 @@ async def test_ctrl_enter_connects_also_if_the_pane_is_closed_meanwhile(theme: T
         await desk.asked("restart_server", "a")
         await until(lambda: not len(desk.tasks))
         assert desk.page.details
-        assert (desk.page.details.server.name, desk.page.details.tab) == ("b", "settings")
+        assert (desk.page.details.server.name, desk.page.details.tab) == ("b", "overview")
 
 
 async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: Theme) -> None:
@@ -484,6 +484,30 @@ async def test_a_link_opens_the_settings_of_a_server_over_the_page(theme: Theme,
         assert desk.page.details is not None
         assert desk.page.details.tab == "settings"
         assert desk.page.details.width() == desk.page.width()
+
+
+async def test_edit_opens_the_form_over_the_page_and_back_leads_to_the_tab_of_before_with_nothing_lost(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        details = desk.open_server("a", "tools")
+        control(details, "Edit a").click()
+        assert details.tab == "settings"
+        view = cast(ServerSettings, details.view("settings"))
+        await until(lambda: view.form.isEnabled())
+        assert details.width() == desk.page.width()
+        typed(view, {"command": "other"})
+        control(details, "Back").click()
+        assert (details.tab, details.unsaved) == ("tools", view.json.text)
+        assert details.width() < desk.page.width()
+        assert control(details, "Edit a").hasFocus()
+        control(details, "Edit a").click()
+        assert view.form.entry == {"command": "other"}
+        QTest.keyClick(view.json.code, Qt.Key.Key_Escape)
+        assert details.tab == "tools"
+        control(details, "Use the whole page").click()
+        control(details, "Edit a").click()
+        control(details, "Back").click()
+        assert details.width() == desk.page.width()
 
 
 async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:

@@ -1,9 +1,9 @@
-"""The overview of an opened server: its state, what happened, what to do next, and what it costs."""
+"""The overview of an opened server: its state, why it is so and what to do about it, what it costs, and its last calls."""
 
 from datetime import datetime
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
@@ -12,6 +12,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
+from tooltray.ui.server_pane.last_calls import LastCalls
 from tooltray.ui.server_pane.server_facts import OriginLine, ProjectCopies
 from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_pane.server_tools import cost_words
@@ -21,24 +22,26 @@ from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip, StateBadge
+from tooltray.ui.widgets.fold import Fold
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, row
 
 FACT_COLUMN = 140  # px
+BETWEEN_PARTS = 14
 
 
 class ServerOverview(ServerView):
-    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+    """The overview of a server; `calls` is shown below what it costs."""
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, calls: QWidget | None = None) -> None:
         super().__init__()
         self._theme, self._server = theme, server
         self._actions = ServerActions(theme, self, server=server, wishes=wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None
-        outer = column(self)
-        area = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN)
-        content = QWidget()
+        area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         state = row(spacing=10)
         self._badge = StateBadge(theme, server_look(server))
@@ -50,33 +53,36 @@ class ServerOverview(ServerView):
         state.addWidget(self._label)
         state.addStretch(1)
         body.addLayout(state)
-        self._reached = CodeLabel(theme, "", "secondary")
-        body.addWidget(self._reached)
-        self._origin = OriginLine(theme, server, wishes)
-        if server.is_builtin:
-            self._origin.hide()  # what it says of itself says that already
-        body.addWidget(self._origin)
-        body.addSpacing(6)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
         body.addWidget(self._headline)
         body.addWidget(self._detail)
-        self._saved = Label(theme, "", "caption", "muted", wrap=True)
-        body.addWidget(self._saved)
-        body.addSpacing(8)
+        body.addWidget(self._buttons())
+        body.addSpacing(BETWEEN_PARTS - 6)
         self._copies = ProjectCopies(theme)
         self._copies.reset_requested.connect(wishes.projects_reset_requested)
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
-        body.addSpacing(10)
+        body.addSpacing(BETWEEN_PARTS)
+        if calls is not None:
+            body.addWidget(calls)
+            body.addSpacing(BETWEEN_PARTS)
+        fold = Fold(theme, tr("Details"))
+        self._reached = CodeLabel(theme, "", "secondary")
+        fold.body.addWidget(self._reached)
+        self._origin = OriginLine(theme, server, wishes)
+        fold.body.addWidget(self._origin)
+        self._origin.setVisible(not server.is_builtin)  # what it says of itself says that already
+        self._saved = Label(theme, "", "caption", "muted", wrap=True)
+        fold.body.addWidget(self._saved)
         self._facts = column(spacing=8)
-        body.addLayout(self._facts)
+        fold.body.addLayout(self._facts)
+        body.addWidget(fold)
         self._told: list[tuple[str, str]] = []
         body.addStretch(1)
         area.setWidget(content)
-        outer.addWidget(area, 1)
-        outer.addLayout(self._buttons())
+        column(self).addWidget(area)
         self._draw()
 
     def set_server(self, server: ServerSnapshot) -> None:
@@ -93,31 +99,27 @@ class ServerOverview(ServerView):
         self._cost = cost
         self._draw()
 
-    def _buttons(self) -> QHBoxLayout:
+    def _buttons(self) -> QWidget:
         theme, name, actions = self._theme, self._server.name, self._actions
-        self._log = Button(theme, tr("Show log"), icon="log")
+        self._button = Button(theme, "")
         self._why = Button(theme, tr("Why?"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
-        self._edit = Button(theme, tr("Edit"), icon="edit")
-        self._edit.setAccessibleName(tr("Edit {name}", name=name))
         self._anyway = IconButton(theme, "play", tr("Start {name} anyway", name=name))
         self._again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name))
         self._copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name))
-        self._button = Button(theme, "")
-        line = row(margins=(MARGIN, 12, MARGIN, 16))
+        self._button_row = QWidget()
+        line = row(self._button_row, margins=(0, 6, 0, 0))
         for button, slot in (
-            (self._log, actions.show_log),
+            (self._button, self._on_button),
             (self._why, actions.show_why),
-            (self._edit, actions.edit),
             (self._anyway, actions.start_anyway),
             (self._again, actions.sign_in),
             (self._copy, actions.copy_sign_in_address),
-            (self._button, self._on_button),
         ):
             button.clicked.connect(slot)
             line.addWidget(button)
-        line.insertStretch(3, 1)  # behind Edit
-        return line
+        line.addStretch(1)
+        return self._button_row
 
     def _draw(self) -> None:
         server = self._server
@@ -136,8 +138,6 @@ class ServerOverview(ServerView):
         self._saved.setText(saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
         self._why.setVisible(shown.has_why)
-        self._log.setVisible(not shown.has_why)  # there is no room for four buttons; the log is in what Why? opens, and a tab
-        self._edit.setVisible(shown.has_why and not server.is_builtin and server.origin != "served")
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         self._lazy.setVisible(server.is_lazy)
@@ -153,6 +153,7 @@ class ServerOverview(ServerView):
         self._button.setVisible(action is not Action.NONE and not server.is_builtin)
         text, icon = button_face(action)
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
+        self._button_row.setVisible(any(not each.isHidden() for each in (self._button, self._why, self._anyway, self._again)))
 
     def _draw_facts(self) -> None:
         clear(self._facts)
@@ -176,4 +177,6 @@ class ServerOverview(ServerView):
 def overview(context: PageContext, name: str) -> QWidget:
     """Returns the overview of a server; an empty widget if it was just removed."""
     server = context.servers.find(name)
-    return ServerOverview(context.theme, server, context.wishes) if server is not None else QWidget()
+    if server is None:
+        return QWidget()
+    return ServerOverview(context.theme, server, context.wishes, LastCalls(context, name))

@@ -61,7 +61,7 @@ class FilterTab(PaintedButton):
         if not step or group is None:
             super().keyPressEvent(event)
             return
-        tabs = group.buttons()
+        tabs = [each for each in group.buttons() if not each.isHidden()]
         target = tabs[(tabs.index(self) + step) % len(tabs)]
         target.setFocus(Qt.FocusReason.TabFocusReason)
         target.click()
@@ -118,6 +118,14 @@ class FilterTabs(QWidget):
     def current(self) -> int:
         """The index of the current tab."""
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
+
+    def focus_current(self) -> None:
+        self._tabs[self.current].setFocus()
+
+    def show_only(self, places: Collection[int]) -> None:
+        """Hides all other tabs."""
+        for place, tab in enumerate(self._tabs):
+            tab.setVisible(place in places)
 
     def set_text(self, index: int, text: str) -> None:
         """Renames a filter."""
