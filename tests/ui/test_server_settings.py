@@ -102,6 +102,54 @@ async def test_a_slip_is_said_at_its_field(theme: Theme) -> None:
         assert not control(view, "Test").isEnabled()
 
 
+def shown(view: ServerSettings) -> list[str]:
+    return [each.field.key for each in view.form.rows if each.isVisibleTo(view)]
+
+
+@pytest.mark.parametrize(
+    ("entry", "fields"),
+    [
+        (ENTRY, ["command", "args", "env", "cwd", "callTimeout"]),
+        ({"url": "https://a.example/mcp"}, ["baseUrl", "customHeaders", "callTimeout"]),
+        ({"type": "http", "url": "https://a.example/mcp", "command": "npx"}, ["command", "baseUrl", "customHeaders", "callTimeout"]),
+    ],
+)
+async def test_few_fields_are_in_sight_and_a_url_server_has_none_of_a_program(
+    theme: Theme, entry: dict[str, Any], fields: list[str]
+) -> None:
+    async with opened(theme, entry) as (_, view):
+        assert shown(view) == fields
+        advanced = next(each for each in view.findChildren(QAbstractButton) if each.text().startswith("Advanced"))
+        advanced.click()
+        assert len(shown(view)) > 25
+        advanced.click()
+        assert shown(view) == fields
+
+
+async def test_advanced_says_how_many_fields_differ_and_keeps_what_is_typed_there(theme: Theme) -> None:
+    entry = {**ENTRY, "label": "work", "isolation": "shared", "directStart": True, "autoApprove": ["read"], "oauth": {"redirectPort": 0}}
+    async with opened(theme, entry) as (_, view):
+        control(view, "Advanced (1 changed)").click()
+        QTest.keyClicks(cast(Any, view.form.field("idleStop").control), "60")
+        control(view, "Advanced (2 changed)").click()
+        assert view.form.entry == {**entry, "idleStop": 60}
+        control(view, "Discard").click()
+        control(view, "Advanced (1 changed)").click()
+
+
+async def test_a_slip_in_a_folded_field_unfolds_it_and_it_stays_open_until_it_is_right(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        typed(view, {**ENTRY, "args": "x y"})
+        assert "idleStop" not in shown(view)
+        typed(view, {**ENTRY, "idleStop": -1})
+        assert "idleStop" in shown(view)
+        control(view, "Advanced (1 changed)").click()
+        assert "idleStop" in shown(view)
+        typed(view, {**ENTRY, "idleStop": 1})
+        control(view, "Advanced (1 changed)").click()
+        assert "idleStop" not in shown(view)
+
+
 async def test_what_is_typed_in_a_number_s_field_is_no_number_yet(theme: Theme) -> None:
     async with opened(theme) as (_, view):
         line = cast(Any, view.form.field("callTimeout").control)

@@ -1,5 +1,6 @@
-"""The form of a server's entry: a field for each of its settings, in groups, and errors at their fields. It holds an entry, changes what
-the user edits, and leaves everything else in it unchanged."""
+"""The form of a server's entry: the fields that most servers need, all others folded in groups, and errors at their fields.
+
+It holds an entry, changes what the user edits, and leaves everything else in it unchanged."""
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
@@ -8,12 +9,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.entries import EntryError
-from tooltray.ui.i18n import say
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.server_pane.entry_field_row import ChooseFolder, EntryFieldRow
-from tooltray.ui.server_pane.entry_fields import FIELDS, GROUPS, FieldGroup
-from tooltray.ui.server_pane.entry_values import Entry, path_in, value_in, with_value
+from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, FieldGroup
+from tooltray.ui.server_pane.entry_values import Entry, is_changed, path_in, value_in, with_value
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.fold import Fold
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column
 
@@ -36,9 +38,14 @@ class EntryForm(QWidget):
         self._entry: Entry = {}
         self._rows = [EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder) for each in FIELDS]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
-        layout = column(self, spacing=BETWEEN_GROUPS)
-        for group in GROUPS:
-            layout.addWidget(self._group(group))
+        layout = column(self, spacing=BETWEEN_FIELDS)
+        self._advanced = Fold(theme, tr("Advanced"), spacing=BETWEEN_GROUPS)
+        self._advanced.folded.connect(self._show_faults)
+        for each in self._rows[: len(BASIC)]:
+            layout.addWidget(each)
+        layout.addWidget(self._advanced)
+        for group in ADVANCED:
+            self._advanced.body.addWidget(self._group(group))
         for each in self._rows:
             each.changed.connect(partial(self._on_changed, each))
 
@@ -88,6 +95,7 @@ class EntryForm(QWidget):
             path = path_in(self._entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
             each.show_fault(say(found.message) if found is not None else "")
+        self._show_faults()
 
     def field(self, *path: str) -> EntryFieldRow:
         """Returns the row of a field, by its path in our spelling."""
@@ -113,7 +121,7 @@ class EntryForm(QWidget):
     def _group(self, group: FieldGroup) -> QWidget:
         widget = QWidget()
         layout = column(widget, spacing=BETWEEN_FIELDS)
-        layout.addWidget(Label(self._theme, group.title(), "strong"))
+        layout.addWidget(Label(self._theme, say(group.title), "caption_strong", "muted"))
         rows = [each for each in self._rows if each.field in group.fields]
         for each in rows:
             layout.addWidget(each)
@@ -126,9 +134,16 @@ class EntryForm(QWidget):
         self._draw_groups()
 
     def _draw_groups(self) -> None:
-        """Hides groups without a field."""
+        """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
+        count = sum(is_changed(self._entry, each.field) for each in self._rows[len(BASIC) :])
+        self._advanced.set_title(tr("Advanced ({count} changed)", count=count) if count else tr("Advanced"))
+
+    def _show_faults(self) -> None:
+        """Unfolds the fields that need a correction."""
+        if any(each.has_fault for each in self._rows[len(BASIC) :]):
+            self._advanced.set_open(True)
 
     def _on_changed(self, line: EntryFieldRow) -> None:
         if line.fault:

@@ -7,17 +7,20 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column, row
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
 SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
 NAME_SHARE, VALUE_SHARE = 2, 3
+NAME_CHROME = 28  # px of padding, border and cursor
 LONGEST = 32_767  # characters; what a line of Qt's holds
 
 LooksSecret = Callable[[str, str], bool]
@@ -153,6 +156,15 @@ class PairRow(QWidget):
         self._note.setText(fault or self._words())
         self._note.setVisible(bool(self._note.text()))
 
+    @property
+    def name_width(self) -> int:
+        """The width in px at which the name is not cut."""
+        return self._name.fontMetrics().horizontalAdvance(self._name.text()) + NAME_CHROME
+
+    def set_name_width(self, width: int) -> None:
+        self._name.setMinimumWidth(width)
+        self._name.setToolTip(plain_tip(self.name) if width < self.name_width else "")
+
     def focus(self) -> None:
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -262,6 +274,10 @@ class SecretPairs(QWidget):
         add.clicked.connect(self._on_add)
         layout.addWidget(add)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_names()
+
     @property
     def rows(self) -> tuple[PairRow, ...]:
         return tuple(self._rows)
@@ -324,6 +340,7 @@ class SecretPairs(QWidget):
         names = [each.name for each in self._rows]
         for each in self._rows:
             each.show_fault(tr("This name is there twice.") if each.name and names.count(each.name) > 1 else "")
+        self._fit_names()
         self.changed.emit()
 
     def remove(self, line: PairRow) -> None:
@@ -336,11 +353,18 @@ class SecretPairs(QWidget):
         taken = {*(self._stored or ()), *self.secrets}
         line.keep_as(next(name for name in self._names(line.name) if name not in taken))
 
+    def _fit_names(self) -> None:
+        """Makes all names as wide as the longest one, if the values keep half of the width."""
+        widest = max((each.name_width for each in self._rows), default=0)
+        for each in self._rows:
+            each.set_name_width(min(widest, self.width() // 2))
+
     def _append(self, name: str, value: str) -> PairRow:
         line = PairRow(self._theme, self, name, value, self._looks_secret)
         self._rows.append(line)
         self._lines.addWidget(line)
         line.set_stored(self._stored)
+        self._fit_names()
         return line
 
     def _drop(self, line: PairRow) -> None:

@@ -1,5 +1,6 @@
 """A part of a page that is folded until the user wants to see it."""
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
@@ -9,13 +10,15 @@ from tooltray.ui.widgets.surface import column
 
 
 class Fold(QWidget):
-    """A heading that folds and unfolds what is below it; `body` is the layout for the content."""
+    """A heading that folds and unfolds what is below it; `body` is the layout for the content. `folded`: the user folded it."""
+
+    folded = Signal()
 
     def __init__(self, theme: Theme, title: str, *, spacing: int = 8) -> None:
         super().__init__()
         layout = column(self, spacing=spacing)
         self._button = Button(theme, title, "link", "chevron-right", small=True)
-        self._button.clicked.connect(lambda: self.set_open(not self.is_open))
+        self._button.clicked.connect(self._on_pressed)
         layout.addWidget(self._button)
         self._content = QWidget()
         self.body = column(self._content, spacing=spacing)
@@ -30,6 +33,11 @@ class Fold(QWidget):
         self._content.setVisible(is_open)
         self._button.set_face(self._button.text(), "chevron-down" if is_open else "chevron-right")
         self._button.setAccessibleDescription(tr("Unfolded") if is_open else tr("Folded"))
+
+    def _on_pressed(self) -> None:
+        self.set_open(not self.is_open)
+        if not self.is_open:
+            self.folded.emit()
 
     def set_title(self, title: str) -> None:
         self._button.setText(title)
