@@ -580,4 +580,9 @@ async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_ha
         await until(lambda: "This entry is too long to be edited here" in words(view))
         assert not view.is_edited
         assert not control(view, "Test").isEnabled()
-        assert not desk.open_server("hub").has_tab("settings")
+        fake.tell(server("new", origin="proposal", waiting=True))
+        await until(lambda: desk.servers.find("new"))
+        for name in ("hub", "new"):
+            details = desk.open_server(name)
+            assert not details.has_tab("settings")
+            assert not [each for each in details.findChildren(QAbstractButton) if each.text() == "Edit" and each.isVisible()]

@@ -4,7 +4,8 @@ A secret that the entry has already is never shown; one that is typed here can b
 stored when the entry is saved."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
+from itertools import chain, count
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -39,9 +40,8 @@ class PairRow(QWidget):
         self._theme, self._pairs, self._looks_secret = theme, pairs, looks_secret
         self._given = value  # as it stands in the entry
         self._is_typed = False  # a person typed the value here
-        self._is_replacing = False  # a person types another value of what the keyring has
+        self._is_replacing = False  # the line has a value that goes to the keyring with the next save
         self._stored: bool | None = None  # whether the keyring has it; None: not known
-        self._fresh = ""  # the value that goes to the keyring with the next save
         self._is_moved = False  # the value looks like a secret that was typed, and goes to the keyring by default
         self._is_plain = False  # the user chose to save it in plain text
         outer = column(self, spacing=2)
@@ -93,8 +93,7 @@ class PairRow(QWidget):
     def secret(self) -> tuple[str, str] | None:
         """The name and the value of the secret to store when the entry is saved."""
         found = KEPT.fullmatch(self._given)
-        value = self._value.text() if self._is_replacing else self._fresh
-        return (found[2], value) if found and value else None
+        return (found[2], self._value.text()) if found and self._is_replacing and self._value.text() else None
 
     @property
     def plain(self) -> str:
@@ -127,8 +126,8 @@ class PairRow(QWidget):
     def set_value(self, value: str) -> None:
         """Shows the entry's current value, without `changed`."""
         if value != self.value:
-            self._given, self._is_typed, self._is_replacing, self._fresh = value, False, False, ""
-            self._is_moved = self._is_plain = False
+            self._given = value
+            self._is_typed = self._is_replacing = self._is_moved = self._is_plain = False
             self._value.setText(value)
             self._draw()
 
@@ -136,7 +135,7 @@ class PairRow(QWidget):
         """Shows whether the secret is stored; `names`: of all stored secrets, None: they are not known."""
         found = KEPT.fullmatch(self._given)
         self._stored = None if names is None or found is None else found[2] in names
-        if self._stored is False and not self._fresh:
+        if self._stored is False and not self._is_replacing:
             self._is_replacing = True
             self._value.clear()
         self._draw()
@@ -144,9 +143,10 @@ class PairRow(QWidget):
     def keep_as(self, secret: str) -> None:
         """Replaces the value by a reference to a secret of this name, which is stored in the keyring."""
         text = self._value.text()
-        self._fresh = _held(text)
-        self._given = f"{text.removesuffix(self._fresh)}${{secret:{secret}}}"
-        self._stored, self._is_moved, self._is_plain = None, False, False
+        held = _held(text)
+        self._given = f"{text.removesuffix(held)}${{secret:{secret}}}"
+        self._stored, self._is_moved, self._is_plain, self._is_replacing = None, False, False, True
+        self._value.setText(held)
         self._draw()
         self._pairs.on_changed()
 
@@ -209,7 +209,7 @@ class PairRow(QWidget):
         if not self.is_kept and not self._is_moved:
             is_secret = self._is_plain or self._looks_secret(self.name, self._value.text())
             return tr("Saved in plain text in its file.") if is_secret else ""
-        if self._is_moved or self._fresh or (self._is_replacing and self._value.text()):
+        if self._is_moved or (self._is_replacing and self._value.text()):
             return tr("Goes to the keyring when you save.")
         if self._stored is False:
             return tr("The keyring has no value for it yet.")
@@ -232,8 +232,7 @@ class PairRow(QWidget):
 
     def _on_keep(self) -> None:
         if self.is_kept:
-            self._is_replacing, self._is_typed = True, True
-            self._fresh = ""
+            self._is_replacing = self._is_typed = True
             self._value.clear()
             self._draw()
             self._value.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -351,7 +350,8 @@ class SecretPairs(QWidget):
     def move_to_keyring(self, line: PairRow) -> None:
         """Marks a line's value for the keyring, under a free name."""
         taken = {*(self._stored or ()), *self.secrets}
-        line.keep_as(next(name for name in self._names(line.name) if name not in taken))
+        plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', line.name) or 'SECRET'}"
+        line.keep_as(next(name for name in chain((plain,), (f"{plain}_{number}" for number in count(2))) if name not in taken))
 
     def _fit_names(self) -> None:
         """Makes all names as wide as the longest one, if the values keep half of the width."""
@@ -375,12 +375,6 @@ class SecretPairs(QWidget):
 
     def _on_add(self) -> None:
         self._append("", "").focus()
-
-    def _names(self, key: str) -> Iterator[str]:
-        plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key) or 'SECRET'}"
-        yield plain
-        for number in range(2, len(self._stored or ()) + len(self._rows) + 3):
-            yield f"{plain}_{number}"
 
 
 def _held(text: str) -> str:

@@ -13,6 +13,7 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.server_actions import is_own
 from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_pane.server_tabs import CONFINEMENT, FORM, OVERVIEW, SERVER_TABS, SETTINGS
 from tooltray.ui.server_pane.server_view import ServerView
@@ -110,6 +111,7 @@ class ServerDetails(QFrame):
         self._server = self._actions.server = server
         self._name.set_text(server.name)
         self._badge.set_look(server_look(server))
+        self._draw()
         for view in self._told():
             view.set_server(server)
 
@@ -145,7 +147,7 @@ class ServerDetails(QFrame):
 
     @property
     def _can_edit(self) -> bool:
-        return not self._server.is_builtin  # no file has an entry of it
+        return is_own(self._server)  # no file has an entry of the others
 
     def _title(self) -> QHBoxLayout:
         theme, name = self._theme, self._server.name
