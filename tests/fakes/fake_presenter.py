@@ -47,6 +47,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_http_status": lambda hub: hub.http,
     "get_api_token": lambda hub: hub.api_token,
     "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
+    **dict.fromkeys(("get_all_prompts", "get_all_resources", "get_all_resource_templates", "get_skills"), lambda hub, server: []),
     "get_activity_choices": lambda hub: ActivityChoices(),
     "get_journal_status": lambda hub: hub.journal_status,
     "set_confinement": lambda hub, files, network, **_: ConfinementSnapshot(files, network),

@@ -22,9 +22,9 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
-from tooltray.ui.activity.activity_list import FAILED, ActivityList
+from tooltray.ui.activity.activity_list import FAILED
 from tooltray.ui.activity.activity_page import FIGURES
-from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TIME, TOOL, TOUCHED
+from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOL, TOUCHED
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.results.result_view import ResultView
@@ -394,22 +394,6 @@ async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
         assert nameless(desk.window) == []
         control(figures, "Show these calls").click()
         await until(lambda: page.calls.list.filter.servers == ("git",))
-
-
-async def test_an_opened_server_has_its_own_activity_and_leads_to_the_page(theme: Theme) -> None:
-    fake = JournalInMemory([server("fs"), server("git")], journal=[entry(1, tool="a"), entry(2, tool="b", server="git")])
-    async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.server_list.cards)
-        pane = desk.open_server("git")
-        assert not [call for call in desk.engine.calls if call[0] == "get_activity"]
-        pane.show_tab("activity")
-        embedded = pane.view("activity")
-        assert isinstance(embedded, ActivityList)
-        await until(lambda: embedded.table.activity.rowCount() == 1)
-        assert embedded.table.activity.index(0, TIME).data()
-        QTest.keyClick(embedded.table, Qt.Key.Key_Down)
-        QTest.keyClick(embedded.table, Qt.Key.Key_Return)
-        await until(lambda: desk.activity.calls.details is not None)
 
 
 @pytest.mark.parametrize("text", ["<i>x</i>", "\u202e" + "n" * 300 + "🧠", "a\x1b[31mb\nc"])

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tooltray.config.settings.server_config import LABEL_COLORS, SPELLINGS, MCPServerConfig, OAuthSettings, ToolFilter
-from tooltray.ui.server_pane.entry_fields import FIELDS, EntryField, colors
-from tooltray.ui.server_pane.entry_values import is_odd, is_wanted, looks_remote, options_of, value_in, with_value, with_values
+from tooltray.ui.server_pane.entry_fields import COLORS, FIELDS, EntryField
+from tooltray.ui.server_pane.entry_values import is_changed, is_odd, is_wanted, looks_remote, options_of, value_in, with_value, with_values
 
 ELSEWHERE = {"options", "confinement"}  # another place for lazyLoad, which the form heeds; a tab of its own
 
@@ -29,7 +29,7 @@ def test_other_spellings_are_those_of_the_settings() -> None:
 
 
 def test_the_colours_are_those_of_the_settings() -> None:
-    assert [value.strip('"') for value, _ in colors() if value] == list(LABEL_COLORS)
+    assert [value.strip('"') for value, _ in COLORS if value] == list(LABEL_COLORS)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,34 @@ def test_a_value_is_changed_where_it_stands_and_nothing_else_is(
 )
 def test_what_the_form_cannot_show_is_left_to_the_json(entry: dict[str, Any], path: tuple[str, ...], odd: bool) -> None:
     assert is_odd(entry, field(*path)) is odd
+
+
+@pytest.mark.parametrize(
+    ("entry", "path", "is_different"),
+    [
+        ({}, ("label",), False),
+        ({"label": ""}, ("label",), False),
+        ({"label": "work"}, ("label",), True),
+        ({"transport": "http"}, ("type",), False),
+        ({"transport": "sse"}, ("type",), True),
+        ({"directStart": True}, ("directStart",), False),
+        ({"directStart": False}, ("directStart",), True),
+        ({"autoApprove": ["read"]}, ("autoApprove",), False),
+        ({"autoApprove": ["all"]}, ("autoApprove",), True),
+        ({"options": {"lazyLoad": False}}, ("lazyLoad",), True),
+    ],
+)
+def test_what_differs_from_the_default_is_counted(entry: dict[str, Any], path: tuple[str, ...], is_different: bool) -> None:
+    assert is_changed(entry, field(*path)) is is_different
+
+
+def test_the_defaults_are_those_of_the_settings() -> None:
+    models = {"": MCPServerConfig, "oauth": OAuthSettings}
+    for each in FIELDS:
+        *above, last = each.path
+        if each.default is not None:
+            found = {model.alias or key: model.default for key, model in models[".".join(above)].model_fields.items()}[last]
+            assert each.default == (list(found) if isinstance(found, tuple) else found)
 
 
 def test_a_word_of_another_program_stays_a_choice() -> None:

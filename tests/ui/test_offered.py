@@ -1,5 +1,7 @@
 """Prompts are filled in and read, resources are read and followed, templates become addresses; of all servers or of one."""
 
+from typing import cast
+
 import pytest
 from PySide6.QtCore import QStringListModel, Qt
 from PySide6.QtTest import QTest
@@ -12,11 +14,12 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import SkillSnapshot
+from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import offered
 from tooltray.ui.tools.offer_preview import OfferPreview
 from tooltray.ui.tools.offered_list import OfferedList
-from tooltray.ui.tools.offered_panel import OfferedPanel
+from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.row_model import Heading
 
 NOTE = "file:///note"
@@ -141,28 +144,38 @@ async def test_search_finds_in_all_that_is_known_and_nothing_is_said_to_be_nothi
         await until(lambda: "No prompts" in words(desk.all_tools))
 
 
-async def test_the_panel_of_one_server_has_what_that_server_offers_and_previews_in_a_sheet(theme: Theme) -> None:
+async def test_the_tools_of_one_server_have_its_prompts_beside_them_and_previews_in_a_sheet(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        panel = OfferedPanel(desk.window.context, "b")
-        panel.resize(332, 400)
-        panel.show()
-        await until(lambda: [len(each.table.rows) for each in panel.lists] == [1, 2, 1])
-        assert nameless(panel) == []
-        offers = panel.lists[0]
+        view = cast(ServerTools, desk.open_server("b", "tools").view("tools"))
+        await until(lambda: [len(each.table.rows) for each in view.lists] == [1, 2, 1])
+        assert nameless(view) == []
+        assert [each.text() for each in view.findChildren(FilterTab) if each.isVisible()] == ["Tools", "Prompts", "Resources", "Skills"]
+        control(view, "Prompts").click()
+        offers = view.lists[0]
+        assert offers.isVisible()
         offers.table.row_chosen.emit(offers.table.rows[0])
         await until(lambda: isinstance(desk.window.context.sheets.panel, OfferPreview))
         await desk.asked("get_prompt", "plain", {})
         assert nameless(desk.window) == []
-        panel.deleteLater()
+
+
+async def test_a_server_that_has_nothing_but_tools_has_no_choice_of_lists(theme: Theme) -> None:
+    async with Desk(ToolsInMemory([server("c")]), theme) as desk:
+        view = cast(ServerTools, desk.open_server("c", "tools").view("tools"))
+        await desk.asked("get_skills", "c")
+        await until(lambda: not len(desk.tasks))
+        assert not any(each.isVisible() for each in view.findChildren(FilterTab))
 
 
 async def test_skills_of_a_server_are_switched_and_read_as_plain_text(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        panel = OfferedPanel(desk.window.context, "b")
-        panel.resize(900, 500)
-        panel.show()
-        skills = panel.lists[2]
+        desk.window.resize(1800, 900)
+        details = desk.open_server("b", "tools")
+        details.wide_requested.emit(True)
+        view = cast(ServerTools, details.view("tools"))
+        skills = view.lists[2]
         await until(lambda: skills.table.rows)
+        control(view, "Skills").click()
         [row] = skills.table.rows
         skills.table.switched.emit(row, False)
         await desk.asked("set_skill_enabled", "b", "skill://notes/SKILL.md", False)
@@ -175,7 +188,6 @@ async def test_skills_of_a_server_are_switched_and_read_as_plain_text(theme: The
         button(preview, "See what is different").click()
         assert desk.activity.isVisible()
         assert desk.activity.approvals.isVisible()
-        panel.deleteLater()
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ async def test_a_card_has_a_chip_of_its_file_and_opened_the_whole_line(theme: Th
         assert "From .mcp.json of shop" in names(desk.card("db"))
         assert not any("From" in name for name in names(desk.card("own")))
         details = desk.open_server("db")
+        control(details, "Details").click()
         assert "From .mcp.json of shop" in words(details)
         assert nameless(desk.window) == []
         control(details, "Open the file of db").click()
@@ -74,6 +75,7 @@ async def test_details_say_it_for_every_server(theme: Theme) -> None:
         await until(lambda: page.server_list.table.rows)
         for name, said in (("db", "From .mcp.json of shop"), ("own", "From the settings")):
             page.server_list.table.row_chosen.emit(desk.servers.find(name))
+            control(page.details, "Details").click()
             assert said in words(page.details)
         desk.engine.tell(replace(OWN, origin="served", file=SERVED.file))
         await until(lambda: "From a-config-with-a-long-name.json" in words(page.details))

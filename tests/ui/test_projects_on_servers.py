@@ -143,7 +143,7 @@ def test_the_details_have_the_same_and_the_way_without_a_project(theme: Theme) -
     details.set_server(server("serena", is_deferred=True, is_lazy=True, copies=COPIES))
     control(details, "Reset projects").click()
     assert said == ["anyway serena", "folder serena", "reset"]
-    assert [chip.accessibleName() for chip in details.findChildren(Chip) if chip.isVisibleTo(details)] == ["Lazy"]
+    assert [chip.accessibleName() for chip in details.findChildren(Chip) if chip.isVisibleTo(details)] == ["Compact tool listing"]
     details.set_cost(COSTS.servers[0])
     assert "90 of 6,480 tokens" in words(details)
     assert not [each for each in details.findChildren(QAbstractButton) if "anyway" in each.accessibleName() and each.isVisibleTo(details)]

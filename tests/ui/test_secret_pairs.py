@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
-from tests.ui.seen import control
+from tests.ui.seen import control, field
 
 from tooltray.ui.server_pane.secret_pairs import SecretPairs
 from tooltray.ui.theme import Theme
@@ -114,3 +114,14 @@ def test_lines_are_added_and_removed_and_a_name_is_there_once(qtbot: QtBot, pair
     assert (pairs.pairs, pairs.is_ambiguous) == ({"HOST": "x", "PORT": ""}, False)
     control(pairs, "Remove HOST").click()
     assert pairs.pairs == {"PORT": ""}
+
+
+def test_a_long_name_is_whole_and_all_names_are_as_wide(qtbot: QtBot, pairs: SecretPairs) -> None:
+    pairs.resize(600, 300)
+    shown(qtbot, pairs, {"GITHUB_PERSONAL_ACCESS_TOKEN": "x", "HOST": "y"})
+    long, short = (field(pairs, f"Name of {name}") for name in ("GITHUB_PERSONAL_ACCESS_TOKEN", "HOST"))
+    qtbot.waitUntil(lambda: long.width() == short.width() > long.fontMetrics().horizontalAdvance(long.text()))
+    assert long.toolTip() == ""
+    pairs.resize(240, 300)
+    qtbot.waitUntil(lambda: long.toolTip() == "GITHUB_PERSONAL_ACCESS_TOKEN")
+    assert short.toolTip() == ""

@@ -3,9 +3,13 @@
 import pytest
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.journal_in_memory import JournalInMemory, entry
 from tests.fakes.server_snapshots import BUILTIN, server
+from tests.ui.seen import control, drawn
+from tests.ui.seen import words as seen_words
 
-from tooltray.foundation.errors import SECRET_MISSING, Problem
+from tooltray.foundation.errors import SECRET_MISSING, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.kit.server_wishes import ServerWishes
@@ -13,10 +17,9 @@ from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_pane.server_overview import ServerOverview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.split_view import MARGIN
+from tooltray.ui.widgets.split_view import MARGIN, PANE
 
 S = ServerState
-NARROWEST, GAP = 400, 8  # px: a pane in a window of the size in which it opens; what lies between buttons
 WAITING = server("a", S.NEEDS_SIGN_IN, has_sign_in_page=True)
 
 
@@ -42,6 +45,8 @@ def wishes() -> ServerWishes:
 
 def test_processes_that_were_saved_are_said_and_none_are_not(theme: Theme, wishes: ServerWishes) -> None:
     details = ServerOverview(theme, server("a", saved_processes=2), wishes)
+    assert "Started directly: 2 processes saved" not in words(details)
+    controls(details)["Details"].click()
     assert "Started directly: 2 processes saved" in words(details)
     details.set_server(server("a", saved_processes=1))
     assert "Started directly: 1 process saved" in words(details)
@@ -61,7 +66,6 @@ def test_processes_that_were_saved_are_said_and_none_are_not(theme: Theme, wishe
         (WAITING, "Open the sign-in page of a again", "sign_in_requested"),
         (WAITING, "Copy the sign-in address of a", "sign_in_address_requested"),
         (server("a", S.ERROR), "Why does a not run?", "diagnosis_requested"),
-        (server("a"), "Show log", "log_requested"),
     ],
 )
 def test_each_button_asks_for_what_it_says(theme: Theme, wishes: ServerWishes, shown: ServerSnapshot, button: str, wish: str) -> None:
@@ -85,7 +89,7 @@ def test_the_page_s_buttons_are_there_while_the_browser_is_waited_for_and_no_lon
     assert "Why does a not run?" not in controls(details)
     details.set_server(server("a"))
     assert badge.accessibleName() == "Connected"
-    assert controls(details).keys() == {"Show log", "Stop"}
+    assert controls(details).keys() == {"Stop", "Details"}
     assert "No browser could be opened" not in words(details)
 
 
@@ -136,6 +140,7 @@ def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(them
 def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWishes) -> None:
     shown = server("a", auto_approve=("read", "write"), isolation="session", projects=("/srv/x",), label="work", is_default=True)
     details = ServerOverview(theme, shown, wishes)
+    controls(details)["Details"].click()
     for text in ("With Tooltray", "What reads, What writes", "One for each AI client", "/srv/x"):
         assert text in words(details)
     details.set_server(server("a", auto_approve=()))
@@ -148,6 +153,45 @@ def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWish
 def test_the_buttons_of_a_server_that_lacks_a_secret_fit_into_the_narrowest_pane(theme: Theme, wishes: ServerWishes) -> None:
     problem = Problem(Phrase("Secret '{name}' not found", name="a/TOKEN"), code=SECRET_MISSING)
     details = ServerOverview(theme, server("a", S.ERROR, problem=problem), wishes)
-    shown = controls(details)
-    assert "Enter the secret" in {each.text() for each in shown.values()}
-    assert sum(each.sizeHint().width() + GAP for each in shown.values()) <= NARROWEST - 2 * MARGIN
+    details.resize(PANE, 600)
+    details.show()
+    shown = [each for each in details.findChildren(QAbstractButton) if each.isVisible()]
+    assert [each.text() for each in shown][:2] == ["Enter the secret", "Why?"]
+    assert all(each.mapTo(details, each.rect().topRight()).x() < PANE - MARGIN for each in shown)
+
+
+async def test_the_last_calls_are_shown_and_lead_to_all_of_them(theme: Theme) -> None:
+    journal = [entry(place, tool=f"t{place}") for place in range(1, 8)]
+    journal += [entry(8, tool="other", server="b"), entry(9, tool="gone", outcome="error", touched="/srv/a.md")]
+    journal += [entry(10, kind="stop", tool="")]
+    async with Desk(JournalInMemory([server("fs"), server("b")], journal=journal), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        details = desk.open_server("fs")
+        await until(lambda: "gone" in drawn(details))
+        for text in ("t7", "t4", "Failed"):
+            assert text in drawn(details)
+        for text in ("t3", "other"):
+            assert text not in drawn(details)
+        assert "/srv/a.md" in seen_words(details)
+        desk.engine.write(entry(11, tool="new"))  # type: ignore[attr-defined]
+        await until(lambda: "new" in drawn(details))
+        control(details, "All calls of fs").click()
+        await until(lambda: desk.activity.calls.list.filter.servers == ("fs",))
+
+
+async def test_a_server_that_was_never_called_and_a_journal_that_cannot_be_read_are_told_apart(theme: Theme) -> None:
+    async with Desk(JournalInMemory([server("fs")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        details = desk.open_server("fs")
+        await until(lambda: "No calls yet" in drawn(details))
+        desk.engine.failures["get_activity"] = TooltrayError("the disk is full")
+        desk.engine.write(entry(1))  # type: ignore[attr-defined]
+        await until(lambda: "Not known: the journal could not be read." in drawn(details))
+        desk.engine.failures.clear()
+        desk.engine.write(entry(2))  # type: ignore[attr-defined]
+        await until(lambda: "read_file" in drawn(details))
+        reads = [call[0] for call in desk.engine.calls].count("get_activity")
+        desk.open_server("fs", "tools")
+        desk.engine.write(entry(3))  # type: ignore[attr-defined]
+        await until(lambda: not len(desk.tasks))
+        assert [call[0] for call in desk.engine.calls].count("get_activity") == reads

@@ -102,6 +102,54 @@ async def test_a_slip_is_said_at_its_field(theme: Theme) -> None:
         assert not control(view, "Test").isEnabled()
 
 
+def shown(view: ServerSettings) -> list[str]:
+    return [each.field.key for each in view.form.rows if each.isVisibleTo(view)]
+
+
+@pytest.mark.parametrize(
+    ("entry", "fields"),
+    [
+        (ENTRY, ["command", "args", "env", "cwd", "callTimeout"]),
+        ({"url": "https://a.example/mcp"}, ["baseUrl", "customHeaders", "callTimeout"]),
+        ({"type": "http", "url": "https://a.example/mcp", "command": "npx"}, ["command", "baseUrl", "customHeaders", "callTimeout"]),
+    ],
+)
+async def test_few_fields_are_in_sight_and_a_url_server_has_none_of_a_program(
+    theme: Theme, entry: dict[str, Any], fields: list[str]
+) -> None:
+    async with opened(theme, entry) as (_, view):
+        assert shown(view) == fields
+        advanced = next(each for each in view.findChildren(QAbstractButton) if each.text().startswith("Advanced"))
+        advanced.click()
+        assert len(shown(view)) > 25
+        advanced.click()
+        assert shown(view) == fields
+
+
+async def test_advanced_says_how_many_fields_differ_and_keeps_what_is_typed_there(theme: Theme) -> None:
+    entry = {**ENTRY, "label": "work", "isolation": "shared", "directStart": True, "autoApprove": ["read"], "oauth": {"redirectPort": 0}}
+    async with opened(theme, entry) as (_, view):
+        control(view, "Advanced (1 changed)").click()
+        QTest.keyClicks(cast(Any, view.form.field("idleStop").control), "60")
+        control(view, "Advanced (2 changed)").click()
+        assert view.form.entry == {**entry, "idleStop": 60}
+        control(view, "Discard").click()
+        control(view, "Advanced (1 changed)").click()
+
+
+async def test_a_slip_in_a_folded_field_unfolds_it_and_it_stays_open_until_it_is_right(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        typed(view, {**ENTRY, "args": "x y"})
+        assert "idleStop" not in shown(view)
+        typed(view, {**ENTRY, "idleStop": -1})
+        assert "idleStop" in shown(view)
+        control(view, "Advanced (1 changed)").click()
+        assert "idleStop" in shown(view)
+        typed(view, {**ENTRY, "idleStop": 1})
+        control(view, "Advanced (1 changed)").click()
+        assert "idleStop" not in shown(view)
+
+
 async def test_what_is_typed_in_a_number_s_field_is_no_number_yet(theme: Theme) -> None:
     async with opened(theme) as (_, view):
         line = cast(Any, view.form.field("callTimeout").control)
@@ -259,7 +307,7 @@ async def test_ctrl_enter_connects_also_if_the_pane_is_closed_meanwhile(theme: T
         await desk.asked("restart_server", "a")
         await until(lambda: not len(desk.tasks))
         assert desk.page.details
-        assert (desk.page.details.server.name, desk.page.details.tab) == ("b", "settings")
+        assert (desk.page.details.server.name, desk.page.details.tab) == ("b", "overview")
 
 
 async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: Theme) -> None:
@@ -486,6 +534,30 @@ async def test_a_link_opens_the_settings_of_a_server_over_the_page(theme: Theme,
         assert desk.page.details.width() == desk.page.width()
 
 
+async def test_edit_opens_the_form_over_the_page_and_back_leads_to_the_tab_of_before_with_nothing_lost(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        details = desk.open_server("a", "tools")
+        control(details, "Edit a").click()
+        assert details.tab == "settings"
+        view = cast(ServerSettings, details.view("settings"))
+        await until(lambda: view.form.isEnabled())
+        assert details.width() == desk.page.width()
+        typed(view, {"command": "other"})
+        control(details, "Back").click()
+        assert (details.tab, details.unsaved) == ("tools", view.json.text)
+        assert details.width() < desk.page.width()
+        assert control(details, "Edit a").hasFocus()
+        control(details, "Edit a").click()
+        assert view.form.entry == {"command": "other"}
+        QTest.keyClick(view.json.code, Qt.Key.Key_Escape)
+        assert details.tab == "tools"
+        control(details, "Use the whole page").click()
+        control(details, "Edit a").click()
+        control(details, "Back").click()
+        assert details.width() == desk.page.width()
+
+
 async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
@@ -508,4 +580,9 @@ async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_ha
         await until(lambda: "This entry is too long to be edited here" in words(view))
         assert not view.is_edited
         assert not control(view, "Test").isEnabled()
-        assert not desk.open_server("hub").has_tab("settings")
+        fake.tell(server("new", origin="proposal", waiting=True))
+        await until(lambda: desk.servers.find("new"))
+        for name in ("hub", "new"):
+            details = desk.open_server(name)
+            assert not details.has_tab("settings")
+            assert not [each for each in details.findChildren(QAbstractButton) if each.text() == "Edit" and each.isVisible()]

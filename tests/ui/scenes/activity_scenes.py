@@ -17,7 +17,6 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.theme import Theme
 
@@ -227,17 +226,6 @@ async def activity_figures_small(theme: Theme) -> Shot:
     return await activity_figures(theme, (900, 600))
 
 
-async def activity_of_server(theme: Theme) -> Shot:
-    engine = JournalInMemory(SERVERS, TOOLS, session_count=3, journal=day() + latest())
-    result = Desk(engine, theme)
-    await result.open()
-    await until(lambda: result.servers.servers)
-    listed = result.open_server("filesystem", "activity").view("activity")
-    assert isinstance(listed, ActivityList)
-    await until(lambda: listed.table.activity.is_known and listed.is_counted)
-    return Shot(result)
-
-
 async def _entry(shot: Shot, id: int) -> Shot:
     shot.desk.activity.show_part("entry", str(id))
     await until(lambda: shot.desk.activity.calls.details is not None)
@@ -266,5 +254,4 @@ SCENES = (
     activity_unreadable,
     activity_figures,
     activity_figures_small,
-    activity_of_server,
 )

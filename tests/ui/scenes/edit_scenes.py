@@ -60,6 +60,18 @@ async def edit(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     return Shot(result, size=size)
 
 
+async def edit_advanced(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result, view = await edited(theme)
+    view.form._advanced.set_open(True)
+    await until(lambda: view._area.verticalScrollBar().maximum() > 1000)
+    view._area.ensureWidgetVisible(view.form.field("label"), 0, 300)
+    return Shot(result, size=size)
+
+
+async def edit_advanced_small(theme: Theme) -> Shot:
+    return await edit_advanced(theme, (900, 600))
+
+
 async def edit_small(theme: Theme) -> Shot:
     return await edit(theme, (900, 600))
 
@@ -161,6 +173,8 @@ async def edit_of_many(theme: Theme) -> Shot:
 SCENES = (
     edit,
     edit_small,
+    edit_advanced,
+    edit_advanced_small,
     edit_beside,
     edit_typed_keys,
     edit_remote,

@@ -1,4 +1,4 @@
-"""Scenes of the skills of an opened server: some of every kind, one of them read, none."""
+"""Scenes of the skills of an opened server: some of every kind, and one of them read."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,13 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.tools_in_memory import ToolsInMemory
 from tests.ui.scenes.opened_desk import SERVERS, TOOLS
 from tests.ui.scenes.shot import Shot
+from tests.ui.seen import control
 
 from tooltray.foundation.snapshots.tools import SkillSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.server_pane.server_tabs import OFFERED
+from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.offered_list import OfferedList
-from tooltray.ui.tools.offered_panel import OfferedPanel
-from tooltray.ui.widgets.filter_tabs import FilterTab
 
 LONG = "Refund an order: look it up, see whether the period of 30 days is over, ask before anything is paid back, and write down why. " * 6
 SKILL_MD = """---
@@ -55,11 +54,11 @@ async def opened(theme: Theme, listed: Sequence[SkillSnapshot], size: tuple[int,
     await until(lambda: desk.servers.servers)
     if size:
         desk.window.resize(*size)
-    panel = desk.open_server("github", OFFERED).view(OFFERED)
-    assert isinstance(panel, OfferedPanel)
-    next(each for each in panel.findChildren(FilterTab) if each.text() == tr("Skills")).click()
-    found = panel.lists[2]
+    view = desk.open_server("github", "tools").view("tools")
+    assert isinstance(view, ServerTools)
+    found = view.lists[2]
     await until(lambda: found._offers is not None)
+    control(view, tr("Skills")).click()
     return desk, found
 
 
@@ -70,11 +69,6 @@ async def skills(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
 
 async def skills_small(theme: Theme) -> Shot:
     return await skills(theme, (900, 600))
-
-
-async def skills_none(theme: Theme) -> Shot:
-    desk, _ = await opened(theme, ())
-    return Shot(desk)
 
 
 async def skill_read(theme: Theme, size: tuple[int, int] | None = (1800, 900)) -> Shot:
@@ -90,4 +84,4 @@ async def skill_read_sheet(theme: Theme) -> Shot:
     return await skill_read(theme, None)
 
 
-SCENES = (skills, skills_small, skills_none, skill_read, skill_read_sheet)
+SCENES = (skills, skills_small, skill_read, skill_read_sheet)

@@ -7,7 +7,7 @@ from typing import cast
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.server_pane.entry_fields import EntryField
 from tooltray.ui.server_pane.entry_values import Entry, choice_of, is_odd, is_wanted, options_of, value_in
 from tooltray.ui.server_pane.secret_pairs import LONGEST, LooksSecret, SecretPairs
@@ -24,7 +24,11 @@ ChooseFolder = Callable[[str, Callable[[str], None]], None]
 
 
 class EntryFieldRow(QWidget):
-    """A row for one field of an entry. `changed`: the user edited it; `value` has changed, unless there is a `fault`."""
+    """A row for one field of an entry. `changed`: the user edited it; `value` has changed, unless there is a `fault`.
+
+    Attributes:
+        has_fault: whether something is wrong with the value, here or for the settings.
+    """
 
     changed = Signal()
 
@@ -38,23 +42,24 @@ class EntryFieldRow(QWidget):
         self.pairs: SecretPairs | None = None
         self._was_there = self._is_showing = False
         self._own_fault = ""
-        title = field.title()
+        self.has_fault = False
+        title = say(field.title)
         layout = column(self, spacing=4)
         head = row(spacing=8)
         head.addWidget(Label(theme, title, "label", wrap=True), 1)
         layout.addLayout(head)
         match field.kind:
             case "switch":
-                self._switch = Switch(theme, title, on=field.is_on)
+                self._switch = Switch(theme, title, on=field.default is True)
                 self._switch.clicked.connect(self._on_edited)
                 head.addWidget(self._switch)
             case "lines" | "json":
                 self._lines = CodeView(theme, "", title, lines=FEWEST_LINES, editable=True, json=field.kind == "json")
-                self._lines.setPlaceholderText(field.placeholder())
+                self._lines.setPlaceholderText(say(field.placeholder))
                 self._lines.textChanged.connect(self._on_edited)
                 layout.addWidget(self._lines)
             case "choice":
-                self._choice = Choice(theme, field.choices(), name=title)
+                self._choice = Choice(theme, options_of(field, None), name=title)
                 self._choice.chosen_changed.connect(self._on_edited)
                 layout.addWidget(self._choice)
             case "pairs":
@@ -69,7 +74,7 @@ class EntryFieldRow(QWidget):
             button.setAccessibleName(tr("Choose {name}", name=title))
             button.clicked.connect(self._on_choose)
             head.addWidget(button)
-        if hint := field.hint():
+        if hint := say(field.hint):
             layout.addWidget(Label(theme, hint, "caption", "muted", wrap=True))
         self._note = Label(theme, "", "caption", "error", wrap=True)
         self._note.hide()
@@ -83,11 +88,6 @@ class EntryFieldRow(QWidget):
         return control
 
     @property
-    def is_used(self) -> bool:
-        """Whether the entry has a value for the field."""
-        return self._was_there
-
-    @property
     def fault(self) -> str:
         """Why the text is not a valid value; empty if it is."""
         return self._own_fault
@@ -97,7 +97,7 @@ class EntryFieldRow(QWidget):
         """The user's value; None without one, so that the default applies. Only without `fault`."""
         if self._switch is not None:
             on = self._switch.isChecked()
-            return on if on is not self.field.is_on or self._was_there else None
+            return on if on is not self.field.default or self._was_there else None
         if self._choice is not None:
             return json.loads(self._choice.chosen) if self._choice.chosen else None
         if self.pairs is not None:
@@ -121,6 +121,7 @@ class EntryFieldRow(QWidget):
 
     def show_fault(self, fault: str) -> None:
         """Shows below the control what is wrong with the value; empty: nothing."""
+        self.has_fault = bool(self._own_fault or fault)
         if self.control.isEnabled():
             self._say(self._own_fault or fault, "error")
 
@@ -152,7 +153,7 @@ class EntryFieldRow(QWidget):
     def _show(self, value: object) -> None:
         self._is_showing = True
         if self._switch is not None:
-            self._switch.set_on(self.field.is_on if value is None else bool(value))
+            self._switch.set_on(bool(self.field.default if value is None else value))
         elif self._choice is not None:
             self._choice.set_options(options_of(self.field, value))
             self._choice.choose(choice_of(value))
@@ -184,7 +185,7 @@ class EntryFieldRow(QWidget):
         line.setMaxLength(LONGEST)
         line.setFont(self._theme.font("mono" if self.field.is_code else "body"))
         line.setFixedHeight(self._theme.size("control"))
-        line.setPlaceholderText(self.field.placeholder())
+        line.setPlaceholderText(say(self.field.placeholder))
         line.setAccessibleName(title)
         line.textEdited.connect(self._on_edited)
         return line
@@ -199,11 +200,11 @@ class EntryFieldRow(QWidget):
             self._own_fault = ""
         except ValueError:
             self._own_fault = tr("This must be a number.") if self.field.kind == "number" else tr("This is not JSON yet.")
-        self._say(self._own_fault, "error")
+        self.show_fault("")
         self.changed.emit()
 
     def _on_choose(self) -> None:
-        self._choose_folder(self.field.title(), self._on_folder)
+        self._choose_folder(say(self.field.title), self._on_folder)
 
     def _on_folder(self, folder: str) -> None:
         if self._line is not None:

@@ -1,321 +1,198 @@
 """The fields of a server's entry: the place of each in the entry, and how the user changes it. A test compares the table with the settings'
 model."""
 
-from collections.abc import Callable
 from typing import Literal
 
 import msgspec
 
-from tooltray.ui.i18n import tr
+from tooltray.foundation.phrases import Phrase
 
 Kind = Literal["text", "lines", "pairs", "number", "choice", "switch", "json"]
+Choices = tuple[tuple[str, Phrase], ...]
+"""The JSON of each value, and its title; "" for an omitted value."""
+
+NONE = Phrase("")
+DEFAULT = Phrase("Default")
+AUTOMATIC = Phrase("Automatic")
+OF_SERVER = Phrase("The server's own")
 
 
-def _no_choices() -> list[tuple[str, str]]:
-    return []
-
-
-class EntryField(msgspec.Struct, frozen=True, kw_only=True):
+class EntryField(msgspec.Struct, frozen=True):
     """A field of an entry.
 
     Attributes:
-        path: the keys that lead to it, in our spelling.
-        spellings: of the first key, as other programs have it; an entry keeps its own.
+        key: the keys that lead to it, in our spelling, with dots between them.
         hint: one sentence below it; empty: its title is enough.
-        choices: the JSON of each value, and its title; "" for an omitted value.
-        placeholder: the default, shown while the field is empty.
-        is_on: of a switch: the default.
-        is_code: in the font of code.
+        placeholder: what applies while the field is empty.
         needs: what else the entry must have for the field to apply: "command", "remote", "deferred".
+        default: the value that applies where the entry has none.
+        spellings: of the first key, as other programs have it; an entry keeps its own.
+        is_code: in the font of code.
     """
 
-    path: tuple[str, ...]
+    key: str
     kind: Kind
-    title: Callable[[], str]
-    hint: Callable[[], str] = str
-    spellings: tuple[str, ...] = ()
-    choices: Callable[[], list[tuple[str, str]]] = _no_choices
-    placeholder: Callable[[], str] = str
-    is_on: bool = False
-    is_code: bool = False
+    title: Phrase
+    hint: Phrase = NONE
+    placeholder: Phrase = NONE
     needs: str = ""
+    choices: Choices = ()
+    default: object = None
+    spellings: tuple[str, ...] = ()
+    is_code: bool = False
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return tuple(self.key.split("."))
 
 
 class FieldGroup(msgspec.Struct, frozen=True):
-    title: Callable[[], str]
+    title: Phrase
     fields: tuple[EntryField, ...]
 
 
-def _transports() -> list[tuple[str, str]]:
-    return [
-        ("", tr("Automatic")),
-        ('"stdio"', tr("A program on this computer (stdio)")),
-        ('"http"', tr("Elsewhere (HTTP)")),
-        ('"sse"', tr("Elsewhere, the older way (SSE)")),
-        ('"inmemory"', tr("Inside Tooltray")),
-    ]
+TRANSPORTS: Choices = (
+    ("", AUTOMATIC),
+    ('"stdio"', Phrase("A program on this computer (stdio)")),
+    ('"http"', Phrase("Elsewhere (HTTP)")),
+    ('"sse"', Phrase("Elsewhere, the older way (SSE)")),
+    ('"inmemory"', Phrase("Inside Tooltray")),
+)
+ERAS: Choices = (("", AUTOMATIC), ('"legacy"', Phrase("Legacy, up to 2025-11-25")), ('"modern"', Phrase("Modern, from 2026-07-28")))
+ISOLATIONS: Choices = (("", Phrase("One for all AI clients")), ('"session"', Phrase("One for each AI client")))
+LISTINGS: Choices = (("", DEFAULT), ("true", Phrase("Compact")), ("false", Phrase("Full")))
+FILTERS: Choices = (
+    ("", Phrase("All tools")),
+    ('"allow"', Phrase("Only those in the list")),
+    ('"block"', Phrase("All but those in the list")),
+)
+GRANTS: Choices = (
+    ("", Phrase("You, in a browser")),
+    ('"client_credentials"', Phrase("The client, automatically, with its secret")),
+)
+COLORS: Choices = (
+    ("", Phrase("None")),
+    ('"blue"', Phrase("Blue")),
+    ('"green"', Phrase("Green")),
+    ('"amber"', Phrase("Amber")),
+    ('"red"', Phrase("Red")),
+    ('"violet"', Phrase("Violet")),
+    ('"grey"', Phrase("Grey")),
+)
 
+PER_LINE = Phrase("One argument per line, without quotes.")
+IN_FOLDERS = Phrase("Only clients working in these folders see this server. One per line.")
+OF_PROJECT = Phrase("{path} and {name} stand for the project's folder and name.", path="{project_path}", name="{project_name}")
+PAGED = Phrase("At least 500. The rest is kept for a day, and read page by page with read_result.")
+RULES = Phrase("One rule or tool on each line: read, write, all, names:PATTERN, or the name of a tool.")
+SECRET = Phrase("A placeholder: {placeholder}", placeholder="${secret:NAME}")
 
-def _eras() -> list[tuple[str, str]]:
-    return [("", tr("Automatic")), ('"legacy"', tr("Legacy, up to 2025-11-25")), ('"modern"', tr("Modern, from 2026-07-28"))]
+HOME, ALL, ANY = Phrase("Your home folder"), Phrase("All projects"), Phrase("Any number")
 
+BASIC = (
+    EntryField("command", "text", Phrase("Command"), needs="command", is_code=True),
+    EntryField("baseUrl", "text", Phrase("Address"), needs="remote", spellings=("baseUrl", "url"), is_code=True),
+    EntryField("args", "lines", Phrase("Arguments"), PER_LINE, needs="command", is_code=True),
+    EntryField("env", "pairs", Phrase("Environment"), needs="command"),
+    EntryField("customHeaders", "pairs", Phrase("Headers"), needs="remote", spellings=("customHeaders", "headers")),
+    EntryField("cwd", "text", Phrase("Folder it runs in"), placeholder=HOME, needs="command", is_code=True),
+    EntryField("callTimeout", "number", Phrase("Call timeout without progress (s)"), placeholder=DEFAULT),
+)
+"""The fields that are always in sight, as far as they apply."""
 
-def _isolations() -> list[tuple[str, str]]:
-    return [("", tr("One for all AI clients")), ('"session"', tr("One for each AI client"))]
-
-
-def _laziness() -> list[tuple[str, str]]:
-    return [("", tr("Default")), ("true", tr("Compact")), ("false", tr("Full"))]
-
-
-def _filters() -> list[tuple[str, str]]:
-    return [("", tr("All tools")), ('"allow"', tr("Only those in the list")), ('"block"', tr("All but those in the list"))]
-
-
-def _grants() -> list[tuple[str, str]]:
-    return [("", tr("You, in a browser")), ('"client_credentials"', tr("The client, automatically, with its secret"))]
-
-
-def colors() -> list[tuple[str, str]]:
-    """Returns the colours of a label: its word in an entry as JSON, and its name."""
-    return [
-        ("", tr("None")),
-        ('"blue"', tr("Blue")),
-        ('"green"', tr("Green")),
-        ('"amber"', tr("Amber")),
-        ('"red"', tr("Red")),
-        ('"violet"', tr("Violet")),
-        ('"grey"', tr("Grey")),
-    ]
-
-
-def _of_server() -> str:
-    return tr("The server's own")
-
-
-GROUPS = (
+ADVANCED = (
     FieldGroup(
-        lambda: tr("What runs"),
+        Phrase("Connection"),
         (
-            EntryField(path=("command",), kind="text", title=lambda: tr("Command"), is_code=True),
-            EntryField(
-                path=("args",),
-                kind="lines",
-                title=lambda: tr("Arguments"),
-                hint=lambda: tr("One argument per line, without quotes."),
-                is_code=True,
-                needs="command",
-            ),
-            EntryField(path=("env",), kind="pairs", title=lambda: tr("Environment"), needs="command"),
-            EntryField(
-                path=("cwd",),
-                kind="text",
-                title=lambda: tr("Folder it runs in"),
-                placeholder=lambda: tr("Your home folder"),
-                is_code=True,
-                needs="command",
-            ),
-            EntryField(
-                path=("baseUrl",), spellings=("baseUrl", "url"), kind="text", title=lambda: tr("Address"), is_code=True, needs="remote"
-            ),
-            EntryField(
-                path=("customHeaders",),
-                spellings=("customHeaders", "headers"),
-                kind="pairs",
-                title=lambda: tr("Headers"),
-                needs="remote",
-            ),
-            EntryField(
-                path=("type",),
-                spellings=("type", "transport", "transportType"),
-                kind="choice",
-                title=lambda: tr("Transport"),
-                choices=_transports,
-            ),
-            EntryField(path=("era",), kind="choice", title=lambda: tr("Protocol"), choices=_eras),
-            EntryField(
-                path=("customNpmRegistry",),
-                kind="text",
-                title=lambda: tr("Package registry"),
-                placeholder=lambda: tr("Default"),
-                is_code=True,
-                needs="command",
-            ),
-            EntryField(
-                path=("directStart",),
-                kind="switch",
-                title=lambda: tr("Start without npx or uvx where its package is unpacked"),
-                is_on=True,
-                needs="command",
-            ),
+            EntryField("type", "choice", Phrase("Transport"), choices=TRANSPORTS, spellings=("type", "transport", "transportType")),
+            EntryField("era", "choice", Phrase("Protocol"), choices=ERAS, default="auto"),
+            EntryField("customNpmRegistry", "text", Phrase("Package registry"), placeholder=DEFAULT, needs="command", is_code=True),
+            EntryField("directStart", "switch", Phrase("Start directly from the package cache"), needs="command", default=True),
         ),
     ),
     FieldGroup(
-        lambda: tr("Account and projects"),
+        Phrase("Account and projects"),
         (
+            EntryField("label", "text", Phrase("Label"), Phrase("For several accounts of one service, e.g. Work.")),
+            EntryField("color", "choice", Phrase("Colour"), choices=COLORS),
+            EntryField("projects", "lines", Phrase("Only for these folders"), IN_FOLDERS, ALL, is_code=True),
+        ),
+    ),
+    FieldGroup(
+        Phrase("When it runs"),
+        (
+            EntryField("disable", "switch", Phrase("Disabled"), default=False),
+            EntryField("isolation", "choice", Phrase("Instances"), choices=ISOLATIONS, default="shared"),
+            EntryField("idleStop", "number", Phrase("Stop when idle for (s)"), placeholder=Phrase("Never")),
+            EntryField("startTimeout", "number", Phrase("Start timeout (s)"), placeholder=DEFAULT),
+            EntryField("maxCalls", "number", Phrase("Parallel calls"), Phrase("More calls wait; AI clients take turns."), ANY),
+            EntryField("callsPerMinute", "number", Phrase("Calls per minute"), placeholder=ANY),
+            EntryField("deferredStartup", "switch", Phrase("One instance per project"), default=False),
             EntryField(
-                path=("label",),
-                kind="text",
-                title=lambda: tr("Label"),
-                hint=lambda: tr("For several accounts of one service, e.g. Work."),
-            ),
-            EntryField(path=("color",), kind="choice", title=lambda: tr("Colour"), choices=colors),
-            EntryField(
-                path=("projects",),
-                kind="lines",
-                title=lambda: tr("Only for these folders"),
-                hint=lambda: tr("Only clients working in these folders see this server. One per line."),
-                placeholder=lambda: tr("All projects"),
+                "startupArgsTemplate",
+                "lines",
+                Phrase("Arguments for a project, one on each line"),
+                OF_PROJECT,
+                Phrase("The arguments above"),
+                "deferred",
                 is_code=True,
             ),
         ),
     ),
     FieldGroup(
-        lambda: tr("When it runs"),
+        Phrase("Approval"),
         (
-            EntryField(path=("disable",), kind="switch", title=lambda: tr("Disabled")),
-            EntryField(path=("isolation",), kind="choice", title=lambda: tr("Copies"), choices=_isolations),
+            EntryField("autoApprove", "lines", Phrase("Runs without asking"), RULES, Phrase("read"), default=["read"], is_code=True),
             EntryField(
-                path=("idleStop",),
-                kind="number",
-                title=lambda: tr("Stop when idle for (s)"),
-                placeholder=lambda: tr("Never"),
-            ),
-            EntryField(
-                path=("callTimeout",),
-                kind="number",
-                title=lambda: tr("Call timeout without progress (s)"),
-                placeholder=lambda: tr("Default"),
-            ),
-            EntryField(
-                path=("startTimeout",),
-                kind="number",
-                title=lambda: tr("Start timeout (s)"),
-                placeholder=lambda: tr("Default"),
-            ),
-            EntryField(
-                path=("maxCalls",),
-                kind="number",
-                title=lambda: tr("Parallel calls"),
-                hint=lambda: tr("More calls wait; AI clients take turns."),
-                placeholder=lambda: tr("Any number"),
-            ),
-            EntryField(
-                path=("callsPerMinute",), kind="number", title=lambda: tr("Calls in a minute"), placeholder=lambda: tr("Any number")
-            ),
-            EntryField(
-                path=("deferredStartup",),
-                kind="switch",
-                title=lambda: tr("Start for a project, one copy for each"),
-            ),
-            EntryField(
-                path=("startupArgsTemplate",),
-                kind="lines",
-                title=lambda: tr("Arguments for a project, one on each line"),
-                hint=lambda: tr("{path} and {name} stand for the project's folder and name.", path="{project_path}", name="{project_name}"),
-                placeholder=lambda: tr("The arguments above"),
-                is_code=True,
-                needs="deferred",
+                "callRules", "json", Phrase("Approval rules"), Phrase("As JSON. You can also make a rule when a call asks."), is_code=True
             ),
         ),
     ),
     FieldGroup(
-        lambda: tr("What AI clients see"),
+        Phrase("What AI clients see"),
         (
-            EntryField(path=("lazyLoad",), kind="choice", title=lambda: tr("Its tools"), choices=_laziness),
-            EntryField(path=("toolFilter", "mode"), kind="choice", title=lambda: tr("Which tools are offered"), choices=_filters),
-            EntryField(path=("toolFilter", "list"), kind="lines", title=lambda: tr("Tools of that list"), is_code=True),
-            EntryField(path=("disabledTools",), kind="lines", title=lambda: tr("Tools that are switched off"), is_code=True),
-            EntryField(path=("disabledSkills",), kind="lines", title=lambda: tr("Skills that are switched off"), is_code=True),
+            EntryField("descriptions", "text", Phrase("Description"), placeholder=OF_SERVER),
+            EntryField("icons", "text", Phrase("Icon"), Phrase("One emoji.")),
+            EntryField("lazyLoad", "choice", Phrase("Tool listing"), choices=LISTINGS),
+            EntryField("toolFilter.mode", "choice", Phrase("Tools offered"), choices=FILTERS),
+            EntryField("toolFilter.list", "lines", Phrase("Tools of that list"), is_code=True),
+            EntryField("disabledTools", "lines", Phrase("Tools that are switched off"), is_code=True),
+            EntryField("disabledSkills", "lines", Phrase("Skills that are switched off"), is_code=True),
+            EntryField("resultLimit", "number", Phrase("Longest result, in tokens"), PAGED, Phrase("All of it")),
             EntryField(
-                path=("resultLimit",),
-                kind="number",
-                title=lambda: tr("Longest result, in tokens"),
-                hint=lambda: tr("At least 500. The rest is kept for a day, and read page by page with read_result."),
-                placeholder=lambda: tr("All of it"),
-            ),
-            EntryField(
-                path=("callRules",),
-                kind="json",
-                title=lambda: tr("Approval rules"),
-                hint=lambda: tr("As JSON. You can also make a rule when a call asks."),
+                "toolOverrides",
+                "json",
+                Phrase("Tool overrides"),
+                Phrase("As JSON; a click on a tool in the tab Tools has a form for it."),
                 is_code=True,
             ),
-            EntryField(
-                path=("toolOverrides",),
-                kind="json",
-                title=lambda: tr("Tool overrides"),
-                hint=lambda: tr("As JSON; a click on a tool in the tab Tools has a form for it."),
-                is_code=True,
-            ),
-            EntryField(
-                path=("autoApprove",),
-                kind="lines",
-                title=lambda: tr("Runs without asking"),
-                hint=lambda: tr("One rule or tool on each line: read, write, all, names:PATTERN, or the name of a tool."),
-                placeholder=lambda: "read",
-                is_code=True,
-            ),
-            EntryField(path=("descriptions",), kind="text", title=lambda: tr("Description"), placeholder=_of_server),
-            EntryField(path=("icons",), kind="text", title=lambda: tr("Icon"), hint=lambda: tr("One emoji.")),
         ),
     ),
     FieldGroup(
-        lambda: tr("Signing in"),
+        Phrase("Signing in"),
         (
+            EntryField("oauth.enabled", "switch", Phrase("Sign in where it is asked for"), needs="remote", default=True),
+            EntryField("oauth.sendResource", "switch", Phrase("Name the server to the sign-in"), needs="remote", default=True),
             EntryField(
-                path=("oauth", "enabled"), kind="switch", title=lambda: tr("Sign in where it is asked for"), is_on=True, needs="remote"
+                "oauth.clientId", "text", Phrase("Client ID"), placeholder=Phrase("Registers automatically"), needs="remote", is_code=True
             ),
+            EntryField("oauth.clientSecret", "text", Phrase("Client secret"), SECRET, needs="remote", is_code=True),
             EntryField(
-                path=("oauth", "sendResource"),
-                kind="switch",
-                title=lambda: tr("Name the server to the sign-in"),
-                is_on=True,
-                needs="remote",
+                "oauth.scopes", "lines", Phrase("Scopes"), placeholder=Phrase("Default (from the server)"), needs="remote", is_code=True
             ),
+            EntryField("oauth.grant", "choice", Phrase("Who signs in"), needs="remote", choices=GRANTS, default="authorization_code"),
+            EntryField("oauth.issuer", "text", Phrase("Authorization server"), placeholder=OF_SERVER, needs="remote", is_code=True),
             EntryField(
-                path=("oauth", "clientId"),
-                kind="text",
-                title=lambda: tr("Client ID"),
-                placeholder=lambda: tr("Registers automatically"),
-                is_code=True,
+                "oauth.redirectPort",
+                "number",
+                Phrase("Port that the browser comes back to"),
+                placeholder=Phrase("Any that is free"),
                 needs="remote",
-            ),
-            EntryField(
-                path=("oauth", "clientSecret"),
-                kind="text",
-                title=lambda: tr("Client secret"),
-                hint=lambda: tr("A placeholder: {placeholder}", placeholder="${secret:NAME}"),
-                is_code=True,
-                needs="remote",
-            ),
-            EntryField(
-                path=("oauth", "scopes"),
-                kind="lines",
-                title=lambda: tr("Scopes"),
-                placeholder=lambda: tr("Default (from the server)"),
-                is_code=True,
-                needs="remote",
-            ),
-            EntryField(path=("oauth", "grant"), kind="choice", title=lambda: tr("Who signs in"), choices=_grants, needs="remote"),
-            EntryField(
-                path=("oauth", "issuer"),
-                kind="text",
-                title=lambda: tr("Authorization server"),
-                placeholder=_of_server,
-                is_code=True,
-                needs="remote",
-            ),
-            EntryField(
-                path=("oauth", "redirectPort"),
-                kind="number",
-                title=lambda: tr("Port that the browser comes back to"),
-                placeholder=lambda: tr("Any that is free"),
-                needs="remote",
+                default=0,
             ),
         ),
     ),
 )
-"""`options.lazyLoad`, which another program writes, is the field `lazyLoad`."""
+"""The other ones. `options.lazyLoad`, which another program writes, is the field `lazyLoad`."""
 
-FIELDS = tuple(field for group in GROUPS for field in group.fields)
+FIELDS = BASIC + tuple(field for group in ADVANCED for field in group.fields)

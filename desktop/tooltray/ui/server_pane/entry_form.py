@@ -1,21 +1,25 @@
-"""The form of a server's entry: a field for each of its settings, in groups, and errors at their fields. It holds an entry, changes what
-the user edits, and leaves everything else in it unchanged."""
+"""The form of a server's entry: the fields that most servers need, all others folded in groups, and errors at their fields.
 
-from collections.abc import Collection, Mapping, Sequence
+It holds an entry, changes what the user edits, and leaves everything else in it unchanged."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.entries import EntryError
-from tooltray.ui.i18n import say
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.local_work import MoveSecrets
 from tooltray.ui.server_pane.entry_field_row import ChooseFolder, EntryFieldRow
-from tooltray.ui.server_pane.entry_fields import FIELDS, GROUPS, FieldGroup
-from tooltray.ui.server_pane.entry_values import Entry, path_in, value_in, with_value
+from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, FieldGroup
+from tooltray.ui.server_pane.entry_values import Entry, is_changed, path_in, value_in, with_value
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.fold import Fold
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, row
 
 BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
 
@@ -36,9 +40,14 @@ class EntryForm(QWidget):
         self._entry: Entry = {}
         self._rows = [EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder) for each in FIELDS]
         self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
-        layout = column(self, spacing=BETWEEN_GROUPS)
-        for group in GROUPS:
-            layout.addWidget(self._group(group))
+        layout = column(self, spacing=BETWEEN_FIELDS)
+        self._advanced = Fold(theme, tr("Advanced"), spacing=BETWEEN_GROUPS)
+        self._advanced.folded.connect(self._show_faults)
+        for each in self._rows[: len(BASIC)]:
+            layout.addWidget(each)
+        layout.addWidget(self._advanced)
+        for group in ADVANCED:
+            self._advanced.body.addWidget(self._group(group))
         for each in self._rows:
             each.changed.connect(partial(self._on_changed, each))
 
@@ -88,6 +97,7 @@ class EntryForm(QWidget):
             path = path_in(self._entry, each.field)
             found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
             each.show_fault(say(found.message) if found is not None else "")
+        self._show_faults()
 
     def field(self, *path: str) -> EntryFieldRow:
         """Returns the row of a field, by its path in our spelling."""
@@ -113,7 +123,7 @@ class EntryForm(QWidget):
     def _group(self, group: FieldGroup) -> QWidget:
         widget = QWidget()
         layout = column(widget, spacing=BETWEEN_FIELDS)
-        layout.addWidget(Label(self._theme, group.title(), "strong"))
+        layout.addWidget(Label(self._theme, say(group.title), "caption_strong", "muted"))
         rows = [each for each in self._rows if each.field in group.fields]
         for each in rows:
             layout.addWidget(each)
@@ -126,9 +136,16 @@ class EntryForm(QWidget):
         self._draw_groups()
 
     def _draw_groups(self) -> None:
-        """Hides groups without a field."""
+        """Hides groups without a field, and shows how many fields differ from the default."""
         for widget, rows in self._groups:
             widget.setVisible(any(not each.isHidden() for each in rows))
+        count = sum(is_changed(self._entry, each.field) for each in self._rows[len(BASIC) :])
+        self._advanced.set_title(tr("Advanced ({count} changed)", count=count) if count else tr("Advanced"))
+
+    def _show_faults(self) -> None:
+        """Unfolds the fields that need a correction."""
+        if any(each.has_fault for each in self._rows[len(BASIC) :]):
+            self._advanced.set_open(True)
 
     def _on_changed(self, line: EntryFieldRow) -> None:
         if line.fault:
@@ -140,6 +157,75 @@ class EntryForm(QWidget):
                 each.set_entry(self._entry)
         self._draw_groups()
         self.changed.emit()
+
+
+class TypedSecrets(QWidget):
+    """The secrets that were typed into a form: they are stored in the keyring when it is saved, unless the user chooses plain text.
+
+    Variables and headers have that choice in their own line; this widget has it for all others, as in arguments, addresses and the JSON.
+
+    Args:
+        server: the server's name, after which secrets are named.
+        changed: called after the user chose another place for them.
+    """
+
+    def __init__(self, theme: Theme, server: str, form: EntryForm, move: MoveSecrets, changed: Callable[[], None]) -> None:
+        super().__init__()
+        self._server, self._form, self._move, self._changed = server, form, move, changed
+        self._entry: Entry = {}
+        self._moved: Mapping[str, str] = {}
+        self._shown: tuple[str, ...] = ()  # values without a line of their own
+        self._plain: set[str] = set()
+        self._stored: Collection[str] = ()
+        line = row(self, spacing=8)
+        self._note = Label(theme, "", "caption", "muted", wrap=True)
+        line.addWidget(self._note, 1)
+        self._choice = Button(theme, tr("Save in plain text"), "link", small=True)
+        self._choice.clicked.connect(self._on_choice)
+        line.addWidget(self._choice)
+        self.hide()
+
+    @property
+    def entry(self) -> Entry:
+        """The entry to save, with placeholders for the values that are stored in the keyring."""
+        return self._entry
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """The secrets to store when the entry is saved, by their names."""
+        return {**self._moved, **self._form.secrets}
+
+    def set_stored(self, names: Collection[str] | None) -> None:
+        """Passes on the names of stored secrets; None: they are not known."""
+        self._stored = names or ()
+
+    def drop_choices(self) -> None:
+        """Drops the user's choices to save values in plain text."""
+        self._plain.clear()
+
+    def refresh(self, base: Entry) -> None:
+        """Searches the form's entry for secrets.
+
+        Args:
+            base: the entry as it is saved now.
+        """
+        form = self._form
+        taken = {*self._stored, *form.secrets}
+        self._entry, self._moved = self._move(self._server, form.entry, base, plain=form.plain | self._plain, taken=taken)
+        form.show_moved(self._moved.values())
+        lines = {each.value for row in form.rows if row.pairs is not None for each in row.pairs.rows}
+        self._shown = tuple(value for value in self._moved.values() if not any(line.endswith(value) for line in lines))
+        self._draw()
+
+    def _draw(self) -> None:
+        self.setVisible(bool(self._shown))
+        names = ", ".join(sorted(name.partition("/")[2] for name, value in self._moved.items() if value in self._shown))
+        self._note.setText(tr("Goes to the keyring when you save: {names}", names=names))
+        self._choice.setAccessibleName(tr("Save {name} in plain text", name=names))
+
+    def _on_choice(self) -> None:
+        self._plain.update(self._shown)
+        self._changed()
 
 
 def same_entry(one: Mapping[str, object], other: Mapping[str, object]) -> bool:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
+from tooltray.ui.i18n import say
 from tooltray.ui.server_pane.entry_fields import EntryField, Kind
 
 Entry = Mapping[str, object]
@@ -26,6 +27,12 @@ def value_in(entry: Entry, field: EntryField) -> object:
     for key in path_in(entry, field):
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
+
+
+def is_changed(entry: Entry, field: EntryField) -> bool:
+    """Returns whether the value differs from the default; a usual transport does not."""
+    usual = ("stdio", "http") if field.key == "type" else (field.default,)
+    return value_in(entry, field) not in (None, *usual, "", [], {})
 
 
 def is_odd(entry: Entry, field: EntryField) -> bool:
@@ -82,7 +89,7 @@ def choice_of(value: object) -> str:
 
 def options_of(field: EntryField, value: object) -> Sequence[tuple[str, str]]:
     """Returns the possible choices; includes the current value if it is another program's word."""
-    options, now = field.choices(), choice_of(value)
+    options, now = [(word, say(title)) for word, title in field.choices], choice_of(value)
     return options if now in dict(options) else [*options, (now, str(value))]
 
 

@@ -4,20 +4,24 @@ A secret that the entry has already is never shown; one that is typed here can b
 stored when the entry is saved."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
+from itertools import chain, count
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column, row
 
 KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
 SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
 NAME_SHARE, VALUE_SHARE = 2, 3
+NAME_CHROME = 28  # px of padding, border and cursor
 LONGEST = 32_767  # characters; what a line of Qt's holds
 
 LooksSecret = Callable[[str, str], bool]
@@ -36,9 +40,8 @@ class PairRow(QWidget):
         self._theme, self._pairs, self._looks_secret = theme, pairs, looks_secret
         self._given = value  # as it stands in the entry
         self._is_typed = False  # a person typed the value here
-        self._is_replacing = False  # a person types another value of what the keyring has
+        self._is_replacing = False  # the line has a value that goes to the keyring with the next save
         self._stored: bool | None = None  # whether the keyring has it; None: not known
-        self._fresh = ""  # the value that goes to the keyring with the next save
         self._is_moved = False  # the value looks like a secret that was typed, and goes to the keyring by default
         self._is_plain = False  # the user chose to save it in plain text
         outer = column(self, spacing=2)
@@ -90,8 +93,7 @@ class PairRow(QWidget):
     def secret(self) -> tuple[str, str] | None:
         """The name and the value of the secret to store when the entry is saved."""
         found = KEPT.fullmatch(self._given)
-        value = self._value.text() if self._is_replacing else self._fresh
-        return (found[2], value) if found and value else None
+        return (found[2], self._value.text()) if found and self._is_replacing and self._value.text() else None
 
     @property
     def plain(self) -> str:
@@ -124,8 +126,8 @@ class PairRow(QWidget):
     def set_value(self, value: str) -> None:
         """Shows the entry's current value, without `changed`."""
         if value != self.value:
-            self._given, self._is_typed, self._is_replacing, self._fresh = value, False, False, ""
-            self._is_moved = self._is_plain = False
+            self._given = value
+            self._is_typed = self._is_replacing = self._is_moved = self._is_plain = False
             self._value.setText(value)
             self._draw()
 
@@ -133,7 +135,7 @@ class PairRow(QWidget):
         """Shows whether the secret is stored; `names`: of all stored secrets, None: they are not known."""
         found = KEPT.fullmatch(self._given)
         self._stored = None if names is None or found is None else found[2] in names
-        if self._stored is False and not self._fresh:
+        if self._stored is False and not self._is_replacing:
             self._is_replacing = True
             self._value.clear()
         self._draw()
@@ -141,9 +143,10 @@ class PairRow(QWidget):
     def keep_as(self, secret: str) -> None:
         """Replaces the value by a reference to a secret of this name, which is stored in the keyring."""
         text = self._value.text()
-        self._fresh = _held(text)
-        self._given = f"{text.removesuffix(self._fresh)}${{secret:{secret}}}"
-        self._stored, self._is_moved, self._is_plain = None, False, False
+        held = _held(text)
+        self._given = f"{text.removesuffix(held)}${{secret:{secret}}}"
+        self._stored, self._is_moved, self._is_plain, self._is_replacing = None, False, False, True
+        self._value.setText(held)
         self._draw()
         self._pairs.on_changed()
 
@@ -152,6 +155,15 @@ class PairRow(QWidget):
         self._note.set_tone("error" if fault else "muted")
         self._note.setText(fault or self._words())
         self._note.setVisible(bool(self._note.text()))
+
+    @property
+    def name_width(self) -> int:
+        """The width in px at which the name is not cut."""
+        return self._name.fontMetrics().horizontalAdvance(self._name.text()) + NAME_CHROME
+
+    def set_name_width(self, width: int) -> None:
+        self._name.setMinimumWidth(width)
+        self._name.setToolTip(plain_tip(self.name) if width < self.name_width else "")
 
     def focus(self) -> None:
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -197,7 +209,7 @@ class PairRow(QWidget):
         if not self.is_kept and not self._is_moved:
             is_secret = self._is_plain or self._looks_secret(self.name, self._value.text())
             return tr("Saved in plain text in its file.") if is_secret else ""
-        if self._is_moved or self._fresh or (self._is_replacing and self._value.text()):
+        if self._is_moved or (self._is_replacing and self._value.text()):
             return tr("Goes to the keyring when you save.")
         if self._stored is False:
             return tr("The keyring has no value for it yet.")
@@ -220,8 +232,7 @@ class PairRow(QWidget):
 
     def _on_keep(self) -> None:
         if self.is_kept:
-            self._is_replacing, self._is_typed = True, True
-            self._fresh = ""
+            self._is_replacing = self._is_typed = True
             self._value.clear()
             self._draw()
             self._value.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -261,6 +272,10 @@ class SecretPairs(QWidget):
         add.setAccessibleName(tr("Add to {name}", name=name))
         add.clicked.connect(self._on_add)
         layout.addWidget(add)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_names()
 
     @property
     def rows(self) -> tuple[PairRow, ...]:
@@ -324,6 +339,7 @@ class SecretPairs(QWidget):
         names = [each.name for each in self._rows]
         for each in self._rows:
             each.show_fault(tr("This name is there twice.") if each.name and names.count(each.name) > 1 else "")
+        self._fit_names()
         self.changed.emit()
 
     def remove(self, line: PairRow) -> None:
@@ -334,13 +350,21 @@ class SecretPairs(QWidget):
     def move_to_keyring(self, line: PairRow) -> None:
         """Marks a line's value for the keyring, under a free name."""
         taken = {*(self._stored or ()), *self.secrets}
-        line.keep_as(next(name for name in self._names(line.name) if name not in taken))
+        plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', line.name) or 'SECRET'}"
+        line.keep_as(next(name for name in chain((plain,), (f"{plain}_{number}" for number in count(2))) if name not in taken))
+
+    def _fit_names(self) -> None:
+        """Makes all names as wide as the longest one, if the values keep half of the width."""
+        widest = max((each.name_width for each in self._rows), default=0)
+        for each in self._rows:
+            each.set_name_width(min(widest, self.width() // 2))
 
     def _append(self, name: str, value: str) -> PairRow:
         line = PairRow(self._theme, self, name, value, self._looks_secret)
         self._rows.append(line)
         self._lines.addWidget(line)
         line.set_stored(self._stored)
+        self._fit_names()
         return line
 
     def _drop(self, line: PairRow) -> None:
@@ -351,12 +375,6 @@ class SecretPairs(QWidget):
 
     def _on_add(self) -> None:
         self._append("", "").focus()
-
-    def _names(self, key: str) -> Iterator[str]:
-        plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key) or 'SECRET'}"
-        yield plain
-        for number in range(2, len(self._stored or ()) + len(self._rows) + 3):
-            yield f"{plain}_{number}"
 
 
 def _held(text: str) -> str:

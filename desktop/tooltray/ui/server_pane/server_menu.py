@@ -61,9 +61,6 @@ class ServerActions(QObject):
         """Opens the details of the server."""
         self._wishes.open_requested.emit(self.server.name, "")
 
-    def edit(self) -> None:
-        self._wishes.open_requested.emit(self.server.name, "settings")
-
     def show_tools(self) -> None:
         self._wishes.open_requested.emit(self.server.name, "tools")
 
@@ -82,12 +79,6 @@ class ServerActions(QObject):
 
     def show_why(self) -> None:
         self._wishes.diagnosis_requested.emit(self.server.name)
-
-    def show_log(self) -> None:
-        self._wishes.log_requested.emit(self.server.name)
-
-    def switch_tool(self, tool: str, on: bool) -> None:
-        self._wishes.tool_switch_requested.emit(self.server.name, tool, on)
 
     def open_menu(self, button: QWidget) -> None:
         """Opens the menu below a button."""

@@ -1,82 +1,90 @@
-"""The overview of an opened server: its state, what happened, what to do next, and what it costs."""
+"""The overview of an opened server: its state, why it is so and what to do about it, what it costs, and its last calls."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.problem_words import in_a_row, sentences
-from tooltray.ui.server_pane.server_facts import OriginLine, ProjectCopies
+from tooltray.ui.origins import origin
+from tooltray.ui.problem_words import in_a_row, sentences, whole
+from tooltray.ui.server_pane.last_calls import LastCalls
 from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_pane.server_tools import cost_words
 from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
-from tooltray.ui.state_language import server_look
+from tooltray.ui.state_language import look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip, StateBadge
+from tooltray.ui.widgets.fold import Fold
+from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.surface import clear, column, divider, row
 
 FACT_COLUMN = 140  # px
+BETWEEN_PARTS = 14
 
 
 class ServerOverview(ServerView):
-    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+    """The overview of a server; `calls` is shown below what it costs."""
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, calls: QWidget | None = None) -> None:
         super().__init__()
         self._theme, self._server = theme, server
         self._actions = ServerActions(theme, self, server=server, wishes=wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None
-        outer = column(self)
-        area = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN)
-        content = QWidget()
+        area, content = PageScroll(tr("Overview of {name}", name=server.name), margin=MARGIN), QWidget()
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         state = row(spacing=10)
         self._badge = StateBadge(theme, server_look(server))
         state.addWidget(self._badge)
-        self._lazy = Chip(theme, tr("Lazy"), "accent")
+        self._lazy = Chip(theme, tr("Compact tool listing"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         state.addWidget(self._lazy)
         self._label = Chip(theme)
         state.addWidget(self._label)
         state.addStretch(1)
         body.addLayout(state)
-        self._reached = CodeLabel(theme, "", "secondary")
-        body.addWidget(self._reached)
-        self._origin = OriginLine(theme, server, wishes)
-        if server.is_builtin:
-            self._origin.hide()  # what it says of itself says that already
-        body.addWidget(self._origin)
-        body.addSpacing(6)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
         body.addWidget(self._headline)
         body.addWidget(self._detail)
-        self._saved = Label(theme, "", "caption", "muted", wrap=True)
-        body.addWidget(self._saved)
-        body.addSpacing(8)
+        body.addWidget(self._buttons())
+        body.addSpacing(BETWEEN_PARTS - 6)
         self._copies = ProjectCopies(theme)
         self._copies.reset_requested.connect(wishes.projects_reset_requested)
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
-        body.addSpacing(10)
+        body.addSpacing(BETWEEN_PARTS)
+        if calls is not None:
+            body.addWidget(calls)
+            body.addSpacing(BETWEEN_PARTS)
+        fold = Fold(theme, tr("Details"))
+        self._reached = CodeLabel(theme, "", "secondary")
+        fold.body.addWidget(self._reached)
+        self._origin = OriginLine(theme, server, wishes)
+        fold.body.addWidget(self._origin)
+        self._origin.setVisible(not server.is_builtin)  # what it says of itself says that already
+        self._saved = Label(theme, "", "caption", "muted", wrap=True)
+        fold.body.addWidget(self._saved)
         self._facts = column(spacing=8)
-        body.addLayout(self._facts)
+        fold.body.addLayout(self._facts)
+        body.addWidget(fold)
         self._told: list[tuple[str, str]] = []
         body.addStretch(1)
         area.setWidget(content)
-        outer.addWidget(area, 1)
-        outer.addLayout(self._buttons())
+        column(self).addWidget(area)
         self._draw()
 
     def set_server(self, server: ServerSnapshot) -> None:
@@ -93,31 +101,27 @@ class ServerOverview(ServerView):
         self._cost = cost
         self._draw()
 
-    def _buttons(self) -> QHBoxLayout:
+    def _buttons(self) -> QWidget:
         theme, name, actions = self._theme, self._server.name, self._actions
-        self._log = Button(theme, tr("Show log"), icon="log")
+        self._button = Button(theme, "")
         self._why = Button(theme, tr("Why?"))
         self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
-        self._edit = Button(theme, tr("Edit"), icon="edit")
-        self._edit.setAccessibleName(tr("Edit {name}", name=name))
         self._anyway = IconButton(theme, "play", tr("Start {name} anyway", name=name))
         self._again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name))
         self._copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name))
-        self._button = Button(theme, "")
-        line = row(margins=(MARGIN, 12, MARGIN, 16))
+        self._button_row = QWidget()
+        line = row(self._button_row, margins=(0, 6, 0, 0))
         for button, slot in (
-            (self._log, actions.show_log),
+            (self._button, self._on_button),
             (self._why, actions.show_why),
-            (self._edit, actions.edit),
             (self._anyway, actions.start_anyway),
             (self._again, actions.sign_in),
             (self._copy, actions.copy_sign_in_address),
-            (self._button, self._on_button),
         ):
             button.clicked.connect(slot)
             line.addWidget(button)
-        line.insertStretch(3, 1)  # behind Edit
-        return line
+        line.addStretch(1)
+        return self._button_row
 
     def _draw(self) -> None:
         server = self._server
@@ -136,8 +140,6 @@ class ServerOverview(ServerView):
         self._saved.setText(saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
         self._why.setVisible(shown.has_why)
-        self._log.setVisible(not shown.has_why)  # there is no room for four buttons; the log is in what Why? opens, and a tab
-        self._edit.setVisible(shown.has_why and not server.is_builtin and server.origin != "served")
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         self._lazy.setVisible(server.is_lazy)
@@ -153,6 +155,7 @@ class ServerOverview(ServerView):
         self._button.setVisible(action is not Action.NONE and not server.is_builtin)
         text, icon = button_face(action)
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
+        self._button_row.setVisible(any(not each.isHidden() for each in (self._button, self._why, self._anyway, self._again)))
 
     def _draw_facts(self) -> None:
         clear(self._facts)
@@ -173,7 +176,108 @@ class ServerOverview(ServerView):
             self._actions.perform(action)
 
 
+class ProjectCopies(QWidget):
+    """The copies of a server, one for each project. `reset_requested`: stop every copy of all such servers."""
+
+    reset_requested = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._copies: tuple[ProjectCopySnapshot, ...] | None = None
+        layout = column(self, spacing=4)
+        head = row(spacing=8)
+        head.addWidget(Label(theme, tr("Runs for"), "caption_strong", "muted"), 1)
+        reset = Button(theme, tr("Reset projects"), "link", small=True)
+        reset.setToolTip(tr("Stops every server that runs for a project; they wait again"))
+        reset.clicked.connect(self.reset_requested)
+        head.addWidget(reset)
+        layout.addLayout(head)
+        self._lines: QVBoxLayout = column()
+        layout.addLayout(self._lines)
+        self.set_copies(())
+
+    def set_copies(self, copies: Sequence[ProjectCopySnapshot]) -> None:
+        if tuple(copies) == self._copies:
+            return
+        self._copies = tuple(copies)
+        clear(self._lines)
+        for index, copy in enumerate(self._copies):
+            if index:
+                self._lines.addWidget(divider())
+            self._lines.addWidget(self._line(copy))
+        self.setVisible(bool(self._copies))
+
+    def _line(self, copy: ProjectCopySnapshot) -> QWidget:
+        widget = QWidget()
+        widget.setAccessibleName(f"{copy.name}, {look(copy.state).word}")
+        lines = column(widget, margins=(0, 6, 0, 6), spacing=2)
+        lines.addLayout(self._name(copy))
+        below = row(margins=(24, 0, 0, 0), spacing=8)
+        path = ElidedLabel(self._theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        path.set_text(copy.path, copy.target)
+        below.addWidget(path, 1)
+        below.addWidget(
+            Label(
+                self._theme,
+                many(copy.session_count, "1 AI client", "{count} AI clients") if copy.session_count else tr("No AI client"),
+                "caption",
+                "muted",
+                tabular=True,
+            )
+        )
+        lines.addLayout(below)
+        if copy.problem is not None:
+            fault = Label(self._theme, whole(copy.problem), "caption", "error", wrap=True)
+            fault.setContentsMargins(24, 0, 0, 0)
+            lines.addWidget(fault)
+        return widget
+
+    def _name(self, copy: ProjectCopySnapshot) -> QHBoxLayout:
+        line = row(spacing=8)
+        line.addWidget(Icon(self._theme, "folder", 16, "text.secondary"))
+        line.addWidget(ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle), 1)
+        line.addWidget(StateBadge(self._theme, look(copy.state)))
+        return line
+
+
+ORIGIN_HEIGHT = 28
+
+
+class OriginLine(QWidget):
+    """A line with the file of a server's entry; it has buttons for files other than the settings."""
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+        super().__init__()
+        self._wishes, self._file = wishes, ""
+        self.setFixedHeight(ORIGIN_HEIGHT)
+        line = row(self, spacing=2)
+        self._words = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        line.addWidget(self._words, 1)
+        self._look = IconButton(theme, "external", tr("Open the file of {name}", name=server.name), small=True)
+        self._look.clicked.connect(self._on_look)
+        self._place = IconButton(theme, "folder", tr("Open the folder of the file of {name}", name=server.name), small=True)
+        self._place.clicked.connect(self._on_place)
+        for button in (self._look, self._place):
+            line.addWidget(button)
+        self.set_server(server)
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        self._file = server.file
+        self._words.set_text(origin(server), server.file)
+        for button in (self._look, self._place):
+            button.setVisible(bool(server.file))
+
+    def _on_look(self) -> None:
+        self._wishes.file_requested.emit(self._file)
+
+    def _on_place(self) -> None:
+        self._wishes.file_place_requested.emit(self._file)
+
+
 def overview(context: PageContext, name: str) -> QWidget:
     """Returns the overview of a server; an empty widget if it was just removed."""
     server = context.servers.find(name)
-    return ServerOverview(context.theme, server, context.wishes) if server is not None else QWidget()
+    if server is None:
+        return QWidget()
+    return ServerOverview(context.theme, server, context.wishes, LastCalls(context, name))

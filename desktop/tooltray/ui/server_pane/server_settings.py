@@ -22,13 +22,12 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.server_pane.entry_form import EntryForm, same_entry
+from tooltray.ui.server_pane.entry_form import EntryForm, TypedSecrets, same_entry
 from tooltray.ui.server_pane.entry_json import EntryJson
 from tooltray.ui.server_pane.entry_values import Entry, with_values
 from tooltray.ui.server_pane.save_sheet import SaveSheet
 from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.server_pane.test_panel import TestPanel
-from tooltray.ui.server_pane.typed_secrets import TypedSecrets
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import FindSpans

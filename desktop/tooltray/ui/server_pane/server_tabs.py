@@ -5,8 +5,7 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.snapshots.activity import SERVER, ActivityFilter
-from tooltray.ui.activity.activity_list import ActivityList
+from tooltray.foundation.snapshots.activity import SERVER
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
@@ -14,7 +13,6 @@ from tooltray.ui.server_pane.server_confinement import ServerConfinement
 from tooltray.ui.server_pane.server_overview import overview
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.server_pane.server_tools import ServerTools
-from tooltray.ui.tools.offered_panel import OfferedPanel
 
 
 class ServerTab(msgspec.Struct, frozen=True):
@@ -32,7 +30,7 @@ class ServerTab(msgspec.Struct, frozen=True):
 
 
 LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
-OVERVIEW, TOOLS, OFFERED, SETTINGS, LOG, ACTIVITY = "overview", "tools", "offered", "settings", "log", "activity"
+OVERVIEW, TOOLS, SETTINGS, LOG = "overview", "tools", "settings", "log"
 CONFINEMENT = "confinement"
 
 
@@ -42,16 +40,11 @@ def _log(context: PageContext, server: str) -> LogView:
     return view
 
 
-def _activity(context: PageContext, server: str) -> QWidget:
-    return ActivityList(context, ActivityFilter(servers=(server,)))
-
-
 SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
-    ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
     ServerTab(CONFINEMENT, lambda: tr("Sandbox"), ServerConfinement),
     ServerTab(LOG, lambda: tr("Log"), _log),
-    ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
-    ServerTab(OFFERED, lambda: tr("Prompts and resources"), OfferedPanel),
 )
+FORM = ServerTab(SETTINGS, lambda: tr("Edit"), ServerSettings)
+"""Is shown in place of the tabs while the user edits the server's entry."""

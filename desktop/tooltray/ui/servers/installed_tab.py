@@ -226,7 +226,7 @@ class InstalledTab(Page):
                 self.show_bundle(text)
             case "edit":
                 self.show_server(text, SETTINGS)
-            case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
+            case "server" | "overview" | "tools" | "settings":
                 self.show_server(text, part)
 
     def _show_log(self, name: str, at: float) -> None:
@@ -337,14 +337,14 @@ class InstalledTab(Page):
         self._open_details(server)
         if (details := self.details) is not None:
             details.show_tab(tab)
-            if tab == SETTINGS and not self._split.is_wide:
-                self._on_wide(True)
             details.take_keyboard()
 
     def _open_details(self, server: ServerSnapshot) -> None:
         if (details := self.details) is not None and details.server.name == server.name:
             return
         self._keep_unsaved()
+        if details is not None:
+            details.leave_form()
         tab = details.tab if details is not None else ""  # who compares two servers looks at the same of both
         details = ServerDetails(self.context, server)
         details.close_requested.connect(self._on_close_details)

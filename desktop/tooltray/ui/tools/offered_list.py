@@ -119,7 +119,7 @@ class OfferedList(QWidget, View):
         if self._kind == PROMPT:
             return [name, Column(tr("Arguments"), _arguments, Kind.QUIET, 150, _arguments)]
         if self._kind == SKILL:
-            held = Column(tr("State"), _state, Kind.CHIP, 100)
+            held = Column(tr("State"), _state, Kind.CHIP, 160)
             return [name, held, Column(tr("Offered"), lambda offer: offer.is_enabled, Kind.SWITCH, 76)]
         chip = Column(tr("Kind"), _kind, Kind.CHIP, 120, lambda offer: offer.mime)
         return [name, chip]

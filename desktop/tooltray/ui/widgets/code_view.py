@@ -180,7 +180,7 @@ class CoveredCode(CodeView):
         return places
 
     def _cover(self, painter: QPainter, place: QRectF) -> None:
-        painter.fillRect(place, self._theme.color("surface.sunken"))
+        painter.fillRect(place, self._theme.color("surface"))
         painter.setPen(self._theme.color("text.muted"))
         dots = DOT * max(1, round(place.width() / QFontMetricsF(self.font()).horizontalAdvance(DOT)))
         painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, dots)

@@ -128,6 +128,14 @@ class FilterTabs(QWidget):
         """The index of the current tab."""
         return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
+    def focus_current(self) -> None:
+        self._tabs[self.current].setFocus()
+
+    def show_only(self, places: Collection[int]) -> None:
+        """Hides all other tabs."""
+        for place, tab in enumerate(self._tabs):
+            tab.setVisible(place in places)
+
     def set_text(self, index: int, text: str) -> None:
         """Renames a filter."""
         self._tabs[index].set_text(text)
