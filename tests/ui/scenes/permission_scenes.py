@@ -1,4 +1,4 @@
-"""Scenes of the Permissions page: servers and tools, what waits, AI clients, what is trusted, and the sheets."""
+"""Scenes of the Permissions page: servers and tools, what waits, what is trusted, and the sheets."""
 
 import time
 
@@ -16,7 +16,7 @@ from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.approvals import AuditEntry, ServerPermissions, ToolPermission, TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.permission_words import tool_rows
-from tooltray.ui.approval.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
+from tooltray.ui.approval.permissions_page import DECISIONS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 
 READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]
@@ -133,12 +133,6 @@ async def permissions_none(theme: Theme) -> Shot:
     return Shot(result)
 
 
-async def permissions_clients(theme: Theme) -> Shot:
-    shot, page = await opened(theme)
-    page.show_tab(CLIENTS)
-    return shot
-
-
 async def permissions_trusted(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     page.show_tab(TRUSTED)
@@ -184,7 +178,6 @@ SCENES = (
     permissions_unlisted,
     permissions_100,
     permissions_none,
-    permissions_clients,
     permissions_trusted,
     permissions_decisions,
     permission_of_tool,

@@ -1,10 +1,9 @@
-"""The Permissions page: waiting requests at the top; what runs without asking; grants; AI clients' own rules; trusted projects."""
+"""The Permissions page: waiting requests at the top; what runs without asking; grants; trusted projects."""
 
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
-from tooltray.ui.approval.clients_tab import ClientsTab
 from tooltray.ui.approval.decisions_tab import DecisionsTab
 from tooltray.ui.approval.granted_tab import GrantedTab
 from tooltray.ui.approval.rules_tab import RulesTab
@@ -21,14 +20,14 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.surface import column, divider, row
 
-RULES, GRANTED, CLIENTS, TRUSTED, DECISIONS = range(5)  # the tabs
+RULES, GRANTED, TRUSTED, DECISIONS = range(4)  # the tabs
 
 
 class PermissionsPage(Page):
     """The page of permissions.
 
     Attributes:
-        rules, granted, clients, trusted, decisions: its tabs.
+        rules, granted, trusted, decisions: its tabs.
         waiting: the area pinned above them.
     """
 
@@ -42,7 +41,7 @@ class PermissionsPage(Page):
         outer.addWidget(Header(theme, tr("Permissions"), self._search, self._allow))
         self.waiting = WaitingArea(self)
         outer.addWidget(self.waiting)
-        names = [tr("Without asking"), tr("Allowed for longer"), tr("AI clients"), tr("Trusted"), tr("Decisions")]
+        names = [tr("Without asking"), tr("Allowed for longer"), tr("Trusted"), tr("Decisions")]
         self._tabs = FilterTabs(theme, names, name=tr("Permissions"))
         line = row(margins=(24, 10, 24, 10))
         line.addWidget(self._tabs)
@@ -50,9 +49,9 @@ class PermissionsPage(Page):
         outer.addLayout(line)
         outer.addWidget(divider())
         self.rules, self.granted = RulesTab(self), GrantedTab(self)
-        self.clients, self.trusted, self.decisions = ClientsTab(self), TrustedTab(self), DecisionsTab(self)
+        self.trusted, self.decisions = TrustedTab(self), DecisionsTab(self)
         self._stack = QStackedWidget()
-        for tab in (self.rules, self.granted, self.clients, self.trusted, self.decisions):
+        for tab in (self.rules, self.granted, self.trusted, self.decisions):
             self._stack.addWidget(tab)
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
@@ -101,7 +100,7 @@ class PermissionsPage(Page):
 
     def draw(self) -> None:
         """Draws how much is in each tab, and how much needs the user."""
-        self._tabs.set_counts([tab.total for tab in (self.rules, self.granted, self.clients, self.trusted, self.decisions)])
+        self._tabs.set_counts([tab.total for tab in (self.rules, self.granted, self.trusted, self.decisions)])
         self.need_person.emit(len(self.waiting.calls) + len(self.granted.changes))
 
     def allow(self) -> None:
@@ -117,7 +116,7 @@ class PermissionsPage(Page):
         self.context.sheets.show(AllowToolsSheet(self.context, [server.name for server in own], clients, self.granted.read))
 
     async def _read(self) -> None:
-        for tab in (self.rules, self.clients, self.trusted, self.decisions):
+        for tab in (self.rules, self.trusted, self.decisions):
             await tab.read()
 
     def _look_waiting(self) -> None:
