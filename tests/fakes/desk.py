@@ -18,9 +18,6 @@ from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.approval.permissions_page import PermissionsPage
 from tooltray.ui.clients.clients_page import ClientsPage
-from tooltray.ui.clients.computer_tab import ComputerTab
-from tooltray.ui.clients.connected_tab import ConnectedTab
-from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import Presenters
@@ -83,29 +80,12 @@ class Desk:
         return cast(DiscoverTab, self.servers_page.tab(DISCOVER))
 
     @property
-    def clients_page(self) -> ClientsPage:
+    def clients(self) -> ClientsPage:
         return cast(ClientsPage, self.window.page("clients"))
-
-    @property
-    def clients(self) -> ConnectedTab:
-        return self.clients_page.connected
-
-    @property
-    def computer(self) -> ComputerTab:
-        return self.clients_page.computer
-
-    @property
-    def profiles(self) -> ProfilesTab:
-        return self.clients_page.profiles
 
     @property
     def activity(self) -> ActivityPage:
         return cast(ActivityPage, self.window.page("activity"))
-
-    def open_tab(self, tab: str) -> None:
-        """Shows a tab of the page of AI clients."""
-        self.window.open_page("clients")
-        self.clients_page.show_tab(tab)
 
     @property
     def all_tools(self) -> AllToolsTab:

@@ -19,7 +19,7 @@ from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.add.add_server import AddServerSheet
-from tooltray.ui.clients.clients_page import PROFILES
+from tooltray.ui.clients.client_table import NEW
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
@@ -70,16 +70,17 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
         desk.window.sheet.dismiss()
         desk.window.open_page("clients")
         page = desk.clients
-        await until(lambda: page.sessions.rows)
-        page.sessions.row_chosen.emit(page.sessions.rows[0])
+        await until(lambda: page.table.rows and not len(desk.tasks))
+        page.table.row_chosen.emit(page.table.rows[0])
         assert nameless(desk.window) == []
-        page.show_tab(1)
-        page.kinds.row_chosen.emit(page.kinds.rows[0])
-        assert nameless(desk.window) == []
-        desk.open_tab(PROFILES)
-        await until(lambda: desk.profiles.table.rows)
-        for open_sheet in (control(desk.window, "New profile").click, lambda: desk.profiles.table.row_chosen.emit(fake.profiles[0])):
+        for open_sheet in (
+            control(page, "Defaults…").click,
+            control(page, "Profiles…").click,
+            lambda: page.edit_profile("p"),
+            lambda: page.choose_profile(page.table.rows[0], NEW),
+        ):
             open_sheet()
+            await until(lambda: not len(desk.tasks))
             assert nameless(desk.window) == []
             desk.window.sheet.dismiss()
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory
@@ -17,12 +17,14 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tools_tab import ToolsTab
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.row_model import Heading
 from tooltray.ui.widgets.toast import Toast
 
@@ -196,6 +198,32 @@ async def test_a_profile_is_made_of_the_tools_that_are_used(theme: Theme) -> Non
         desk.window.sheet.dismiss()  # type: ignore[union-attr]
         button(desk.window, "Undo").click()
         await desk.asked("remove_profile", "daily")
+
+
+async def test_a_profile_of_used_tools_is_given_to_a_client_and_undone_with_it(theme: Theme) -> None:
+    many = [tool(f"t{number}", "files") for number in range(30)]
+    fake = engine(tools=many, uses=[replace(USE, tool="t3")])
+    zed = ClientModeSnapshot("zed", "Zed", "", "everything", "", "old", is_seen=True)
+    fake.client_modes = [zed, replace(zed, client="unseen", is_seen=False)]
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        await until(lambda: "of 30 tools" in words(tab))
+        tab._profile_of_used()
+        panel = desk.window.sheet.panel  # type: ignore[union-attr]
+        await desk.asked("get_client_modes")
+        await until(lambda: not len(desk.tasks))
+        give = panel.findChild(Choice)
+        give.click()
+        menu = give.findChild(QMenu)
+        assert [action.text() for action in menu.actions()] == ["No client yet", "Zed"]
+        menu.actions()[1].trigger()
+        menu.close()
+        button(panel, "Make the profile").click()
+        await desk.asked("set_client_profile", "zed", "used")
+        await until(lambda: desk.window.sheet is None)
+        button(desk.window, "Undo").click()
+        await desk.asked("set_client_profile", "zed", "old")
+        await desk.asked("remove_profile", "used")
 
 
 async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme: Theme) -> None:

@@ -44,14 +44,13 @@ def test_a_time_that_is_not_known_is_not_said() -> None:
 def test_each_source_of_a_project_is_said_differently() -> None:
     sources = ("feedback", "roots", "folder", "person")
     assert len({client_words.project_source(SessionProject("/p", "p", source)) for source in sources}) == 4
-    assert client_words.project_name(None) == "Not known"
+    assert client_words.project_name(None) == "Project not known"
     assert client_words.project_name(SessionProject("/p", "shop", "roots")) == "shop"
 
 
 def test_a_client_is_called_as_people_know_it() -> None:
     assert client_words.client_name(SessionSnapshot("1", "")) == "A client without a name"
     assert client_words.client_name(SessionSnapshot("1", "cursor", "2.9")) == "cursor"
-    assert client_words.client_title(ClientModeSnapshot("", "", "", "lazy", "")) == "Every other client"
     assert client_words.client_title(ClientModeSnapshot("cursor", "Cursor", "", "lazy", "")) == "Cursor"
     assert client_words.client_title(ClientModeSnapshot("unknown", "", "", "lazy", "")) == "unknown"
 
@@ -61,6 +60,15 @@ def test_a_profile_says_how_many_servers_it_has() -> None:
     assert said == ["All servers", "1 server", "2 servers"]
 
 
-def test_what_is_activated_is_named_or_nothing_stands_there() -> None:
-    assert client_words.activated(SessionSnapshot("1", "c")) == ""
-    assert client_words.activated(SessionSnapshot("1", "c", activated=("a", "b"))) == "a, b"
+def test_a_session_s_facts_are_the_unusual_ones() -> None:
+    plain = SessionSnapshot("1", "c", profile="p")
+    assert client_words.session_facts(plain, "p") == []
+    odd = SessionSnapshot("1", "c", "2", "files", "q", activated=("a", "b"))
+    facts = ["Version 2", "It has only the server files.", "It requested the profile q.", "Loaded: a, b"]
+    assert client_words.session_facts(odd, "p") == facts
+    assert client_words.session_facts(SessionSnapshot("1", "c"), "p") == ["It has no profile."]
+
+
+def test_rules_are_one_of_the_choices_or_its_own() -> None:
+    rules = (None, ("all",), ("read",), (), ("write",))
+    assert [client_words.rules_choice(each) for each in rules] == ["", "all", "reads", "nothing", "own"]

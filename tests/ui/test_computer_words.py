@@ -6,11 +6,14 @@ from PySide6.QtWidgets import QApplication
 from tests.fakes.found_clients import CHANGES, EDITS, SCAN
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientScan
+from tooltray.foundation.snapshots.ai_clients import AiClient, ClientScan
+from tooltray.foundation.snapshots.clients import SessionSnapshot
 from tooltray.ui.clients import computer_words as said
+from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.kit.scan_words import scan_text, scan_title
 
 CLAUDE, CURSOR, CODEX, GEMINI, ZED, STUDIO, WARP, _ = SCAN.clients
+SESSION = SessionSnapshot("1", "c")
 
 
 def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> None:
@@ -41,14 +44,24 @@ def test_nothing_is_said_of_what_nobody_holds(app: QApplication) -> None:
     assert scan_text(ClientScan((CLAUDE,))) == "It has no servers of its own."
 
 
-def test_each_connection_has_a_shape_and_a_word_of_its_own(app: QApplication) -> None:
-    looks = [said.connection_look(client) for client in (CLAUDE, CURSOR, CODEX, ZED)]
-    assert [look.word for look in looks] == ["Not connected", "Connected", "Old entry", "Does not work"]
-    assert len({look.icon for look in looks}) == 4
+def rows(*clients: AiClient, sessions: tuple[SessionSnapshot, ...] = ()) -> list[ClientRow]:
+    return [ClientRow(client.id, client.name, found=client, sessions=sessions) for client in clients]
+
+
+def test_each_state_has_a_shape_and_a_word_of_its_own(app: QApplication) -> None:
+    shown = [*rows(CLAUDE, sessions=(SESSION,)), *rows(CLAUDE, CURSOR, CODEX, ZED), ClientRow("x", "X")]
+    looks = [said.state_look(row) for row in shown]
+    assert [look.word for look in looks] == ["Connected now", "Not connected", "Ready", "Old entry", "Does not work", "Disconnected"]
+    assert len({look.icon for look in looks}) == 5
+    assert len({said.state_tip(row) for row in shown}) == 6
+    assert said.state_look(rows(WARP)[0]).word == "Not installed"
 
 
 def test_the_button_says_what_there_is_to_do(app: QApplication) -> None:
-    assert [said.wish_word(client) for client in SCAN.clients] == ["Connect", "Disconnect", "Mend", "Connect", "", "Connect", "", ""]
+    words = [said.button_word(row) for row in rows(*SCAN.clients)]
+    assert words == ["Connect", "Disconnect", "Mend", "Connect", "", "Connect", "", ""]
+    assert [said.button_word(row) for row in rows(CLAUDE, CURSOR, sessions=(SESSION,))] == ["", "Disconnect"]
+    assert said.button_word(ClientRow("x", "X")) == ""
 
 
 def test_it_is_said_that_nobody_can_tell_whether_a_client_runs(app: QApplication) -> None:
@@ -59,19 +72,8 @@ def test_connecting_all_leaves_out_what_needs_a_person_or_is_connected(app: QApp
     assert said.to_connect(SCAN) == [CLAUDE, CODEX, GEMINI]
 
 
-def test_our_own_entry_counts_neither_as_a_server_nor_as_a_key(app: QApplication) -> None:
-    assert said.server_count(CURSOR) == "1"
-    assert said.secrets_chip(CURSOR) == ("1", "warning")
-    assert (said.server_count(GEMINI), said.secrets_chip(GEMINI)) == ("0", ("0", ""))
-
-
-def test_of_files_that_cannot_be_read_nobody_says_that_there_is_nothing_in_them(app: QApplication) -> None:
-    broken = AiClientFile("/p/x.json", True, problem=Problem("x.json is not JSON"))
-    closed = replace(GEMINI, files=(broken,))
-    assert (said.server_count(closed), said.secrets_chip(closed)) == ("–", ("–", ""))
-    assert said.servers_tip(closed) == "Not known: x.json is not JSON."
-    assert said.server_count(replace(CURSOR, files=(*CURSOR.files, broken))) == "1+"
-    assert said.servers_tip(GEMINI) == "0"
+def test_our_own_entry_is_not_one_of_its_servers(app: QApplication) -> None:
+    assert [each.name for each in said.own_servers(CURSOR)] == ["github"]
 
 
 def test_changes_are_said_as_what_was_done(app: QApplication) -> None:

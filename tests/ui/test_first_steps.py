@@ -51,7 +51,7 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         await until(lambda: steps.steps.server == "time")
         assert "Ask it: What time is it in Tokyo?" in drawn(steps).replace("…", "Ask it: What time is it in Tokyo?")
         control(steps, "Connect…").click()
-        assert desk.clients_page.isVisible()
+        assert desk.clients.isVisible()
         desk.window.open_page("servers")
         fake.clients = ("claude-code",)
         steps.read()

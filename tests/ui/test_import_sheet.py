@@ -19,7 +19,6 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
 from tooltray.ui.clients import import_words as said
-from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -37,9 +36,9 @@ def engine(plan: ImportPlan = PLAN) -> FakePresenter:
 
 
 async def opened(desk: Desk) -> ImportSheet:
-    desk.open_tab(COMPUTER)
+    desk.window.open_page("clients")
     await until(lambda: desk.window.context.scans.scan is not None and not len(desk.tasks))
-    control(desk.computer, "Import servers…").click()
+    control(desk.clients, "Import servers…").click()
     panel = desk.window.context.sheets.panel
     assert isinstance(panel, ImportSheet)
     await until(lambda: not len(desk.tasks))

@@ -14,7 +14,6 @@ from tests.ui.seen import control, words
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
@@ -162,14 +161,12 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         assert QApplication.focusWidget() is desk.window
 
 
-@pytest.mark.parametrize("name", ["clients", "profiles", "permissions"])
+@pytest.mark.parametrize("name", ["clients", "permissions"])
 async def test_a_page_s_fault_moves_what_is_below_it(theme: Theme, name: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         window = desk.window
-        window.open_page("clients" if name == "profiles" else name)
-        if name == "profiles":
-            desk.open_tab(PROFILES)
-        page = {"clients": desk.clients, "profiles": desk.profiles}.get(name) or window.page(name)
+        window.open_page(name)
+        page = window.page(name)
         await until(lambda: page.isVisible() and not len(desk.tasks))  # what it asks for when it is shown
         area = page.findChild(NoticesAbove)
         fault = page.findChild(FaultArea)

@@ -216,7 +216,7 @@ async def test_the_other_ways_lead_to_finding_and_moving(theme: Theme) -> None:
         desk.page.add()
         control(adding(desk), "Import servers…").click()
         assert isinstance(desk.window.context.sheets.panel, ImportSheet)
-        assert desk.computer.isVisible()
+        assert desk.clients.isVisible()
 
 
 # links

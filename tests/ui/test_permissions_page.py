@@ -24,11 +24,9 @@ from tooltray.foundation.snapshots.approvals import (
     ServerPermissions,
     ToolPermission,
 )
-from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
-from tooltray.ui.approval.permissions_page import CLIENTS, PermissionsPage
+from tooltray.ui.approval.permissions_page import PermissionsPage
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
 
@@ -204,63 +202,6 @@ async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(the
         control(panel, "Asks first").click()
         assert "The disk is full" not in words(panel)
         await until(lambda: cells(page.rules.tools)[2] == "Asks first")
-
-
-async def test_an_ai_client_gets_rules_of_its_own_and_loses_them_again(theme: Theme) -> None:
-    fake = engine()
-    seen = ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True)
-    fake.client_modes = [
-        seen,
-        replace(seen, client="odd", title="Odd", auto_approve=("names:*",)),
-        replace(seen, client="x", is_seen=False),
-    ]
-    async with Desk(fake, theme) as desk:
-        page = await opened(desk, CLIENTS)
-        assert "names:*" in drawn(page)
-        chosen = [each.chosen for each in page.clients.findChildren(Choice) if each.accessibleName().startswith("What runs")]
-        assert chosen == ["", "own"]
-        choice(page.clients, "What runs without asking for Zed").chosen_changed.emit("reads")
-        await desk.asked("set_client_auto_approve", "zed", ["read"])
-        assert await undone(desk) == "What runs without asking for Zed is changed"
-        assert ("set_client_auto_approve", "zed", None) in fake.calls
-
-
-async def test_an_ai_client_s_rules_on_arguments_are_told_and_its_flow_guard_is_chosen(theme: Theme) -> None:
-    fake = engine()
-    seen = ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True)
-    fake.client_modes = [
-        replace(seen, client="a", title="A", call_rules=("ls, where path is in /p; no other arguments",), is_seen=False),
-        replace(seen, client="b", title="B", call_rules=()),
-        replace(seen, flow_guard=False),
-    ]
-    async with Desk(fake, theme) as desk:
-        page = await opened(desk, CLIENTS)
-        assert "Runs without asking: ls, where path is in /p; no other arguments." in words(page)
-        assert words(page).count("No rule on arguments counts for it.") == 1
-        guard = choice(page.clients, "Flow guard for Zed")
-        assert guard.chosen == "off"
-        guard.chosen_changed.emit("")
-        await desk.asked("change_settings", {"publish": {"clients": {"zed": {"flowGuard": None}}}}, "")
-        assert await undone(desk) == "The flow guard for Zed is changed"
-        assert ("change_settings", {"publish": {"clients": {"zed": {"flowGuard": False}}}}, "") in fake.calls
-        assert nameless(desk.window) == []
-
-
-async def test_when_calls_ask_is_chosen_for_all_clients_and_can_be_undone(theme: Theme) -> None:
-    fake = engine()
-    fake.settings = {"approvals": {"flowGuard": True, "sameForSeconds": 45}}
-    async with Desk(fake, theme) as desk:
-        page = await opened(desk, CLIENTS)
-        asking = page.clients.asking
-        switch, seconds = asking.findChild(Switch), asking.findChild(Choice)
-        await until(lambda: switch.isChecked() and seconds.chosen == "45")
-        switch.click()
-        await desk.asked("change_settings", {"approvals": {"flowGuard": False}}, "")
-        assert await undone(desk) == "When calls ask is changed"
-        assert ("change_settings", {"approvals": {"flowGuard": True}}, "") in fake.calls
-        seconds.chosen_changed.emit("10")
-        await desk.asked("change_settings", {"approvals": {"sameForSeconds": 10}}, "")
-        await until(lambda: seconds.chosen == "10")
 
 
 async def test_a_hub_that_cannot_say_is_not_taken_for_one_that_allows_nothing(theme: Theme) -> None:

@@ -8,50 +8,35 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import SCAN
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
-from tests.ui.test_accessibility import name_of, nameless, tab
+from tests.ui.test_accessibility import nameless, tab
 
-from tooltray.foundation.snapshots.clients import ProfileSnapshot
-from tooltray.ui.clients.clients_page import COMPUTER, PROFILES
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
-
-
-async def test_a_tab_s_own_button_stands_in_the_header_while_it_is_shown(theme: Theme) -> None:
-    fake = FakePresenter([server("a")])
-    fake.profiles = [ProfileSnapshot("p", None, {})]
-    async with Desk(fake, theme) as desk:
-        desk.open_tab(PROFILES)
-        assert control(desk.clients_page, "New profile").isEnabled()
-        desk.clients_page.show_tab(COMPUTER)
-        assert "New profile" not in [each.text() for each in desk.clients_page.findChildren(Button) if each.isVisible()]
+from tooltray.ui.widgets.filter_tabs import FilterTab
 
 
 async def test_arrows_go_from_tab_to_tab(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.open_page("settings")
+        first, second = desk.settings.findChildren(FilterTab)[:2]
+        first.setFocus()
+        QTest.keyClick(first, Qt.Key.Key_Right)
+        assert QApplication.focusWidget() is second
+        assert nameless(desk.window) == []
+
+
+async def test_tab_goes_through_the_clients(theme: Theme) -> None:
     fake = FakePresenter([server("a")])
     fake.client_scan = SCAN
     async with Desk(fake, theme) as desk:
         desk.window.open_page("clients")
-        control(desk.clients_page, "Connected").setFocus()
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
-        assert desk.computer.isVisible()
-        assert name_of(QApplication.focusWidget()) == "On this computer"
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
-        assert desk.profiles.isVisible()
-        assert nameless(desk.window) == []
-
-
-async def test_tab_goes_through_the_clients_on_this_computer(theme: Theme) -> None:
-    fake = FakePresenter([server("a")])
-    fake.client_scan = SCAN
-    async with Desk(fake, theme) as desk:
-        desk.open_tab(COMPUTER)
-        await until(lambda: desk.computer.table.rows and not len(desk.tasks))
+        await until(lambda: desk.clients.table.rows and not len(desk.tasks))
         path = [await tab(desk.window) for _ in range(24)]
-        wanted = ["Import servers…", "Installed, 6", "Rescan", "Connect all", "AI clients on this computer"]
-        assert [name for name in path if name in wanted][:5] == wanted
+        wanted = ["Rescan", "Connect all", "Defaults…", "Profiles…", "Import servers…", "Clients"]
+        first = path.index("Rescan")
+        assert path[first : first + 6] == wanted
 
 
 async def test_pages_have_their_shortcuts(theme: Theme) -> None:
@@ -110,9 +95,9 @@ async def test_without_a_hub_nothing_of_the_new_tabs_can_be_pressed(theme: Theme
     fake = FakePresenter([server("a")])
     fake.client_scan = SCAN
     async with Desk(fake, theme) as desk:
-        desk.open_tab(COMPUTER)
+        desk.window.open_page("clients")
         desk.window.open_part("servers", "discover")
         desk.window.set_phase(HubPhase.ENDING)
         assert not desk.discover.field.isEnabled()
-        desk.open_tab(COMPUTER)
-        assert not control(desk.computer, "Rescan").isEnabled()
+        desk.window.open_page("clients")
+        assert not control(desk.clients, "Rescan").isEnabled()

@@ -1,21 +1,30 @@
-"""Scenes of what AI clients see: sessions, kinds of clients, profiles."""
+"""Scenes of AI clients: the list, the pane of one, and profiles."""
 
+import time
 from collections.abc import Sequence
 
 from msgspec.structs import replace
-from PySide6.QtWidgets import QScrollArea
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu, QScrollArea
 from tests.fakes.desk import until
+from tests.fakes.found_clients import CHANGES, SCAN, many_clients
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.project_scenes import COSTS, PROJECTS
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.shown_files import SHOP
+from tests.ui.seen import control
 
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
-from tooltray.ui.clients.clients_page import PROFILES
+from tooltray.ui.clients.client_rows import OtherClients
+from tooltray.ui.clients.client_table import NEW
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 
 COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=36650, most=5000)
+SMALL = (900, 600)
 MODES = {
     "everything": Phrase("no tools are hidden by settings"),
     "lazy": Phrase("{why}; it lists again when tools change", why=COSTLY),
@@ -41,61 +50,89 @@ PROFILE_ROWS = [
 ]
 
 
-async def clients(theme: Theme, size: tuple[int, int] | None = None, sessions: Sequence[SessionSnapshot] = SESSIONS) -> Shot:
+NEW_LIST = [replace(SESSIONS[0], connected_at=time.time() - 3000), SESSIONS[1], SESSIONS[2]]
+
+
+async def clients(theme: Theme, size: tuple[int, int] | None = None, scan: ClientScan = SCAN) -> Shot:
     result = await desk(theme, PROJECTS)
-    result.engine.sessions, result.engine.client_modes, result.engine.profiles = list(sessions), KINDS, PROFILE_ROWS
-    result.engine.costs = COSTS
+    result.engine.sessions, result.engine.client_modes, result.engine.profiles = list(NEW_LIST), KINDS, PROFILE_ROWS
+    result.engine.costs, result.engine.client_scan, result.engine.client_changes = COSTS, scan, list(CHANGES)
     result.window.open_page("clients")
-    page = result.clients
-    await until(lambda: page.kinds.rows and len(page.sessions.rows) == len(sessions))
+    await until(lambda: result.window.context.scans.scan is not None and not len(result.tasks))
     return Shot(result, size=size)
 
 
-async def clients_session(theme: Theme) -> Shot:
-    shot = await clients(theme)
-    shot.desk.clients.sessions.row_chosen.emit(SESSIONS[0])
+async def opened(theme: Theme, client: str, size: tuple[int, int] | None = None) -> Shot:
+    shot = await clients(theme, size)
+    shot.desk.window.open_part("clients", "client", client)
     return shot
 
 
 async def clients_small(theme: Theme) -> Shot:
-    return await clients(theme, (900, 600), [replace(SESSIONS[index % 3], id=str(index)) for index in range(100)])
+    return await clients(theme, SMALL)
 
 
-async def clients_nobody(theme: Theme) -> Shot:
-    return await clients(theme, sessions=())
+async def clients_many(theme: Theme) -> Shot:
+    return await clients(theme, SMALL, many_clients(100))
 
 
-async def clients_kinds(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
-    shot = await clients(theme, size)
-    page = shot.desk.clients
-    page.show_tab(1)
-    page.kinds.row_chosen.emit(KINDS[2])
-    await shot.desk.asked("get_tool_costs", "cursor-vscode")
+async def clients_none(theme: Theme) -> Shot:
+    result = await desk(theme, PROJECTS)
+    result.window.open_page("clients")
+    await until(lambda: result.window.context.scans.scan is not None and not len(result.tasks))
+    return Shot(result)
+
+
+async def clients_unfolded(theme: Theme) -> Shot:
+    shot = await clients(theme)
+    table = shot.desk.clients.table
+    table.row_chosen.emit(next(row for row in table.rows if isinstance(row, OtherClients)))
     return shot
 
 
-async def clients_kinds_small(theme: Theme) -> Shot:
-    return await clients_kinds(theme, (900, 600))
+async def clients_pane(theme: Theme) -> Shot:
+    return await opened(theme, "claude-code")
+
+
+async def clients_pane_small(theme: Theme) -> Shot:
+    return await opened(theme, "claude-code", SMALL)
 
 
 async def clients_rules(theme: Theme) -> Shot:
-    shot = await clients(theme)
-    page = shot.desk.clients
-    page.show_tab(1)
-    page.kinds.row_chosen.emit(replace(KINDS[3], auto_approve=("read", "names:get_*")))
-    await shot.desk.asked("get_tool_costs", "codex-mcp-client")
-    area = page.details.findChild(QScrollArea)
+    """The lower part of a pane: rules of its own, and its files."""
+    shot = await opened(theme, "codex-mcp-client")
+    area = shot.desk.clients.pane.findChild(QScrollArea)
     await until(lambda: area.verticalScrollBar().maximum() > 0)
-    area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
+    area.verticalScrollBar().setValue(250)
+    return shot
+
+
+async def clients_no_entry(theme: Theme) -> Shot:
+    return await opened(theme, "lm-studio")
+
+
+async def clients_profiles(theme: Theme) -> Shot:
+    """The menu of profiles of a row."""
+    shot = await clients(theme)
+    table = shot.desk.clients.table
+    table.selectRow(1)
+    QTest.keyClick(table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    return Shot(shot.desk, widget=table.findChild(QMenu))
+
+
+async def clients_defaults(theme: Theme) -> Shot:
+    shot = await clients(theme)
+    control(shot.desk.clients, tr("Defaults…")).click()
+    await until(lambda: not len(shot.desk.tasks))
     return shot
 
 
 async def profiles(theme: Theme, rows: Sequence[ProfileSnapshot] = PROFILE_ROWS) -> Shot:
-    result = await desk(theme, PROJECTS)
-    result.engine.profiles = list(rows)
-    result.open_tab(PROFILES)
-    await result.asked("get_profiles")
-    return Shot(result)
+    shot = await clients(theme)
+    shot.desk.engine.profiles = list(rows)
+    shot.desk.window.open_part("clients", "profiles")
+    await until(lambda: not len(shot.desk.tasks))
+    return shot
 
 
 async def profiles_none(theme: Theme) -> Shot:
@@ -103,26 +140,40 @@ async def profiles_none(theme: Theme) -> Shot:
 
 
 async def profile(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
-    shot = await profiles(theme)
-    shot.desk.profiles.table.row_chosen.emit(PROFILE_ROWS[0])
-    await shot.desk.asked("get_tools", None)
-    return Shot(shot.desk, size=size)
+    shot = await clients(theme, size)
+    shot.desk.clients.edit_profile("coding")
+    await until(lambda: not len(shot.desk.tasks))
+    return shot
 
 
 async def profile_small(theme: Theme) -> Shot:
-    return await profile(theme, (900, 600))
+    return await profile(theme, SMALL)
+
+
+async def profile_new(theme: Theme) -> Shot:
+    """A new profile for one client."""
+    shot = await clients(theme)
+    page = shot.desk.clients
+    page.choose_profile(next(row for row in page.table.rows if row.name == "Codex"), NEW)
+    await until(lambda: not len(shot.desk.tasks))
+    return shot
 
 
 SCENES = (
     clients,
-    clients_session,
     clients_small,
-    clients_nobody,
-    clients_kinds,
-    clients_kinds_small,
+    clients_many,
+    clients_none,
+    clients_unfolded,
+    clients_pane,
+    clients_pane_small,
     clients_rules,
+    clients_no_entry,
+    clients_profiles,
+    clients_defaults,
     profiles,
     profiles_none,
     profile,
     profile_small,
+    profile_new,
 )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.found_clients import CHANGES, EDITS, IMPORTED, PLAN, SCAN, many_candidates, many_clients
+from tests.fakes.found_clients import CHANGES, EDITS, IMPORTED, PLAN, SCAN, many_candidates
 from tests.fakes.found_servers import BUNDLE, HITS, NEW, SERVER, STARTERS, STATUS, UPDATES, many_hits
 from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import SERVERS
@@ -20,7 +20,6 @@ from tooltray.ui.add.bundle_sheet import BundleSheet
 from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
 from tooltray.ui.add.inmemory_sheet import InMemorySheet
 from tooltray.ui.add.offer_sheet import OfferSheet
-from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.edits_sheet import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.i18n import tr
@@ -45,45 +44,18 @@ async def found_desk(theme: Theme, scan: ClientScan = SCAN, servers: Sequence[Se
     return result
 
 
-async def computer(theme: Theme, size: tuple[int, int] | None = None, scan: ClientScan = SCAN) -> Shot:
-    result = await found_desk(theme, scan)
-    result.open_tab(COMPUTER)
+async def computer(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await found_desk(theme)
+    result.window.open_page("clients")
     await until(lambda: result.window.context.scans.scan is not None and not len(result.tasks))
     return Shot(result, size=size)
-
-
-async def computer_details(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
-    shot = await computer(theme, size)
-    assert shot.desk is not None
-    shot.desk.computer.table.row_chosen.emit(SCAN.clients[0])
-    return shot
-
-
-async def computer_small(theme: Theme) -> Shot:
-    return await computer_details(theme, SMALL)
-
-
-async def computer_many(theme: Theme) -> Shot:
-    return await computer(theme, SMALL, many_clients(100))
-
-
-async def computer_nobody(theme: Theme) -> Shot:
-    return await computer(theme, scan=ClientScan())
-
-
-async def computer_changes(theme: Theme) -> Shot:
-    shot = await computer(theme)
-    assert shot.desk is not None
-    shot.desk.computer.tabs.choose(2)
-    shot.desk.computer.tabs.chosen.emit(2)
-    return shot
 
 
 async def connect_sheet(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     shot = await computer(theme, size)
     assert shot.desk is not None
     desk = shot.desk
-    desk.computer.connect_clients(["claude-code", "codex", "zed"])
+    desk.clients.files.connect(["claude-code", "codex", "zed"])
     await until(lambda: isinstance(desk.window.context.sheets.panel, EditsSheet))
     return shot
 
@@ -106,7 +78,7 @@ async def import_sheet(theme: Theme, size: tuple[int, int] | None = None, plan: 
     assert shot.desk is not None
     desk = shot.desk
     desk.engine.import_plan = plan
-    desk.computer.import_from([])
+    desk.clients.files.import_from([])
     panel = desk.window.context.sheets.panel
     assert isinstance(panel, ImportSheet)
     await until(lambda: not len(desk.tasks))
@@ -126,7 +98,7 @@ async def import_none(theme: Theme) -> Shot:
     shot = await computer(theme)
     assert shot.desk is not None
     shot.desk.engine.import_plan = ImportPlan()
-    shot.desk.computer.import_from([])
+    shot.desk.clients.files.import_from([])
     return shot
 
 
@@ -305,12 +277,6 @@ SCENES = (
     first_start_no_clients,
     first_steps,
     first_steps_connected,
-    computer,
-    computer_details,
-    computer_small,
-    computer_many,
-    computer_nobody,
-    computer_changes,
     connect_sheet,
     connect_small,
     connect_result,

@@ -1,4 +1,4 @@
-"""Scenes of the Permissions page: servers and tools, AI clients, and the sheets."""
+"""Scenes of the Permissions page: servers and tools, and the sheets."""
 
 import time
 
@@ -15,7 +15,7 @@ from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.approvals import ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.permission_words import tool_rows
-from tooltray.ui.approval.permissions_page import CLIENTS, PermissionsPage
+from tooltray.ui.approval.permissions_page import PermissionsPage
 from tooltray.ui.theme import Theme
 
 READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]
@@ -105,12 +105,6 @@ async def permissions_none(theme: Theme) -> Shot:
     return Shot(result)
 
 
-async def permissions_clients(theme: Theme) -> Shot:
-    shot, page = await opened(theme)
-    page.show_tab(CLIENTS)
-    return shot
-
-
 async def permission_of_tool(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     grants = {each.id: each for each in [*GRANTED, grant(1, client="Cursor", expires_at=time.time() + 7200)]}
@@ -132,6 +126,5 @@ SCENES = (
     permissions_unlisted,
     permissions_100,
     permissions_none,
-    permissions_clients,
     permission_of_tool,
 )

@@ -34,7 +34,7 @@ class AddToSheet(SheetView):
     async def _read(self) -> None:
         links = await self.hub.servers.get_client_links(self._server)
         if not links:
-            raise TooltrayError(tr("No AI client takes a link for it"), "", tr("Connect the client on the page AI clients."))
+            raise TooltrayError(tr("No AI client takes a link for it"), "", tr("Connect the client on the page Clients."))
         self._show_links(links)
 
     def _show_links(self, links: Mapping[str, str]) -> None:

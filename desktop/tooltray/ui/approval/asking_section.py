@@ -2,32 +2,33 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
-from tooltray.ui.approval.permissions_part import PermissionsPart
+from tooltray.foundation.errors import Problem
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.view import View
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import column
 
-if TYPE_CHECKING:
-    from tooltray.ui.approval.permissions_page import PermissionsPage
-
 CHOICE_WIDTH = 220
 SECONDS = (0, 10, 30, 60)
 
 
-class AskingSection(QWidget, PermissionsPart):
-    """The section about when calls ask."""
+class AskingSection(QWidget, View):
+    """The section about when calls ask.
 
-    def __init__(self, page: "PermissionsPage") -> None:
+    Args:
+        view: shows why a change failed.
+    """
+
+    def __init__(self, view: View) -> None:
         super().__init__()
-        self.page, self.context = page, page.context
-        theme = page.context.theme
+        self.context, self._view = view.context, view
+        theme = view.context.theme
         self._guard = Switch(theme, tr("Flow guard"))
         self._guard.clicked.connect(self._on_guard)
         self._seconds = Choice(theme, [], name=tr("The same call again"))
@@ -47,6 +48,9 @@ class AskingSection(QWidget, PermissionsPart):
             )
         )
         self.show_asking({})
+
+    def show_problem(self, problem: Problem | None) -> None:
+        self._view.show_problem(problem)
 
     async def read(self) -> None:
         """Reads the settings, and shows them."""

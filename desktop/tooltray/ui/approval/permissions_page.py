@@ -1,4 +1,4 @@
-"""The Permissions page: what runs without asking; AI clients' own rules."""
+"""The Permissions page: what runs without asking."""
 
 from functools import partial
 
@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
-from tooltray.ui.approval.clients_tab import ClientsTab
 from tooltray.ui.approval.rules_tab import RulesTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
@@ -18,14 +17,14 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.surface import column, divider, row
 
-RULES, CLIENTS = range(2)  # the tabs
+RULES = 0  # the tab
 
 
 class PermissionsPage(Page):
     """The page of permissions.
 
     Attributes:
-        rules, clients: its tabs.
+        rules: its tab.
     """
 
     def __init__(self, context: PageContext) -> None:
@@ -35,15 +34,15 @@ class PermissionsPage(Page):
         self._search = SearchField(theme, tr("Search tools"))
         self._allow = Button(theme, tr("Allow tools"), "primary", "plus")
         outer.addWidget(Header(theme, tr("Permissions"), self._search, self._allow))
-        self._tabs = FilterTabs(theme, [tr("Without asking"), tr("AI clients")], name=tr("Permissions"))
+        self._tabs = FilterTabs(theme, [tr("Without asking")], name=tr("Permissions"))
         line = row(margins=(24, 10, 24, 10))
         line.addWidget(self._tabs)
         line.addStretch(1)
         outer.addLayout(line)
         outer.addWidget(divider())
-        self.rules, self.clients = RulesTab(self), ClientsTab(self)
+        self.rules = RulesTab(self)
         self._stack = QStackedWidget()
-        for tab in (self.rules, self.clients):
+        for tab in (self.rules,):
             self._stack.addWidget(tab)
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
@@ -79,7 +78,7 @@ class PermissionsPage(Page):
 
     def draw(self) -> None:
         """Draws how much is in each tab."""
-        self._tabs.set_counts([tab.total for tab in (self.rules, self.clients)])
+        self._tabs.set_counts([tab.total for tab in (self.rules,)])
 
     def revoke(self, grant: str) -> None:
         approvals = self.hub.approvals
@@ -98,7 +97,7 @@ class PermissionsPage(Page):
         self.context.sheets.show(AllowToolsSheet(self.context, [server.name for server in own], clients, self._read_grants))
 
     async def _read(self) -> None:
-        for tab in (self.rules, self.clients):
+        for tab in (self.rules,):
             await tab.read()
         await self._read_grants()
 

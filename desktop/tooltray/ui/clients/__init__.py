@@ -1,1 +1,1 @@
-"""The page AI clients: tabs of connected ones, of those on this computer and of profiles, and their sheets."""
+"""The page Clients: one list of them, the details of one, profiles, and importing servers."""

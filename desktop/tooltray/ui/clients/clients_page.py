@@ -1,40 +1,300 @@
-"""The page of AI clients: the connected ones, the ones on this computer, and profiles; a tab each."""
+"""The page of AI clients: one list of those that are connected, installed or supported, with the profile of each; and a pane for one.
+Draws frozen snapshots. The scan of this computer never blocks it."""
 
-from typing import cast
+from collections.abc import Sequence
+from functools import partial
 
-from tooltray.ui.clients.computer_tab import ComputerTab
-from tooltray.ui.clients.connected_tab import ConnectedTab
-from tooltray.ui.clients.profiles_tab import ProfilesTab
+from msgspec.structs import replace
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.foundation.snapshots.tools import ToolCosts
+from tooltray.ui.clients.client_files import ClientFiles
+from tooltray.ui.clients.client_pane import ClientPane
+from tooltray.ui.clients.client_rows import ClientRow, Group, OtherClients, Row, client_rows, find_row
+from tooltray.ui.clients.client_table import NEW, ClientTable
+from tooltray.ui.clients.computer_words import to_connect
+from tooltray.ui.clients.defaults_sheet import DefaultsSheet
+from tooltray.ui.clients.profile_sheet import ProfileSheet
+from tooltray.ui.clients.profiles_sheet import ProfilesSheet
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
+from tooltray.ui.kit.scan_words import scan_text, scan_title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.icon import IconTile
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.split_view import SplitView
+from tooltray.ui.widgets.surface import Surface, column, row
 
-CONNECTED, COMPUTER, PROFILES = "connected", "computer", "profiles"  # the tabs
-TABS = (
-    TabEntry(CONNECTED, lambda: tr("Connected"), ConnectedTab),
-    TabEntry(COMPUTER, lambda: tr("On this computer"), ComputerTab),
-    TabEntry(PROFILES, lambda: tr("Profiles"), ProfilesTab),
-)
+
+class ImportBanner(Surface):
+    """What was found in AI clients' settings, and the button that imports it; hidden while nothing is found."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        line = row(self, margins=(16, 12, 16, 12), spacing=14)
+        line.addWidget(IconTile(theme, "plug", tone="accent"))
+        words = column(spacing=2)
+        self._title = Label(theme, "", "strong", wrap=True)
+        self._text = Label(theme, "", "body", "secondary", wrap=True)
+        words.addWidget(self._title)
+        words.addWidget(self._text)
+        line.addLayout(words, 1)
+        self.take = Button(theme, tr("Import servers…"), "primary", "download")
+        line.addWidget(self.take)
+        self.setMinimumHeight(64)
+
+    def show_scan(self, scan: ClientScan | None) -> None:
+        self.setVisible(scan is not None and bool(scan.servers))
+        if scan is not None:
+            self._title.setText(scan_title(scan))
+            self._text.setText(scan_text(scan))
 
 
-class ClientsPage(TabbedPage):
+class ClientsPage(Page):
+    """The page of AI clients.
+
+    Attributes:
+        files: changes their files.
+    """
+
     def __init__(self, context: PageContext) -> None:
-        super().__init__(context, tr("AI clients"), TABS)
+        super().__init__(context)
+        theme = context.theme
+        self.files = ClientFiles(self, self.read)
+        self._kinds: Sequence[ClientModeSnapshot] = ()
+        self._sessions: Sequence[SessionSnapshot] = ()
+        self._profiles: Sequence[ProfileSnapshot] = ()
+        self._changes: Sequence[ClientChange] = ()
+        self._costs: dict[Group, ToolCosts] = {}
+        self._fresh: set[Group] = set()  # whose costs are read since something changed
+        self._is_read = self._is_unfolded = self._is_scanned = False
+        self._wanted = ""  # the client whose pane a link opens, when it is known
+        self._rows: list[ClientRow] = []
+        self._again = Button(theme, tr("Rescan"), "ghost", "refresh")
+        self._connect_all = Button(theme, tr("Connect all"), icon="plug")
+        self._defaults, self._edit_profiles = Button(theme, tr("Defaults…")), Button(theme, tr("Profiles…"), icon="layers")
+        layout = column(self)
+        self._header = Header(theme, tr("Clients"), self._again, self._connect_all, self._defaults, self._edit_profiles)
+        layout.addWidget(self._header)
+        self._banner = ImportBanner(theme)
+        above = column(margins=(24, 16, 24, 8))
+        above.addWidget(self._banner)
+        layout.addLayout(above)
+        self._fault = FaultArea(theme, top=0)
+        self._stack = QStackedWidget()
+        self._split = SplitView(self._stack)
+        layout.addWidget(NoticesAbove(self._fault, self._split), 1)
+        self.table = ClientTable(theme)
+        self._waiting = EmptyState(theme, tr("Looking for AI clients…"), tr("This takes a moment at most."), [])
+        copy = ("copy", tr("Copy the entry for an AI client"), tr("Paste it into one that Tooltray does not know"))
+        text = tr("Tooltray looked for the settings of every supported client.")
+        self._nothing = EmptyState(theme, tr("No supported client found"), text, [copy])
+        for content in (self._waiting, self._nothing, self.table):
+            self._stack.addWidget(content)
+        self.enable(False)
+        self._connect()
+        self._draw()
+
+    def _connect(self) -> None:
+        scans, hub, self._look = self.context.scans, self.hub, self.reading(self.read)
+        self.look_requested.connect(self._on_look)
+        for news in (hub.config_changed, hub.client_list_updated):
+            news.connect(self.look_again)
+        hub.session_list_changed.connect(self._on_sessions)
+        scans.scan_changed.connect(self._on_scan)
+        scans.scanning_changed.connect(self._draw)
+        scans.failed.connect(self.show_problem)
+        self._again.clicked.connect(scans.look)
+        self._connect_all.clicked.connect(self._on_connect_all)
+        self._defaults.clicked.connect(self._open_defaults)
+        self._edit_profiles.clicked.connect(self._open_profiles)
+        self._banner.take.clicked.connect(lambda: self.files.import_from([]))
+        self._nothing.way_chosen.connect(self.context.links.entry_copy_requested)
+        self.table.row_chosen.connect(self._on_row)
+        self.table.pressed.connect(self._on_button)
+        self.table.profile_chosen.connect(self.choose_profile)
+        self._split.closed.connect(self.table.setFocus)
 
     @property
-    def connected(self) -> ConnectedTab:
-        return cast(ConnectedTab, self.tab(CONNECTED))
+    def pane(self) -> ClientPane | None:
+        """The open pane beside the table."""
+        details = self._split.details
+        return details if isinstance(details, ClientPane) else None
 
     @property
-    def computer(self) -> ComputerTab:
-        return cast(ComputerTab, self.tab(COMPUTER))
+    def profile_names(self) -> list[str]:
+        return sorted((profile.name for profile in self._profiles), key=str.casefold)
 
-    @property
-    def profiles(self) -> ProfilesTab:
-        return cast(ProfilesTab, self.tab(PROFILES))
+    def enable(self, is_usable: bool) -> None:
+        for widget in (self._split, self._again, self._connect_all, self._defaults, self._edit_profiles, self._banner):
+            widget.setEnabled(is_usable)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tab by its name; with "import" the AI clients on this computer, and the sheet that imports their servers."""
-        super().show_part(COMPUTER if part == "import" else part, text)
-        if part == "import":
-            self.computer.import_from([])
+        """Shows the pane of a client ("client" and its name), the sheet of profiles ("profiles"), or that of the import ("import")."""
+        if part == "client":
+            self._wanted = text
+            self._draw()
+        elif part == "import" and self.is_usable:
+            self.files.import_from([])
+        elif part == "profiles" and self.is_usable:
+            self._open_profiles()
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure; None removes it."""
+        self._fault.show_problem(problem)
+
+    # what there is
+
+    async def read(self) -> None:
+        """Reads the clients, and what is not known yet of the tokens in their context."""
+        views = self.hub.views
+        self._profiles = await views.get_profiles()
+        self._kinds = await views.get_client_modes()
+        self._sessions = await views.get_sessions()
+        self._changes = sorted(await self.hub.ai_clients.get_client_changes(), key=lambda change: -change.at)
+        self._is_read = True
+        self._draw()
+        wanted = {row.group: row.kind.client if row.kind else "" for row in self._rows if row.uses_tooltray}
+        for group, client in wanted.items():
+            if group not in self._fresh:
+                self._costs[group] = await views.get_tool_costs(client or None)
+                self._fresh.add(group)
+                self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        self._is_scanned = False
+        super().showEvent(event)
+
+    def _on_look(self) -> None:
+        self._fresh.clear()
+        self._look()
+        if not self._is_scanned:
+            self._is_scanned = True
+            self.context.scans.look()
+
+    def _on_sessions(self) -> None:
+        if self.is_usable and self.isVisible():
+            self._look()
+
+    def _on_scan(self, _scan: ClientScan) -> None:
+        self._draw()
+        if self._fresh and self.is_usable and self.isVisible():
+            self._look()  # a client that was found may be the first with its listing and profile
+
+    def _draw(self, *_news: object) -> None:
+        scan = self.context.scans.scan
+        here, others = client_rows(self._kinds, self._sessions, scan)
+        whole = max((costs.tokens for costs in self._costs.values()), default=0)
+        here = [replace(each, costs=self._costs.get(each.group), whole=whole) if each.uses_tooltray else each for each in here]
+        self._rows = [*here, *others]
+        fold = [OtherClients(len(others), self._is_unfolded)] if others else []
+        self.table.set_profiles(self.profile_names)
+        self.table.set_rows([*here, *fold, *(others if self._is_unfolded else ())])
+        connected = sum(bool(each.sessions) for each in here)
+        self._header.set_subtitle(tr("{count} connected", count=connected) if connected else "")
+        self._banner.show_scan(scan)
+        self._again.set_face(tr("Looking…") if self.context.scans.is_scanning else tr("Rescan"), "refresh")
+        self._connect_all.setVisible(scan is not None and len(to_connect(scan)) > 1)
+        is_empty = not here and not self._is_unfolded
+        self._stack.setCurrentWidget(self.table if not is_empty else self._waiting if scan is None or not self._is_read else self._nothing)
+        self._draw_pane()
+
+    def _draw_pane(self) -> None:
+        if self._wanted and (row := find_row(self._rows, self._wanted)) is not None:
+            self._wanted = ""
+            self._open(row)
+        elif (pane := self.pane) is not None:
+            newer = next((row for row in self._rows if row.key == pane.client.key), None) or find_row(self._rows, pane.client.name)
+            if newer is None:
+                self._split.close_details()
+            elif not pane.show_client(newer, self._changes_of(newer)):
+                self._open(newer)
+
+    def _changes_of(self, row: ClientRow) -> list[ClientChange]:
+        return [change for change in self._changes if row.found is not None and change.client == row.found.id]
+
+    # the user
+
+    def _on_row(self, row: Row) -> None:
+        if isinstance(row, OtherClients):
+            self._is_unfolded = not self._is_unfolded
+            self._draw()
+        elif (pane := self.pane) is None or pane.client.key != row.key:
+            self._open(row)
+
+    def _open(self, row: ClientRow) -> None:
+        pane = ClientPane(self, row)
+        pane.show_client(row, self._changes_of(row))
+        pane.close_requested.connect(self._on_close_pane)
+        self._split.open_details(pane)
+
+    def _on_close_pane(self) -> None:
+        self._split.close_details()
+        self.table.setFocus()
+
+    def _on_button(self, row: ClientRow) -> None:
+        if row.found is not None and row.found.way == "link" and row.found.connection == "none":
+            self._on_row(row)
+        elif row.found is not None:
+            self.files.connect_or_disconnect(row.found)
+
+    def _on_connect_all(self) -> None:
+        if (scan := self.context.scans.scan) is not None:
+            self.files.connect([client.id for client in to_connect(scan)])
+
+    def choose_folder(self, session: str) -> None:
+        """Prompts for the folder that a session works on."""
+        set_project = self.hub.projects.set_session_project
+        title = tr("On which project does this client work?")
+        self.context.choose_folder(title, lambda folder: self.run(set_project(session, folder), then=self.read))
+
+    # profiles
+
+    def choose_profile(self, row: ClientRow, name: str) -> None:
+        """Gives a client another profile; NEW opens the sheet of a new one for it."""
+        if (kind := row.kind) is None:
+            return
+        if name == NEW:
+            self._open_profile(None, client=kind.client)
+            return
+        give = partial(self.hub.views.set_client_profile, kind.client)
+        everything = tr("{client} gets everything", client=row.name)
+        gets = tr("{client} gets the profile {name}", client=row.name, name=name) if name else everything
+        self.run(give(name), then=self.read, toast=gets, undo=partial(give, kind.profile))
+
+    def edit_profile(self, name: str) -> None:
+        """Opens the sheet of a profile."""
+        if (profile := next((each for each in self._profiles if each.name == name), None)) is not None:
+            self._open_profile(profile)
+
+    def _open_profile(self, profile: ProfileSnapshot | None, *, client: str = "", copy: bool = False) -> None:
+        sheet = ProfileSheet(self, profile, self._named_kinds, client=client, is_copy=copy)
+        if isinstance(self.context.sheets.panel, ProfilesSheet):
+            self.context.sheets.replace(sheet)
+        elif self.context.sheets.show(sheet) is None:
+            return
+        sheet.run(sheet.read_tools())
+
+    def _open_profiles(self) -> None:
+        sheet = ProfilesSheet(self, self._open_profile)
+        if self.context.sheets.show(sheet) is not None:
+            sheet.run(sheet.read())
+
+    def _open_defaults(self) -> None:
+        sheet = DefaultsSheet(self)
+        if self.context.sheets.show(sheet) is not None:
+            sheet.run(sheet.read())
+
+    @property
+    def _named_kinds(self) -> list[tuple[ClientModeSnapshot, str]]:
+        """The clients that can have a profile, with their names: first those that are here."""
+        return [(row.kind, row.name) for row in self._rows if row.kind is not None]

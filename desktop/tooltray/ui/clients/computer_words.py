@@ -2,23 +2,45 @@
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
+from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.scan_words import here
 from tooltray.ui.problem_words import in_a_row, whole
-from tooltray.ui.state_language import UNKNOWN, Look, not_known
+from tooltray.ui.state_language import Look
 
 
-def connection_look(client: AiClient) -> Look:
+def state_look(row: ClientRow) -> Look:
     """Returns whether a client uses Tooltray: shape, colour and word."""
-    match client.connection:
+    if row.sessions:
+        return Look("state-connected", "success", tr("Connected now"))
+    if row.found is None:
+        return Look("state-off", "neutral", tr("Disconnected"))
+    match row.found.connection:
         case "connected":
-            return Look("state-connected", "success", tr("Connected"))
+            return Look("state-lazy", "accent", tr("Ready"))
         case "outdated":
             return Look("state-waiting", "warning", tr("Old entry"))
         case "broken":
             return Look("state-error", "error", tr("Does not work"))
         case _:
-            return Look("state-off", "neutral", tr("Not connected"))
+            return Look("state-off", "neutral", tr("Not connected") if row.found.is_installed else tr("Not installed"))
+
+
+def state_tip(row: ClientRow) -> str:
+    """Returns what a client's state means, as a sentence."""
+    if row.sessions:
+        return many(len(row.sessions), "1 session is open.", "{count} sessions are open.")
+    if row.found is None:
+        return tr("It was connected, or has settings of its own.")
+    match row.found.connection:
+        case "connected":
+            return tr("Its settings have Tooltray's entry; it connects when it runs.")
+        case "outdated":
+            return tr("Its entry works, but is written in an older way.")
+        case "broken":
+            return tr("Its entry is switched off, or its program is missing.")
+        case _:
+            return presence(row.found)
 
 
 def presence(client: AiClient) -> str:
@@ -35,30 +57,12 @@ def own_servers(client: AiClient) -> list[ClientServer]:
     return [server for file in client.files for server in file.servers if server.kind != "bridge"]
 
 
-def server_count(client: AiClient) -> str:
-    """Returns how many servers are in a client's files; files that cannot be read may contain more."""
-    count = len(own_servers(client))
-    return str(count) if not unread(client) else f"{count}+" if count else UNKNOWN
-
-
-def unread(client: AiClient) -> str:
-    """Returns why some of a client's files cannot be read; empty if all can."""
-    return next((whole(file.problem) for file in client.files if file.problem and file.exists), "")
-
-
-def servers_tip(client: AiClient) -> str:
-    return not_known(why) if (why := unread(client)) else server_count(client)
-
-
-def secrets_chip(client: AiClient) -> tuple[str, str]:
-    """Returns how many secrets a client's files contain in plain text: word and tone."""
-    count = sum(len(server.secrets) for server in own_servers(client))
-    return (str(count), "warning") if count else (UNKNOWN if unread(client) else "0", "")
-
-
-def wish_word(client: AiClient) -> str:
-    """Returns the text of a client's button; empty if there is nothing to do."""
-    if not client.is_installed or (not client.can_connect and client.connection != "connected"):
+def button_word(row: ClientRow) -> str:
+    """Returns the text of a client's button; empty if there is nothing to do, as for one that is connected in its own way."""
+    client = row.found
+    if client is None or not client.is_installed or (not client.can_connect and client.connection != "connected"):
+        return ""
+    if row.sessions and client.connection == "none":
         return ""
     match client.connection:
         case "connected":

@@ -90,7 +90,7 @@ class ImportProgressList(QWidget):
             text = many(more, "1 more problem", "{count} more problems")
             self._failures.addWidget(Label(self._theme, text, "caption", "muted"))
         if any(server.removed_from for server in outcome):
-            self._more.setText(tr("Changes of AI clients' files are in the list Changes, with Undo."))
+            self._more.setText(tr("Changes of AI clients' files are in the details of each client, with Undo."))
             self._more.show()
         self._table.viewport().update()
 

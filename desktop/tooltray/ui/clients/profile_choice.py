@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
@@ -13,7 +13,7 @@ from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.cell_delegate import CARD_INSET, CellDelegate
+from tooltray.ui.widgets.cell_delegate import CARD_INSET, PADDING, CellDelegate
 from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.table import Table
@@ -193,6 +193,9 @@ class CheckDelegate(CellDelegate):
             self._paint_choice(painter, QRectF(option.rect), self._table.rows[index.row()])
             painter.restore()
 
+    def _right(self, column: int, kind: Kind) -> int:
+        return PADDING
+
     def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
         if kind is not Kind.SWITCH:
             super()._paint_value(painter, cell, kind, value)
@@ -228,6 +231,15 @@ class CheckTable(Table):
             theme, columns, tr("Servers and tools of the profile"), lambda choice: choice.key, in_card=True, row_height=ROW_HEIGHT
         )
         self.setItemDelegate(CheckDelegate(theme, self, columns))
+        self._height = 0
+
+    def set_height(self, height: int) -> None:
+        """Sets the height that the table has where there is room for it."""
+        self._height = height
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._height)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         index = self.currentIndex()

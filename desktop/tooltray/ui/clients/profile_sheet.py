@@ -1,27 +1,32 @@
-"""The sheet that makes or changes a profile: its name, its description, and its servers and tools. Nothing applies before Save."""
+"""The sheet that makes or changes a profile: its name, its servers and tools, and the clients that get it. Nothing applies before Save."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit
 
-from tooltray.foundation.errors import Problem
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.shell_words import quoted
-from tooltray.foundation.snapshots.clients import ProfileSnapshot
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work
-from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.setting_form import value_at
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.state_language import UNKNOWN
+from tooltray.ui.widgets import choice as widgets
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.choice import OptionList
-from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
-from tooltray.ui.widgets.surface import Surface, column
+from tooltray.ui.widgets.surface import Surface, column, row
 
-WIDTH = 680
-LIST_HEIGHT = 272  # px; about eight lines, the rest scrolls
+if TYPE_CHECKING:
+    from tooltray.ui.clients.clients_page import ClientsPage
+
+WIDTH = 720
+NAME_WIDTH, CHOICE_WIDTH = 220, 220
+LIST_HEIGHT, LEAST_HEIGHT = 340, 150  # px; the rest of the list scrolls
 LONGEST_NAME, LONGEST_DESCRIPTION = 100, 500  # characters; the engine says more exactly what a name may be
 ALL, THESE = "all", "these"
 
@@ -30,41 +35,43 @@ class ProfileSheet(SheetView):
     """A sheet that edits a profile, or a new one.
 
     Args:
-        read: reads what the page shows of profiles.
-        offer_undo: gets a profile that was removed.
+        page: is read again afterwards, and undoes a removal.
+        kinds: the clients that can get it, with their names.
+        client: gets a new profile when it is saved.
+        is_copy: the profile is a new one with the content of `profile`.
     """
 
     def __init__(
-        self, context: PageContext, profile: ProfileSnapshot | None, read: Work, offer_undo: Callable[[ProfileSnapshot], object]
+        self,
+        page: "ClientsPage",
+        profile: ProfileSnapshot | None,
+        kinds: Sequence[tuple[ClientModeSnapshot, str]],
+        *,
+        client: str = "",
+        is_copy: bool = False,
     ) -> None:
-        super().__init__(context, tr("Profile {name}", name=profile.name) if profile is not None else tr("New profile"), WIDTH)
-        theme, servers, self._read, self._offer_undo = context.theme, context.servers.servers, read, offer_undo
-        self._profile = profile
+        is_new = profile is None or is_copy
+        super().__init__(page.context, tr("Profile {name}", name=profile.name) if profile and not is_copy else tr("New profile"), WIDTH)
+        theme, servers, self._page = page.context.theme, page.context.servers.servers, page
+        self._profile = None if is_new else profile  # that is edited
+        self._names = {kind.client: name for kind, name in kinds}
+        self._has_it = [kind.client for kind, _ in kinds if self._profile is not None and kind.profile == self._profile.name]
+        self._gets_it = [client] if client else []
         self._choice = profile_choice(profile, servers)
         self._descriptions = {server.name: server.description for server in servers}
         self._opened: set[str] = set(profile.tools) if profile is not None else set()
-        self._name = self._field(tr("Name"), LONGEST_NAME) if profile is None else None
-        self._description = self._field(tr("What it is for"), LONGEST_DESCRIPTION)
-        self._description.setText(profile.description if profile is not None else "")
-        self._scope = OptionList(
-            theme,
-            [(ALL, tr("All servers, also those that are added later")), (THESE, tr("Only what is ticked"))],
-            name=tr("What is in it"),
-            chosen=[ALL if self._choice.takes_all else THESE],
-            may_be_empty=False,
-        )
-        self._scope.changed.connect(self._on_scope)
-        self.body.addWidget(Label(theme, tr("What is in it"), "strong"))
-        self.body.addWidget(self._scope)
+        suggested = profile.name if profile is not None else self._names.get(client, "")
+        fields = row(spacing=12)
+        self._name = self._field(fields, tr("Name"), LONGEST_NAME, _free(suggested, page.profile_names) if is_new else suggested)
+        self._description = self._field(fields, tr("Description"), LONGEST_DESCRIPTION, profile.description if profile is not None else "")
+        self.body.addLayout(fields)
         self._add_list()
-        text = tr("A client gets it by your choice on the page AI clients, or when its bridge is started so:")
-        self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
-        self._bridge = CodeLabel(theme, "", "secondary")
+        self._add_clients()
+        self._bridge = ElidedLabel(theme, "", "caption", "muted")
         self.body.addWidget(self._bridge)
         self._add_buttons()
-        self.set_first_focus(self._name or self._description)
-        if self._name is not None:
-            self._name.textChanged.connect(self._on_name)
+        self.set_first_focus(self._table if client else self._name)
+        self._name.textChanged.connect(self._on_name)
         self._on_name()
         self._draw()
 
@@ -81,30 +88,50 @@ class ProfileSheet(SheetView):
 
     @property
     def _name_now(self) -> str:
-        """Returns the name for the settings; an existing profile keeps its name."""
-        return self._name.text().strip() if self._name is not None else self._profile.name if self._profile is not None else ""
+        return self._name.text().strip()
 
-    def _field(self, name: str, longest: int) -> QLineEdit:
-        self.body.addWidget(Label(self._theme, name, "strong"))
-        field = QLineEdit()
+    def _field(self, line: QHBoxLayout, name: str, longest: int, text: str) -> QLineEdit:
+        lines = column(spacing=6)
+        lines.addWidget(Label(self._theme, name, "strong"))
+        field = QLineEdit(text)
         field.setMaxLength(longest)
         field.setFont(self._theme.font())
         field.setFixedHeight(self._theme.size("control"))
         field.setAccessibleName(name)
-        self.body.addWidget(field)
+        lines.addWidget(field)
+        line.addLayout(lines, 1)
         return field
 
     def _add_list(self) -> None:
-        self._search = SearchField(self._theme, tr("Search servers and tools"), width=WIDTH)
+        theme, line = self._theme, row(spacing=12)
+        options = [(ALL, tr("All servers, also those that are added later")), (THESE, tr("Selected only"))]
+        self._scope = widgets.Choice(theme, options, name=tr("Contents"))
+        self._scope.chosen_changed.connect(self._on_scope)
+        self._search = SearchField(theme, tr("Search servers and tools"), width=WIDTH)
         self._search.textChanged.connect(self._draw)
-        self.body.addWidget(self._search)
-        box = Surface(self._theme, "surface", "border", "m")
-        self._table = CheckTable(self._theme, self._count)
+        line.addWidget(Label(theme, tr("Contents"), "strong"))
+        line.addWidget(self._scope)
+        line.addWidget(self._search, 1)
+        self.body.addLayout(line)
+        box = Surface(theme, "surface", "border", "m")
+        self._table = CheckTable(theme, self._count)
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self._on_row)
         column(box, margins=(1, 1, 1, 1)).addWidget(self._table)
-        box.setFixedHeight(LIST_HEIGHT)
-        self.body.addWidget(box)
+        self._table.setMinimumHeight(LEAST_HEIGHT)
+        self._table.set_height(LIST_HEIGHT)
+        self.body.addWidget(box, 1)
+
+    def _add_clients(self) -> None:
+        """Adds which clients have the profile, and the choice that gives it to one more."""
+        line = row(spacing=12)
+        self._clients = ElidedLabel(self._theme, "", "body", "secondary")
+        self._give = widgets.Choice(self._theme, [("", "")], name=tr("Give it to"))
+        self._give.setFixedWidth(CHOICE_WIDTH)
+        self._give.chosen_changed.connect(self._on_give)
+        line.addWidget(self._clients, 1)
+        line.addWidget(self._give)
+        self.body.addLayout(line)
 
     def _add_buttons(self) -> None:
         if self._profile is not None:
@@ -126,16 +153,27 @@ class ProfileSheet(SheetView):
         words = self._search.text().casefold().split()
         self._table.set_rows(choices(self._choice, self._opened, words, self._descriptions))
         self._table.viewport().update()  # a server's count has changed with a tool of it
-        self._scope.set_chosen([ALL if self._choice.takes_all else THESE])
+        self._scope.choose(ALL if self._choice.takes_all else THESE)
+        clients = [*self._has_it, *self._gets_it]
+        names = ", ".join(self._names.get(client, client) for client in clients)
+        self._clients.set_text(tr("For {clients}", clients=names) if names else tr("No client has it"))
+        others = [(client, name) for client, name in self._names.items() if client not in clients]
+        self._give.set_options([("", tr("Give it to…")), *others])
+        self._give.choose("")
 
     def _on_name(self) -> None:
         name = self._name_now
         self._save.setEnabled(bool(name))
-        self._bridge.set_text(f"tooltray-bridge --profile {quoted(name) if name else tr('NAME')}")
+        command = f"tooltray-bridge --profile {quoted(name) if name else tr('NAME')}"
+        self._bridge.set_text(tr("In a client's own config: {command}", command=command))
         self.show_problem(None)
 
-    def _on_scope(self) -> None:
-        self._choice.take_all(self._scope.chosen == [ALL])
+    def _on_scope(self, chosen: str) -> None:
+        self._choice.take_all(chosen == ALL)
+        self._draw()
+
+    def _on_give(self, client: str) -> None:
+        self._gets_it.append(client)
         self._draw()
 
     def _on_switched(self, choice: Choice, on: bool) -> None:
@@ -154,22 +192,40 @@ class ProfileSheet(SheetView):
         if self._save.isEnabled():
             self.show_problem(None)
             self._set_busy(True)
-            name, profile = self._name_now, self._choice.settings(self._description.text().strip())
-            self.run(self._saved(name, profile), then=self._read, toast=tr("The profile {name} is saved", name=name))
+            name, content = self._name_now, self._choice.settings(self._description.text().strip())
+            self.run(self._saved(name, content), then=self._page.read, toast=tr("The profile {name} is saved", name=name))
 
-    async def _saved(self, name: str, profile: dict[str, object]) -> None:
-        await self.hub.views.set_profile(name, profile)
+    async def _saved(self, name: str, content: dict[str, object]) -> None:
+        """Saves the profile under its name, which may be another one than before, and gives it to the chosen clients."""
+        views, before = self.hub.views, self._profile.name if self._profile is not None else ""
+        profiles = await views.get_profiles()
+        if name != before and any(each.name == name for each in profiles):
+            raise TooltrayError(tr("There is a profile {name} already", name=name), "", tr("Choose another name."))
+        await views.set_profile(name, content)
+        if before and name != before:
+            await self._replace(before, name)
+        self._profile = next((each for each in await views.get_profiles() if each.name == name), self._profile)  # if the rest fails
+        for client in self._gets_it:
+            await views.set_client_profile(client, name)
         self.close_requested.emit()
+
+    async def _replace(self, before: str, name: str) -> None:
+        """Removes the profile's old name, and gives the new one to the clients that had it, in one change."""
+        document = await self.hub.settings.get_settings()
+        clients = value_at(document.settings, "publish.clients")
+        of_clients = clients.items() if isinstance(clients, Mapping) else ()
+        users = {client: {"profile": name} for client, each in of_clients if isinstance(each, Mapping) and each.get("profile") == before}
+        change = {"profiles": {before: None}, "publish": {"clients": users}} if users else {"profiles": {before: None}}
+        await self.hub.settings.change_settings(change, document.revision)
 
     def _on_remove(self) -> None:
         if (profile := self._profile) is not None:
             self.show_problem(None)
             self._set_busy(True)
-            self.run(self._removed(profile), then=self._read)
+            self.run(self._removed(profile), then=self._page.read)
 
     async def _removed(self, profile: ProfileSnapshot) -> None:
-        await self.hub.views.remove_profile(profile.name)
-        self._offer_undo(profile)
+        await remove_profile(self._page, profile)
         self.close_requested.emit()
 
     def _set_busy(self, is_busy: bool) -> None:
@@ -178,13 +234,22 @@ class ProfileSheet(SheetView):
             self._remove.setEnabled(not is_busy)
 
 
-def profile_settings(profile: ProfileSnapshot) -> dict[str, object]:
-    """Returns a profile in the form of the settings."""
-    settings: dict[str, object] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
+async def remove_profile(page: "ClientsPage", profile: ProfileSnapshot) -> None:
+    """Removes a profile, and offers to undo that; the page reads what is left."""
+    await page.hub.views.remove_profile(profile.name)
+    content: dict[str, object] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
     if profile.servers is not None:
-        settings["servers"] = list(profile.servers)
+        content["servers"] = list(profile.servers)
     if profile.description:
-        settings["description"] = profile.description
+        content["description"] = profile.description
     if profile.skills:
-        settings["skills"] = {server: list(skills) for server, skills in profile.skills.items()}
-    return settings
+        content["skills"] = {server: list(skills) for server, skills in profile.skills.items()}
+    toast = page.context.offer_undo(tr("The profile {name} is removed", name=profile.name))
+    bring_back = partial(page.hub.views.set_profile, profile.name, content)
+    toast.action_requested.connect(lambda: page.run(bring_back(), then=page.read))
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """Returns a name that no profile has."""
+    names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)

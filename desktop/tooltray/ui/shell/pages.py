@@ -58,7 +58,7 @@ def _settings(context: PageContext) -> Page:
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
     PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
-    PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
+    PageEntry("clients", "plug", lambda: tr("Clients"), _clients),
     PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

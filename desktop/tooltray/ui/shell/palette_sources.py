@@ -108,7 +108,8 @@ def _clients(context: PaletteContext) -> Iterator[PaletteEntry]:
     for client in context.clients:
         if client.client not in ("", "*") and client.is_seen:
             title, also = short(client.title or client.client), f"{client.client} client agent"
-            yield PaletteEntry(f"client:{client.client}", title, context.link("clients"), "plug", tr("AI client"), "", also, SERVER - 1)
+            run = context.link("clients", "client", client.client)
+            yield PaletteEntry(f"client:{client.client}", title, run, "plug", tr("AI client"), "", also, SERVER - 1)
 
 
 def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:

@@ -1,4 +1,4 @@
-"""The sheet that makes a new profile of some tools."""
+"""The sheet that makes a new profile of some tools, and gives it to a client."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,6 +11,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.tools.tool_rows import ToolRow, profile_of
 from tooltray.ui.widgets.accept_keys import add_accept_keys
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
 
 WIDTH = 460
@@ -28,6 +29,7 @@ class ProfileSheet(SheetView):
     def __init__(self, context: PageContext, rows: Sequence[ToolRow], made: Callable[[], object]) -> None:
         super().__init__(context, tr("New profile"), WIDTH)
         theme, self._profile, self._made = context.theme, profile_of(rows), made
+        self._before: dict[str, str] = {}  # the profiles that clients have
         words = many(len(rows), "It has 1 tool:", "It has {count} tools:")
         self.body.addWidget(Label(theme, words, "body", "secondary", wrap=True))
         names = ", ".join(row.name for row in rows[:MOST_NAMES]) + (" …" if len(rows) > MOST_NAMES else "")
@@ -42,12 +44,19 @@ class ProfileSheet(SheetView):
         self._name.returnPressed.connect(self._on_save)
         self._name.selectAll()
         self.body.addWidget(self._name)
-        text = tr("You give it to a client afterwards. Nothing changes for the others.")
-        self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        self.body.addWidget(Label(theme, tr("Give it to"), "label"))
+        self._client = Choice(theme, [("", tr("No client yet"))], name=tr("Give it to"))
+        self.body.addWidget(self._client)
         self.add_button(tr("Cancel"), self.close_requested.emit)
         self._save = self.add_button(tr("Make the profile"), self._on_save, "primary")
         self.set_first_focus(self._name)
         add_accept_keys(self, self._on_save)
+
+    async def read(self) -> None:
+        """Reads which clients can get it: those that have connected."""
+        kinds = [kind for kind in await self.hub.views.get_client_modes() if kind.is_seen and kind.client]
+        self._before = {kind.client: kind.profile for kind in kinds}
+        self._client.set_options([("", tr("No client yet")), *((kind.client, kind.title or kind.client) for kind in kinds)])
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why no profile was made; the name stays."""
@@ -61,12 +70,22 @@ class ProfileSheet(SheetView):
         if self._save.isEnabled():
             self._save.setEnabled(False)
             name = self._name.text().strip()
-            said = tr("The profile {name} is made. Give it to a client under AI clients.", name=name)
-            self.run(self._make(name), toast=said, undo=partial(self.hub.views.remove_profile, name))
+            client = self._client.chosen
+            before = self._before.get(client, "")
+            self.run(
+                self._make(name, client), toast=tr("The profile {name} is made", name=name), undo=partial(self._undo, name, client, before)
+            )
 
-    async def _make(self, name: str) -> None:
+    async def _make(self, name: str, client: str) -> None:
         if any(each.name == name for each in await self.hub.views.get_profiles()):
             raise TooltrayError(tr("There is a profile {name} already", name=name), "", tr("Choose another name."))
         await self.hub.views.set_profile(name, self._profile)
+        if client:
+            await self.hub.views.set_client_profile(client, name)
         self._made()
         self.close_requested.emit()
+
+    async def _undo(self, name: str, client: str, before: str) -> None:
+        if client:
+            await self.hub.views.set_client_profile(client, before)
+        await self.hub.views.remove_profile(name)

@@ -421,4 +421,6 @@ class ToolsTab(Page):
         self._ask_for_profile(self._picked())
 
     def _ask_for_profile(self, rows: Sequence[ToolRow]) -> None:
-        self.context.sheets.show(ProfileSheet(self.context, rows, self._on_hint_closed))
+        sheet = ProfileSheet(self.context, rows, self._on_hint_closed)
+        if self.context.sheets.show(sheet) is not None:
+            sheet.run(sheet.read())

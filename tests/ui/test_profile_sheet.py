@@ -1,24 +1,27 @@
 """Profiles are listed, made, changed and removed; what a person ticked is what the engine is asked to keep."""
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control, field, words
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.clients import ProfileSnapshot
-from tooltray.ui.clients.clients_page import PROFILES
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable
 from tooltray.ui.clients.profile_sheet import ProfileSheet
+from tooltray.ui.clients.profiles_sheet import ProfilesSheet
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
 
 TOOLS = [tool("read", "files"), tool("write", "files"), tool("fetch", "web")]
 CODING = ProfileSnapshot("coding", ("files",), {"files": ("read",)}, "Files only", 1)
+CURSOR = ClientModeSnapshot("cursor", "Cursor", "", "everything", "", "coding", is_seen=True)
 ALL = ProfileSnapshot("all", None, {}, tool_count=3)
 
 
@@ -28,21 +31,20 @@ def engine(*profiles: ProfileSnapshot) -> FakePresenter:
     return fake
 
 
-async def opened(desk: Desk) -> QWidget:
-    desk.open_tab(PROFILES)
-    page = desk.profiles
-    await until(lambda: len(page.table.rows) == len(desk.engine.profiles))
-    return page
+async def opened(desk: Desk) -> ProfilesSheet:
+    desk.window.open_page("clients")
+    await until(lambda: not len(desk.tasks))
+    control(desk.clients, "Profiles…").click()
+    panel = desk.window.context.sheets.panel
+    assert isinstance(panel, ProfilesSheet)
+    await until(lambda: not len(desk.tasks))
+    return panel
 
 
-async def editing(desk: Desk, profile: ProfileSnapshot | None) -> ProfileSheet:
-    await opened(desk)
-    if profile is None:
-        control(desk.window, "New profile").click()
-    else:
-        desk.profiles.table.row_chosen.emit(profile)
-    assert desk.window.sheet is not None
-    panel = desk.window.sheet.panel
+async def editing(desk: Desk, name: str) -> ProfileSheet:
+    """Opens the sheet of a profile by its button in the list."""
+    control(await opened(desk), name).click()
+    panel = desk.window.context.sheets.panel
     assert isinstance(panel, ProfileSheet)
     await until(lambda: table(panel).rows and str(count(panel, "files")).endswith("of 2"))
     return panel
@@ -67,44 +69,100 @@ def tick(panel: ProfileSheet, server: str, tool: str = "") -> None:
     QTest.keyClick(table(panel), Qt.Key.Key_Space)
 
 
-async def test_profiles_are_listed_by_name_with_what_is_in_them(theme: Theme) -> None:
-    async with Desk(engine(CODING, ALL), theme) as desk:
-        await opened(desk)
-        model = desk.profiles.table.model()
-        rows = [[model.index(row, column).data() for column in range(4)] for row in range(2)]
-        assert rows == [["all", "", "All servers", "3"], ["coding", "Files only", "1 server", "1"]]
+async def test_profiles_are_listed_by_name_with_what_is_in_them_and_who_has_them(theme: Theme) -> None:
+    fake = engine(CODING, ALL)
+    fake.client_modes = [CURSOR]
+    async with Desk(fake, theme) as desk:
+        shown = words(await opened(desk)).splitlines()
+        wanted = ["all", "All servers · 3 tools · No client has it", "coding", "Files only", "1 server · 1 tool · Cursor"]
+        assert [line for line in shown if line in wanted] == wanted
 
 
-async def test_without_a_profile_the_page_says_what_one_is_for(theme: Theme) -> None:
+async def test_without_a_profile_the_sheet_says_what_that_means(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        page = await opened(desk)
-        assert "Every client gets everything" in words(page)
-        control(page, "Make a profile. For example: coding, with files and git only").click()
-        assert desk.window.sheet is not None
+        assert "No profiles: every client gets everything." in words(await opened(desk))
 
 
 async def test_a_new_profile_is_named_ticked_and_saved(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        await opened(desk)
-        control(desk.window, "New profile").click()
-        panel = desk.window.sheet.panel
-        await until(lambda: count(panel, "files") == "0 of 2")
+        panel = await editing(desk, "New profile…")
+        assert count(panel, "files") == "0 of 2"
         assert not control(panel, "Save").isEnabled()
         field(panel, "Name").setText("  my tools ")
         assert "tooltray-bridge --profile 'my tools'" in words(panel)
-        field(panel, "What it is for").setText("Trying")
+        field(panel, "Description").setText("Trying")
         table(panel).row_chosen.emit(table(panel).rows[place(panel, "files")])
         tick(panel, "files", "write")
         assert count(panel, "files") == "1 of 2"
-        desk.engine.profiles = [ProfileSnapshot("my tools", ("files",), {"files": ("write",)})]
         QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await desk.asked("set_profile", "my tools", {"servers": ["files"], "tools": {"files": ["write"]}, "description": "Trying"})
-        await until(lambda: desk.window.sheet is None and desk.profiles.table.rows)
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_profile_is_given_to_one_more_client_when_it_is_saved(theme: Theme) -> None:
+    fake = engine(CODING)
+    fake.client_modes = [CURSOR, replace(CURSOR, client="zed", title="Zed", profile="")]
+    async with Desk(fake, theme) as desk:
+        panel = await editing(desk, "Edit coding")
+        assert "For Cursor" in words(panel)
+        give = next(each for each in panel.findChildren(Choice) if each.accessibleName() == "Give it to: Give it to…")
+        give.click()
+        menu = give.findChild(QMenu)
+        assert [action.text() for action in menu.actions()] == ["Give it to…", "Zed"]
+        menu.actions()[1].trigger()
+        menu.close()
+        assert "For Cursor, Zed" in words(panel)
+        assert not [call for call in fake.calls if call[0] == "set_client_profile"]
+        control(panel, "Save").click()
+        await desk.asked("set_client_profile", "zed", "coding")
+
+
+async def test_a_profile_is_renamed_for_the_clients_that_have_it(theme: Theme) -> None:
+    fake = engine(CODING, ALL)
+    fake.settings = {"publish": {"clients": {"cursor": {"profile": "coding"}, "zed": {"profile": "all"}}}}
+    async with Desk(fake, theme) as desk:
+        panel = await editing(desk, "Edit coding")
+        field(panel, "Name").setText("all")
+        control(panel, "Save").click()
+        await until(lambda: "There is a profile all already" in words(panel))
+        field(panel, "Name").setText("code")
+        control(panel, "Save").click()
+        await until(lambda: desk.window.sheet is None)
+        changes = [call[1] for call in fake.calls if call[0] == "change_settings"]
+        assert changes == [{"profiles": {"coding": None}, "publish": {"clients": {"cursor": {"profile": "code"}}}}]
+        assert ("set_profile", "code", {"servers": ["files"], "tools": {"files": ["read"]}, "description": "Files only"}) in fake.calls
+
+
+async def test_a_profile_without_clients_is_renamed_too(theme: Theme) -> None:
+    fake = engine(CODING)
+    async with Desk(fake, theme) as desk:
+        panel = await editing(desk, "Edit coding")
+        field(panel, "Name").setText("code")
+        control(panel, "Save").click()
+        await until(lambda: desk.window.sheet is None)
+        assert [call[1] for call in fake.calls if call[0] == "change_settings"] == [{"profiles": {"coding": None}}]
+
+
+async def test_a_profile_is_duplicated_under_a_free_name(theme: Theme) -> None:
+    async with Desk(engine(CODING), theme) as desk:
+        panel = await editing(desk, "Duplicate coding")
+        assert field(panel, "Name").text() == "coding 2"
+        control(panel, "Save").click()
+        await desk.asked("set_profile", "coding 2", {"servers": ["files"], "tools": {"files": ["read"]}, "description": "Files only"})
+
+
+async def test_a_server_with_some_of_its_tools_has_a_tick_of_its_own_and_a_press_takes_all(theme: Theme) -> None:
+    async with Desk(engine(CODING), theme) as desk:
+        panel = await editing(desk, "Edit coding")
+        tip = table(panel).model().index(place(panel, "files"), 0).data(Qt.ItemDataRole.ToolTipRole)
+        assert tip == "Some of its tools"
+        tick(panel, "files")
+        assert count(panel, "files") == "2 of 2"
 
 
 async def test_a_profile_is_changed_under_its_own_name(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        panel = await editing(desk, CODING)
+        panel = await editing(desk, "Edit coding")
         assert [choice.key for choice in table(panel).rows][:3] == [("files", ""), ("files", "read"), ("files", "write")]
         tick(panel, "web")
         tick(panel, "files", "write")
@@ -114,14 +172,14 @@ async def test_a_profile_is_changed_under_its_own_name(theme: Theme) -> None:
 
 async def test_all_servers_are_taken_until_one_is_not(theme: Theme) -> None:
     async with Desk(engine(ALL), theme) as desk:
-        panel = await editing(desk, ALL)
-        everything = control(panel, "All servers, also those that are added later")
-        assert everything.isChecked()
+        panel = await editing(desk, "Edit all")
+        scope = next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith("Contents:"))
+        assert scope.chosen == "all"
         tick(panel, "web")
-        assert not everything.isChecked()
-        everything.click()
+        assert scope.chosen == "these"
+        scope.chosen_changed.emit("all")
         assert all(choice.is_on for choice in table(panel).rows)
-        control(panel, "Only what is ticked").click()
+        scope.chosen_changed.emit("these")
         tick(panel, "files")
         control(panel, "Save").click()
         await desk.asked("set_profile", "all", {"servers": ["web"], "tools": {}})  # the hub's own is in every profile
@@ -129,7 +187,7 @@ async def test_all_servers_are_taken_until_one_is_not(theme: Theme) -> None:
 
 async def test_the_mouse_ticks_the_box_and_opens_a_server_beside_it(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        panel = await editing(desk, CODING)
+        panel = await editing(desk, "Edit coding")
         lines = table(panel)
 
         def click(column: int) -> None:
@@ -145,7 +203,7 @@ async def test_the_mouse_ticks_the_box_and_opens_a_server_beside_it(theme: Theme
 
 async def test_arrows_open_and_close_a_server_s_tools(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        panel = await editing(desk, CODING)
+        panel = await editing(desk, "Edit coding")
         table(panel).selectRow(place(panel, "web"))
         QTest.keyClick(table(panel), Qt.Key.Key_Right)
         assert ("web", "fetch") in [choice.key for choice in table(panel).rows]
@@ -155,14 +213,14 @@ async def test_arrows_open_and_close_a_server_s_tools(theme: Theme) -> None:
 
 async def test_a_search_finds_tools_of_servers_that_are_closed(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        panel = await editing(desk, CODING)
+        panel = await editing(desk, "Edit coding")
         field(panel, "Search servers and tools").setText("FETCH")
         assert [choice.key for choice in table(panel).rows] == [("web", ""), ("web", "fetch")]
 
 
 async def test_a_profile_that_is_refused_stays_as_it_was_typed_and_says_why(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        panel = await editing(desk, None)
+        panel = await editing(desk, "New profile…")
         desk.engine.failures["set_profile"] = TooltrayError("this name cannot be used", "it has a slash in it")
         field(panel, "Name").setText("a/b")
         control(panel, "Save").click()
@@ -175,7 +233,7 @@ async def test_a_profile_that_is_refused_stays_as_it_was_typed_and_says_why(them
 
 async def test_a_removed_profile_can_be_brought_back(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        panel = await editing(desk, CODING)
+        panel = await editing(desk, "Edit coding")
         control(panel, "Remove").click()
         await desk.asked("remove_profile", "coding")
         await until(lambda: desk.window.sheet is None and desk.window.findChild(Toast))
@@ -186,46 +244,58 @@ async def test_a_removed_profile_can_be_brought_back(theme: Theme) -> None:
 
 async def test_a_profile_that_somebody_needs_is_not_removed_and_says_why(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        panel = await editing(desk, CODING)
+        panel = await editing(desk, "Edit coding")
         desk.engine.failures["remove_profile"] = TooltrayError("Cursor gets it", "", "give it another one first")
         control(panel, "Remove").click()
         await until(lambda: "Cursor gets it" in words(panel))
         assert control(panel, "Remove").isEnabled()
 
 
+async def test_a_profile_is_removed_from_the_list(theme: Theme) -> None:
+    async with Desk(engine(CODING, ALL), theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Remove all").click()
+        await desk.asked("remove_profile", "all")
+        desk.engine.profiles = [CODING]
+        await until(lambda: not len(desk.tasks) and "Files only" in words(panel))
+        assert [each.text for each in desk.window.findChildren(Toast)] == ["The profile all is removed"]
+        desk.engine.failures["remove_profile"] = TooltrayError("Cursor gets it", "", "give it another one first")
+        control(panel, "Remove coding").click()
+        await until(lambda: "Cursor gets it" in words(panel))
+
+
 async def test_what_cannot_be_brought_back_is_said_on_the_page(theme: Theme) -> None:
     async with Desk(engine(ALL), theme) as desk:
-        control(await editing(desk, ALL), "Remove").click()
+        control(await editing(desk, "Edit all"), "Remove").click()
         await until(lambda: desk.window.sheet is None and desk.window.findChild(Toast))
         desk.engine.failures["set_profile"] = TooltrayError("the disk is full")
         control(desk.window.findChild(Toast), "Undo").click()
         await desk.asked("set_profile", "all", {"tools": {}})
-        await until(lambda: "The disk is full" in words(desk.profiles))
-
-
-async def test_what_cannot_be_read_is_said_on_the_page_until_it_can(theme: Theme) -> None:
-    async with Desk(engine(CODING), theme) as desk:
-        page = await opened(desk)
-        desk.engine.failures["get_profiles"] = TooltrayError("profiles are gone")
-        desk.profiles.look_again()
-        await until(lambda: "Profiles are gone" in words(page))
-        desk.engine.failures.clear()
-        desk.profiles.look_again()
-        await until(lambda: "Profiles are gone" not in words(page))
+        await until(lambda: "The disk is full" in words(desk.clients))
 
 
 async def test_an_open_sheet_of_another_kind_stays(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        await opened(desk)
+        desk.window.open_page("clients")
+        await until(lambda: not len(desk.tasks))
         desk.page.add()
         before = desk.window.sheet
-        desk.profiles.table.row_chosen.emit(CODING)
+        desk.clients.edit_profile("coding")
+        desk.window.open_part("clients", "profiles")
         assert desk.window.sheet is before
+
+
+async def test_the_list_alone_scrolls_in_a_small_window(theme: Theme) -> None:
+    async with Desk(engine(CODING), theme) as desk:
+        desk.window.resize(900, 600)
+        panel = await editing(desk, "Edit coding")
+        await until(lambda: panel.height() > 400)
+        assert panel.scroll_area.verticalScrollBar().maximum() == 0
 
 
 async def test_a_tick_can_be_seen(theme: Theme) -> None:
     async with Desk(engine(CODING), theme) as desk:
-        panel = await editing(desk, CODING)
+        panel = await editing(desk, "Edit coding")
         lines = table(panel)
         lines.clearSelection()
 

@@ -1,4 +1,4 @@
-"""The tab of AI clients on this computer shows what a scan found, and connects, disconnects and undoes what a person asks for."""
+"""What a scan of this computer finds of AI clients is shown; connecting, disconnecting and undoing change files after a preview."""
 
 import asyncio
 
@@ -12,22 +12,19 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import CHANGES, EDITS, SCAN, many_clients
 from tests.fakes.server_snapshots import server
 from tests.ui.browser import Browser
-from tests.ui.seen import cells, control, words
+from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.ai_clients import ClientScan
-from tooltray.ui.clients.clients_page import COMPUTER, CONNECTED
-from tooltray.ui.clients.computer_tab import CHANGES as CHANGE_LIST
-from tooltray.ui.clients.computer_tab import ELSEWHERE, ComputerTab
+from tooltray.ui.clients.client_rows import ClientRow
+from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.edits_sheet import EditsSheet, diff_lines
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.empty_state import Beginning
-from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.toast import Toast
-
-CODEX = next(client for client in SCAN.clients if client.id == "codex")
 
 
 def engine(scan: ClientScan = SCAN) -> FakePresenter:
@@ -36,14 +33,20 @@ def engine(scan: ClientScan = SCAN) -> FakePresenter:
     return fake
 
 
-async def opened(desk: Desk) -> ComputerTab:
-    desk.open_tab(COMPUTER)
+async def opened(desk: Desk) -> ClientsPage:
+    desk.window.open_page("clients")
     await until(lambda: desk.window.context.scans.scan is not None and not len(desk.tasks))
-    return desk.computer
+    return desk.clients
 
 
-def show_list(tab: ComputerTab, index: int) -> None:
-    tab.tabs.findChildren(FilterTab)[index].click()
+def row(page: ClientsPage, client: str) -> ClientRow:
+    return next(each for each in page.table.rows if each.key == client)
+
+
+def press(page: ClientsPage, client: str) -> None:
+    """Presses the button of a row."""
+    page.table.selectRow(page.table.rows.index(row(page, client)))
+    QTest.keyClick(page.table, Qt.Key.Key_Space)
 
 
 async def edits(desk: Desk) -> EditsSheet:
@@ -53,15 +56,15 @@ async def edits(desk: Desk) -> EditsSheet:
     return panel
 
 
-async def test_who_is_here_stands_with_its_connection_and_what_it_holds(theme: Theme) -> None:
-    async with Desk(engine(), theme) as desk:
-        tab = await opened(desk)
-        assert "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more." in words(tab)
-        assert "5 keys in plain text." in words(tab)
-        assert cells(tab.table, 0) == ["Claude Code", "Runs now", "Not connected", "4", "1", "Connect"]
-        assert cells(tab.table, 1)[2:] == ["Connected", "1", "1", "Disconnect"]
-        show_list(tab, ELSEWHERE)
-        assert [cells(tab.table, row)[:2] for row in range(2)] == [["Warp", "Not installed"], ["Jan", "Not installed"]]
+async def test_what_was_found_is_offered_for_import_and_nothing_found_is_not(theme: Theme) -> None:
+    fake = engine()
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        assert "Found Claude Code, Cursor, Codex, Gemini CLI and 2 more." in words(page)
+        assert "5 keys in plain text." in words(page)
+        fake.client_scan = replace(SCAN, servers=0)
+        control(page, "Rescan").click()
+        await until(lambda: "5 keys in plain text." not in words(page))
 
 
 async def test_the_page_can_be_used_while_clients_are_looked_for_and_says_so(theme: Theme) -> None:
@@ -73,45 +76,44 @@ async def test_the_page_can_be_used_while_clients_are_looked_for_and_says_so(the
 
     fake.scan_ai_clients = scan
     async with Desk(fake, theme) as desk:
-        desk.open_tab(COMPUTER)
-        tab = desk.computer
+        desk.window.open_page("clients")
+        page = desk.clients
         await until(lambda: desk.window.context.scans.is_scanning)
-        assert "Looking for AI clients…" in words(tab)
-        assert not tab.table.rows
-        desk.clients_page.show_tab(CONNECTED)
-        desk.clients_page.show_tab(COMPUTER)
+        assert "Looking for AI clients…" in words(page)
+        assert control(page, "Looking…").isEnabled()
+        assert not page.table.rows
         answer.set()
-        await until(lambda: tab.table.rows)
-        assert "Looking for AI clients…" not in words(tab)
+        await until(lambda: page.table.rows)
+        assert "Looking for AI clients…" not in words(page)
 
 
 async def test_a_scan_that_fails_is_said_above_what_is_known(theme: Theme) -> None:
     fake = engine()
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
+        page = await opened(desk)
         fake.failures["scan_ai_clients"] = TooltrayError("The disk does not answer", "", "Try again")
-        control(tab, "Rescan").click()
-        await until(lambda: "The disk does not answer" in words(tab))
-        assert len(tab.table.rows) == 6
+        control(page, "Rescan").click()
+        await until(lambda: "The disk does not answer" in words(page))
+        assert len(page.table.rows) == 7
         fake.failures.clear()
-        control(tab, "Rescan").click()
-        await until(lambda: "The disk does not answer" not in words(tab))
+        control(page, "Rescan").click()
+        await until(lambda: "The disk does not answer" not in words(page))
 
 
 async def test_nobody_here_leads_to_the_entry_for_other_clients(theme: Theme) -> None:
     async with Desk(engine(ClientScan()), theme) as desk:
-        tab = await opened(desk)
+        page = await opened(desk)
         asked: list[bool] = []
         desk.window.context.links.entry_copy_requested.connect(lambda: asked.append(True))
-        assert "No supported client found" in words(tab)
-        next(each for each in tab.findChildren(Beginning) if each.isVisible()).click()
+        assert "No supported client found" in words(page)
+        next(each for each in page.findChildren(Beginning) if each.isVisible()).click()
         assert asked == [True]
 
 
 async def test_connecting_shows_what_changes_and_changes_only_what_is_ticked(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        tab = await opened(desk)
-        tab.table.pressed.emit(SCAN.clients[0])
+        page = await opened(desk)
+        press(page, "claude-code")
         panel = await edits(desk)
         assert panel.accessibleName() == "Connect Claude Code"
         assert [block.is_chosen for block in panel.blocks] == [True, False]  # the one under version control waits for a tick
@@ -124,13 +126,13 @@ async def test_connecting_shows_what_changes_and_changes_only_what_is_ticked(the
 
 async def test_several_clients_are_connected_at_once_and_broken_files_are_shown_with_their_line(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        tab = await opened(desk)
-        control(tab, "Connect all").click()
+        page = await opened(desk)
+        control(page, "Connect all").click()
         await desk.asked("preview_connect", ["claude-code", "codex", "gemini-cli"])
         await until(lambda: desk.window.sheet is not None)
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
-        tab.connect_clients(["claude-code", "codex", "zed"])
+        page.files.connect(["claude-code", "codex", "zed"])
         panel = await edits(desk)
         assert panel.accessibleName() == "Connect 3 AI clients"
         await until(lambda: len(panel.blocks) == 4)
@@ -147,8 +149,8 @@ async def test_a_sheet_of_many_files_can_be_said_yes_to_only_when_all_are_shown(
     fake = engine()
     fake.client_edits = [replace(EDITS[0], id=str(number)) for number in range(12)]
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        tab.table.pressed.emit(SCAN.clients[0])
+        page = await opened(desk)
+        press(page, "claude-code")
         panel = await edits(desk)
         first = len(panel.blocks)
         assert not control(panel, f"Change {first} files").isEnabled()
@@ -161,8 +163,8 @@ async def test_one_change_that_worked_is_a_toast_with_undo(theme: Theme) -> None
     fake = engine()
     fake.client_changes = [CHANGES[0]]
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        tab.table.pressed.emit(CODEX)
+        page = await opened(desk)
+        press(page, "codex")
         panel = await edits(desk)
         control(panel, "Mend").click()
         await until(lambda: desk.window.sheet is None)
@@ -176,8 +178,8 @@ async def test_a_refusal_leaves_the_sheet_open_with_what_was_ticked(theme: Theme
     fake = engine()
     fake.failures["apply_client_edits"] = TooltrayError("The file is another one by now", "", "Review it and decide again.")
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        tab.table.pressed.emit(CODEX)
+        page = await opened(desk)
+        press(page, "codex")
         panel = await edits(desk)
         QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: "The file is another one by now" in words(panel))
@@ -189,36 +191,29 @@ async def test_a_connected_client_is_disconnected(theme: Theme) -> None:
     fake = engine()
     fake.client_edits = [replace(EDITS[0], client="cursor", action="disconnect")]
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        tab.table.pressed.emit(SCAN.clients[1])
+        page = await opened(desk)
+        press(page, "cursor")
         await desk.asked("preview_disconnect", ["cursor"])
         panel = await edits(desk)
         assert panel.accessibleName() == "Disconnect Cursor"
         assert control(panel, "Disconnect").isEnabled()
 
 
-async def test_changes_stand_in_a_list_and_only_what_can_be_undone_has_a_button(theme: Theme) -> None:
+async def test_changes_are_in_the_pane_of_their_client_and_only_what_can_be_undone_has_a_button(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        tab = await opened(desk)
-        show_list(tab, CHANGE_LIST)
-        assert [cells(tab.changes, row)[0] for row in range(3)] == [
-            "Cursor is connected",
-            "The entry in Codex is mended",
-            "2 servers were taken out of Claude Code",
-        ]
-        assert [cells(tab.changes, row)[3] for row in range(3)] == ["Undo", "Undo", ""]
-        tab.changes.selectRow(0)
-        QTest.keyClick(tab.changes, Qt.Key.Key_Space)
+        page = await opened(desk)
+        page.table.row_chosen.emit(row(page, "claude-code"))
+        assert "2 servers were taken out of Claude Code" in words(page.pane)
+        assert "Undo" not in [each.text() for each in page.pane.findChildren(Button)]
+        page.table.row_chosen.emit(row(page, "cursor"))
+        control(page.pane, "Undo: Cursor is connected").click()
         await desk.asked("undo_client_change", "c1")
-        tab.changes.selectRow(2)
-        QTest.keyClick(tab.changes, Qt.Key.Key_Space)
-        assert ("undo_client_change", "c3") not in desk.engine.calls
 
 
 async def test_a_change_is_undone_from_its_sheet_which_closes_then(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        tab = await opened(desk)
-        tab.table.pressed.emit(SCAN.clients[0])
+        page = await opened(desk)
+        press(page, "claude-code")
         panel = await edits(desk)
         control(panel, "Connect").click()
         await until(lambda: "2 servers were taken out of Claude Code" in words(panel))
@@ -231,16 +226,16 @@ async def test_a_change_is_undone_from_its_sheet_which_closes_then(theme: Theme)
 async def test_where_nothing_has_to_change_it_is_said_and_an_open_sheet_stays(theme: Theme) -> None:
     fake = engine()
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        control(tab, "Import servers…").click()
+        page = await opened(desk)
+        control(page, "Import servers…").click()
         sheet = desk.window.sheet
-        tab.table.pressed.emit(SCAN.clients[0])
+        press(page, "claude-code")
         await desk.asked("preview_connect", ["claude-code"])
         await until(lambda: not len(desk.tasks))
         assert desk.window.sheet is sheet
         sheet.dismiss()
         fake.client_edits = []
-        tab.table.pressed.emit(SCAN.clients[0])
+        press(page, "claude-code")
         await until(lambda: any(toast.text == "Nothing has to change." for toast in desk.window.findChildren(Toast)))
         assert desk.window.sheet is None
 
@@ -249,17 +244,17 @@ async def test_an_undo_that_fails_is_said_on_the_page(theme: Theme) -> None:
     fake = engine()
     fake.client_changes = [replace(CHANGES[0], problem=Problem("Somebody else writes the file now"))]
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        tab.changes.pressed.emit(CHANGES[0])
-        await until(lambda: "Somebody else writes the file now" in words(tab))
+        page = await opened(desk)
+        page.files.undo("c1")
+        await until(lambda: "Somebody else writes the file now" in words(page))
 
 
 async def test_details_show_files_servers_and_why_and_move_one_client_s_servers(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        tab = await opened(desk)
-        tab.table.selectRow(0)
-        QTest.keyClick(tab.table, Qt.Key.Key_Return)
-        details = tab.details
+        page = await opened(desk)
+        page.table.selectRow(page.table.rows.index(row(page, "claude-code")))
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        details = page.pane
         assert details is not None
         shown = words(details)
         assert "/home/ada/shop/.mcp.json" in shown
@@ -270,17 +265,17 @@ async def test_details_show_files_servers_and_why_and_move_one_client_s_servers(
         await desk.asked("preview_client_import", ["claude-code"], "", "")
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
-        QTest.keyClick(tab.table, Qt.Key.Key_Escape)
-        assert tab.details is None
+        QTest.keyClick(page.table, Qt.Key.Key_Escape)
+        assert page.pane is None
 
 
 async def test_a_file_that_does_not_parse_is_shown_with_its_line(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        tab = await opened(desk)
-        tab.table.row_chosen.emit(SCAN.clients[4])
-        assert tab.details is not None
-        assert "This is not JSON" in words(tab.details)
-        assert "Line 14. A comma is missing. Mend it in Zed." in words(tab.details)
+        page = await opened(desk)
+        page.table.row_chosen.emit(row(page, "zed"))
+        assert page.pane is not None
+        assert "This is not JSON" in words(page.pane)
+        assert "Line 14. A comma is missing. Mend it in Zed." in words(page.pane)
 
 
 async def test_a_client_that_takes_links_alone_is_opened_by_its_link(theme: Theme) -> None:
@@ -288,10 +283,10 @@ async def test_a_client_that_takes_links_alone_is_opened_by_its_link(theme: Them
     QDesktopServices.setUrlHandler("lmstudio", browser, "visit")
     try:
         async with Desk(engine(), theme) as desk:
-            tab = await opened(desk)
-            tab.table.pressed.emit(SCAN.clients[5])
-            assert tab.details is not None
-            control(tab.details, "Open its link").click()
+            page = await opened(desk)
+            press(page, "lm-studio")
+            assert page.pane is not None
+            control(page.pane, "Open its link").click()
             assert browser.opened == ["lmstudio://add_mcp?name=tooltray"]
     finally:
         QDesktopServices.unsetUrlHandler("lmstudio")
@@ -300,21 +295,21 @@ async def test_a_client_that_takes_links_alone_is_opened_by_its_link(theme: Them
 async def test_details_follow_a_newer_scan_and_go_with_their_client(theme: Theme) -> None:
     fake = engine()
     async with Desk(fake, theme) as desk:
-        tab = await opened(desk)
-        tab.table.row_chosen.emit(SCAN.clients[0])
+        page = await opened(desk)
+        page.table.row_chosen.emit(row(page, "claude-code"))
         fake.client_scan = replace(SCAN, clients=(replace(SCAN.clients[0], connection="connected"), *SCAN.clients[1:]))
         desk.window.context.scans.look()
-        await until(lambda: tab.details is not None and tab.details.client.connection == "connected")
+        await until(lambda: page.pane is not None and page.pane.client.found.connection == "connected")
         fake.client_scan = ClientScan()
         desk.window.context.scans.look()
-        await until(lambda: tab.details is None)
+        await until(lambda: page.pane is None)
 
 
 @pytest.mark.parametrize("count", [1, 30])
 async def test_one_client_and_many_are_rows_of_one_table(theme: Theme, count: int) -> None:
     async with Desk(engine(many_clients(count)), theme) as desk:
-        tab = await opened(desk)
-        assert len(tab.table.rows) == count
+        page = await opened(desk)
+        assert len(page.table.rows) == count
 
 
 def test_a_diff_is_shown_without_its_headers_and_with_a_gap_between_hunks() -> None:

@@ -1,0 +1,193 @@
+"""The table of AI clients: a painted row for each, with its profile as a choice and a button that connects it."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from PySide6.QtCore import QModelIndex, QRectF, Qt, Signal
+from PySide6.QtGui import QActionGroup, QKeyEvent, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
+
+from tooltray.ui import icons
+from tooltray.ui.clients import computer_words as said
+from tooltray.ui.clients.client_rows import ClientRow, OtherClients, Row
+from tooltray.ui.figures import tokens
+from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import Look
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import PAGE_INSET, CellDelegate
+from tooltray.ui.widgets.row_model import Column, Index, Kind
+from tooltray.ui.widgets.table import Table
+
+T = TypeVar("T")
+NAME, STATE, CONTEXT, PROFILE, BUTTON = range(5)  # the columns
+WIDTHS = {STATE: 150, CONTEXT: 210, PROFILE: 170, BUTTON: 124}
+NARROW = {STATE: 150, CONTEXT: 144, PROFILE: 122, BUTTON: 108}
+ROOM_FOR_WIDE, ROOM_FOR_CONTEXT = 840, 670  # px; below the second, tokens are in the details only
+TILE, ARROW, GAP = 24, 14, 10
+NEW = "\0new"
+"""What is chosen for a profile that is still to be made."""
+NO_LOOK, NO_BAR = Look("state-off", "neutral", ""), (0.0, "", "")
+
+
+def profile_options(profiles: Sequence[str]) -> list[tuple[str, str]]:
+    """Returns what can be chosen as the profile of a client."""
+    return [("", tr("Everything")), *((name, name) for name in profiles), (NEW, tr("New profile…"))]
+
+
+class ClientTable(Table):
+    """A table of AI clients. `profile_chosen`: a row and the chosen profile, or NEW."""
+
+    profile_chosen = Signal(object, str)
+
+    def __init__(self, theme: Theme) -> None:
+        columns = [
+            Column(tr("Client"), lambda row: _others(row) if isinstance(row, OtherClients) else row.name, Kind.TEXT),
+            Column(tr("State"), _of_client(said.state_look, NO_LOOK), Kind.STATE, WIDTHS[STATE], _of_client(said.state_tip, "")),
+            Column(tr("Context (tokens)"), _of_client(_bar, NO_BAR), Kind.BAR, WIDTHS[CONTEXT], _of_client(_tokens, "")),
+            Column(tr("Profile"), _of_client(_profile, ""), Kind.QUIET, WIDTHS[PROFILE], _of_client(_profile_tip, "")),
+            Column("", _of_client(said.button_word, ""), Kind.BUTTON, WIDTHS[BUTTON]),
+        ]
+        super().__init__(theme, columns, tr("Clients"), lambda row: row.key)
+        self._theme = theme
+        self._profiles: Sequence[str] = ()
+        self.setItemDelegate(ClientDelegate(theme, self, columns))
+
+    def set_profiles(self, names: Sequence[str]) -> None:
+        """Offers these profiles for choice."""
+        self._profiles = names
+
+    def _span_headings(self) -> None:
+        super()._span_headings()
+        for place, row in enumerate(self.rows):
+            if isinstance(row, OtherClients):
+                self.setSpan(place, 0, 1, len(self.columns))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        widths = WIDTHS if self.width() >= ROOM_FOR_WIDE else NARROW
+        for column, width in widths.items():
+            self.setColumnWidth(column, width)
+        self.setColumnHidden(CONTEXT, self.width() < ROOM_FOR_CONTEXT)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index, row = self.currentIndex(), self._current
+        if event.key() == Qt.Key.Key_Down and event.modifiers() & Qt.KeyboardModifier.AltModifier and row is not None:
+            self._open_profiles(index.row())
+        elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and isinstance(row, OtherClients):
+            if row.is_open is (event.key() == Qt.Key.Key_Left):
+                self.row_chosen.emit(row)
+        else:
+            super().keyPressEvent(event)
+
+    @property
+    def _current(self) -> Row | None:
+        index = self.currentIndex()
+        return self.rows[index.row()] if index.isValid() else None
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.column() == PROFILE and index.data(Qt.ItemDataRole.UserRole):
+            self._open_profiles(index.row())
+        else:
+            super()._on_clicked(index)
+
+    def _on_activated(self, index: QModelIndex) -> None:
+        if index.column() != PROFILE:
+            super()._on_activated(index)
+
+    def _open_profiles(self, place: int) -> None:
+        """Opens the menu of profiles below a row's cell."""
+        row = self.rows[place]
+        if not isinstance(row, ClientRow) or row.kind is None:
+            return
+        menu = QMenu(self)
+        menu.setFont(self._theme.font())
+        menu.setAccessibleName(tr("Profile of {client}", client=row.name))
+        menu.aboutToHide.connect(menu.deleteLater)
+        group = QActionGroup(menu)
+        for value, title in profile_options(self._profiles):
+            if value == NEW:
+                menu.addSeparator()
+            action = menu.addAction(title.replace("&", "&&"))
+            action.setData(value)
+            action.setCheckable(value != NEW)
+            action.setChecked(value == row.kind.profile)
+            group.addAction(action)
+            if value == row.kind.profile:
+                menu.setActiveAction(action)
+        menu.triggered.connect(lambda action: self._on_profile(row, str(action.data())))
+        cell = self.visualRect(self.model().index(place, PROFILE))
+        menu.popup(self.viewport().mapToGlobal(cell.bottomLeft()))
+
+    def _on_profile(self, row: ClientRow, chosen: str) -> None:
+        if row.kind is not None and chosen != row.kind.profile:
+            self.profile_chosen.emit(row, chosen)
+
+
+class ClientDelegate(CellDelegate):
+    """The painter of the table: a tile before each name, and an arrow where there is a choice."""
+
+    def __init__(self, theme: Theme, table: ClientTable, columns: Sequence[Column]) -> None:
+        super().__init__(theme, columns, table, PAGE_INSET, theme.size("row"))
+        self._table = table
+        self._row: Row = OtherClients(0, False)  # that is painted
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        self._row = self._table.rows[index.row()]
+        super().paint(painter, option, index)
+
+    def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
+        row, middle, rest = self._row, cell.center().y(), cell.adjusted(TILE + GAP, 0, 0, 0)
+        if kind is Kind.TEXT and isinstance(row, OtherClients):
+            arrow = "chevron-down" if row.is_open else "chevron-right"
+            place = QRectF(cell.left() + (TILE - ARROW) / 2, middle - ARROW / 2, ARROW, ARROW)
+            icons.draw(painter, arrow, place, self._theme.color("text.muted"))
+            self._text(painter, rest, str(value), "body", "text.secondary")
+        elif kind is Kind.TEXT:
+            self._paint_tile(painter, QRectF(cell.left(), middle - TILE / 2, TILE, TILE), str(value)[:1].upper())
+            super()._paint_value(painter, rest, kind, value)
+        elif kind is Kind.QUIET and value:
+            place = QRectF(cell.right() - ARROW, middle - ARROW / 2, ARROW, ARROW)
+            icons.draw(painter, "chevron-down", place, self._theme.color("text.muted"))
+            has_profile = isinstance(row, ClientRow) and row.kind is not None and row.kind.profile
+            color = "text.primary" if has_profile else "text.secondary"
+            self._text(painter, cell.adjusted(0, 0, -ARROW - 4, 0), str(value), "body", color)
+        elif value not in (NO_LOOK, NO_BAR):
+            super()._paint_value(painter, cell, kind, value)
+
+    def _paint_tile(self, painter: QPainter, box: QRectF, letter: str) -> None:
+        theme = self._theme
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(theme.color("border")))
+        painter.setBrush(theme.color("surface.sunken"))
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6)
+        painter.setPen(theme.color("text.secondary"))
+        painter.setFont(theme.font("caption_strong"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, letter)
+        painter.restore()
+
+
+def _of_client(value: Callable[[ClientRow], T], otherwise: T) -> Callable[[Row], T]:
+    return lambda row: value(row) if isinstance(row, ClientRow) else otherwise
+
+
+def _others(row: OtherClients) -> str:
+    return tr("Other client… ({count})", count=row.count)
+
+
+def _bar(row: ClientRow) -> tuple[float, str, str]:
+    if row.costs is None:
+        return NO_BAR
+    return row.costs.shown_tokens / row.whole if row.whole else 0.0, "chart.p50", f"{row.costs.shown_tokens:,}"
+
+
+def _tokens(row: ClientRow) -> str:
+    return tr("{tokens} in its context", tokens=tokens(row.costs.shown_tokens, row.whole)) if row.costs is not None else ""
+
+
+def _profile(row: ClientRow) -> str:
+    return "" if row.kind is None else row.kind.profile or tr("Everything")
+
+
+def _profile_tip(row: ClientRow) -> str:
+    return tr("{profile}. Alt+Down opens the choice.", profile=_profile(row)) if row.kind is not None else ""

@@ -1,0 +1,461 @@
+"""The page of AI clients shows each once, with what it sees, and hands on what a person chooses for it."""
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.found_clients import SCAN
+from tests.fakes.server_snapshots import server
+from tests.ui.seen import cells, control, field, words
+
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import SessionListChanged
+from tooltray.foundation.snapshots.ai_clients import ClientScan
+from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.foundation.snapshots.tools import ToolCosts
+from tooltray.ui.clients.client_pane import ClientPane
+from tooltray.ui.clients.client_rows import OtherClients
+from tooltray.ui.clients.client_table import CONTEXT, NAME, PROFILE, STATE
+from tooltray.ui.clients.clients_page import ClientsPage
+from tooltray.ui.clients.profile_sheet import ProfileSheet
+from tooltray.ui.clients.profiles_sheet import ProfilesSheet
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.toast import Toast
+
+SHOP = SessionProject("/srv/projects/shop", "shop", "folder")
+FIRST = SessionSnapshot("s1", "claude-code", "2.4", mode="lazy", project=SHOP, activated=("serena",), kind="claude-code")
+LEFT = SessionSnapshot("s2", "cursor-7", profile="coding", is_connected=False, server="files")
+KINDS = [
+    ClientModeSnapshot("claude-code", "Claude Code", "lazy", "lazy", "It obeys.", is_seen=True),
+    ClientModeSnapshot("cursor-*", "Cursor", "", "everything", "Nothing is lazy.", "coding", auto_approve=("read_*",)),
+    ClientModeSnapshot("", "", "", "everything", "Nothing is lazy."),
+]
+PROFILES = [ProfileSnapshot("coding", None, {}), ProfileSnapshot("web", ("web",), {})]
+
+
+def engine(sessions: tuple[SessionSnapshot, ...] = (FIRST, LEFT), scan: ClientScan = SCAN) -> FakePresenter:
+    fake = FakePresenter([server("a")])
+    fake.sessions, fake.client_modes, fake.profiles, fake.client_scan = list(sessions), list(KINDS), list(PROFILES), scan
+    fake.costs = ToolCosts("o200k", 36_650, 3_190, ())
+    return fake
+
+
+async def opened(desk: Desk) -> ClientsPage:
+    desk.window.open_page("clients")
+    await until(lambda: desk.window.context.scans.scan is not None and not len(desk.tasks))
+    return desk.clients
+
+
+def place(page: ClientsPage, name: str) -> int:
+    return next(place for place, row in enumerate(page.table.rows) if not isinstance(row, OtherClients) and row.name == name)
+
+
+async def pane(desk: Desk, name: str) -> ClientPane:
+    page = await opened(desk)
+    page.table.selectRow(place(page, name))
+    QTest.keyClick(page.table, Qt.Key.Key_Return)
+    assert page.pane is not None
+    return page.pane
+
+
+def choice(shown: ClientPane, name: str) -> Choice:
+    return next(each for each in shown.findChildren(Choice) if each.accessibleName().startswith(f"{name}:"))
+
+
+async def picked(shown: ClientPane, name: str, value: str) -> None:
+    """Chooses as a person does: the menu passes what was chosen."""
+    choice(shown, name).click()
+    menu = shown.findChild(QMenu)
+    next(action for action in menu.actions() if action.data() == value).trigger()
+    menu.close()
+
+
+def row_menu(page: ClientsPage, name: str) -> QMenu:
+    """Opens the menu of a row by a click on its profile."""
+    cell = page.table.visualRect(page.table.model().index(place(page, name), PROFILE)).center()
+    QTest.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    menu = page.table.findChild(QMenu)
+    assert isinstance(menu, QMenu)
+    return menu
+
+
+def choose(menu: QMenu, text: str) -> None:
+    next(action for action in menu.actions() if action.text() == text).trigger()
+    menu.close()
+
+
+async def undo(desk: Desk) -> str:
+    await until(lambda: [each for each in desk.window.findChildren(Toast) if each.isVisible()])
+    toast = [each for each in desk.window.findChildren(Toast) if each.isVisible()][-1]
+    control(toast, "Undo").click()
+    await until(lambda: not len(desk.tasks))
+    return toast.text
+
+
+# the list
+
+
+async def test_each_client_is_one_row_with_its_state_its_tokens_and_its_profile(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        rows = {row[NAME]: row for row in (cells(page.table, number) for number in range(len(page.table.rows)))}
+        assert list(rows)[:4] == ["Claude Code", "Zed", "Codex", "Cursor"]
+        assert rows["Claude Code"] == ["Claude Code", "Connected now", "3,190", "Everything", ""]
+        assert rows["Cursor"] == ["Cursor", "Ready", "3,190", "coding", "Disconnect"]  # who left is not connected
+        assert rows["Gemini CLI"] == ["Gemini CLI", "Not connected", "", "", "Connect"]
+        assert list(rows)[-1] == "Other client… (2)"
+        tip = page.table.model().index(0, CONTEXT).data(Qt.ItemDataRole.ToolTipRole)
+        assert tip == "3,190 of 36,650 tokens in its context"
+        assert "1 connected" in words(page)
+
+
+async def test_clients_that_are_not_installed_are_folded(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        table, count = page.table, len(page.table.rows)
+        table.selectRow(count - 1)
+        QTest.keyClick(table, Qt.Key.Key_Right)
+        assert [cells(table, row)[:2] for row in range(count, count + 2)] == [["Jan", "Not installed"], ["Warp", "Not installed"]]
+        table.selectRow(count)
+        QTest.keyClick(table, Qt.Key.Key_Return)
+        copied: list[bool] = []
+        desk.window.context.links.entry_copy_requested.connect(lambda: copied.append(True))
+        control(page.pane, "Copy the entry for an AI client").click()
+        assert copied
+        table.selectRow(count - 1)
+        QTest.keyClick(table, Qt.Key.Key_Left)
+        assert len(table.rows) == count
+        QTest.keyClick(table, Qt.Key.Key_Left)  # it is folded already
+        assert len(table.rows) == count
+
+
+async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_nobody_sees(theme: Theme) -> None:
+    async with Desk(engine((FIRST,)), theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        desk.engine.sessions = [replace(FIRST, activated=("serena", "web"))]
+        desk.engine.bus.publish(SessionListChanged())
+        await until(lambda: "Loaded: serena, web" in words(shown))
+        desk.engine.sessions = []
+        desk.engine.bus.publish(SessionListChanged())
+        await until(lambda: cells(desk.clients.table, place(desk.clients, "Claude Code"))[STATE] == "Not connected")
+        assert "Loaded" not in words(shown)
+        desk.window.open_page("servers")
+        desk.engine.calls.clear()
+        desk.engine.bus.publish(SessionListChanged())
+        desk.engine.set_sessions(7)
+        await until(lambda: desk.hub.snapshot is not None and desk.hub.snapshot.session_count == 7)
+        assert ("get_sessions",) not in desk.engine.calls
+
+
+async def test_a_hub_that_does_not_answer_is_said_on_the_page(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        desk.engine.failures["get_sessions"] = TooltrayError("sessions are nowhere to be found")
+        desk.window.open_page("clients")
+        await until(lambda: "Sessions are nowhere to be found" in words(desk.clients))
+        desk.engine.failures.clear()
+        desk.clients.look_again()
+        await until(lambda: "Sessions are nowhere to be found" not in words(desk.clients))
+
+
+async def test_a_hundred_sessions_and_news_of_them_are_asked_for_a_few_times_only(theme: Theme) -> None:
+    async with Desk(engine(tuple(replace(FIRST, id=str(number)) for number in range(100))), theme) as desk:
+        page = await opened(desk)
+        desk.engine.calls.clear()
+        for _ in range(50):
+            page.look_again()
+        await until(lambda: ("get_sessions",) in desk.engine.calls and not len(desk.tasks))
+        assert desk.engine.calls.count(("get_sessions",)) <= 2
+        assert desk.engine.calls.count(("get_tool_costs", "claude-code")) <= 2
+        assert "100 sessions are open." in page.table.model().index(0, STATE).data(Qt.ItemDataRole.ToolTipRole)
+
+
+async def test_tokens_are_asked_for_once_for_clients_that_see_the_same(theme: Theme) -> None:
+    fake = engine()
+    fake.client_modes = [replace(KINDS[0], client=f"c{number}", title=f"C{number}") for number in range(30)]
+    async with Desk(fake, theme) as desk:
+        await opened(desk)
+        asked = [call for call in fake.calls if call[0] == "get_tool_costs" and call[1]]
+        assert len(asked) <= 2
+
+
+# a profile for one client
+
+
+async def test_a_profile_is_chosen_in_the_row_and_the_number_moves_at_once(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        desk.engine.costs = ToolCosts("o200k", 36_650, 425, ())
+        desk.engine.client_modes = [replace(KINDS[0], profile="web"), *KINDS[1:]]
+        choose(row_menu(page, "Claude Code"), "web")
+        await desk.asked("set_client_profile", "claude-code", "web")
+        await until(lambda: cells(page.table, 0)[CONTEXT : PROFILE + 1] == ["425", "web"])
+        assert page.pane is None  # the click was for the choice
+        assert await undo(desk) == "Claude Code gets the profile web"
+        assert ("set_client_profile", "claude-code", "") in desk.engine.calls
+
+
+async def test_the_choice_in_a_row_is_opened_by_keys_and_the_same_profile_changes_nothing(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        page.table.selectRow(place(page, "Cursor"))
+        QTest.keyClick(page.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+        menu = page.table.findChild(QMenu)
+        assert [action.text() for action in menu.actions() if action.isChecked()] == ["coding"]
+        choose(menu, "coding")
+        page.table.selectRow(place(page, "LM Studio"))  # nothing can be chosen for it
+        QTest.keyClick(page.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+        assert not [call for call in desk.engine.calls if call[0] == "set_client_profile"]
+
+
+async def test_fewer_tools_for_one_client_are_three_clicks(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        page = await opened(desk)
+        choose(row_menu(page, "Claude Code"), "New profile…")
+        panel = desk.window.context.sheets.panel
+        assert isinstance(panel, ProfileSheet)
+        assert field(panel, "Name").text() == "Claude Code"
+        assert "For Claude Code" in words(panel)
+        control(panel, "Save").click()
+        await desk.asked("set_client_profile", "claude-code", "Claude Code")
+        assert ("set_profile", "Claude Code", {"servers": [], "tools": {}}) in desk.engine.calls
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_choice_that_cannot_be_saved_is_put_back_and_explained(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        for verb, name, value in (("set_client_mode", "Tool listing", "search"), ("set_client_profile", "Profile", "web")):
+            desk.engine.failures[verb] = TooltrayError(f"{verb}: the disk is full")
+            await picked(shown, name, value)
+        await until(lambda: "the disk is full" in words(desk.clients))
+        assert (choice(shown, "Tool listing").chosen, choice(shown, "Profile").chosen) == ("lazy", "")
+
+
+async def test_the_pane_chooses_a_profile_and_opens_its_sheet(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Cursor")
+        control(shown, "Edit the profile").click()
+        panel = desk.window.context.sheets.panel
+        assert isinstance(panel, ProfileSheet)
+        assert field(panel, "Name").text() == "coding"
+        desk.window.sheet.dismiss()
+        await picked(shown, "Profile", "")
+        await desk.asked("set_client_profile", "cursor-*", "")
+        assert await undo(desk) == "Cursor gets everything"
+
+
+# what it sees, and its sessions
+
+
+@pytest.mark.parametrize("mode", ["everything", "search", "automatic", ""])
+async def test_how_tools_are_listed_is_chosen_for_a_client(theme: Theme, mode: str) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        assert "It obeys." in words(shown)
+        await picked(shown, "Tool listing", mode)
+        await desk.asked("set_client_mode", "claude-code", mode)
+
+
+async def test_the_pane_says_what_tools_cost_and_how_they_are_listed_now(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Cursor")
+        assert "3,190 of 36,650 tokens in its context" in words(shown)
+        assert "Now: Full. Nothing is lazy." in words(shown)
+
+
+async def test_a_client_s_open_sessions_say_since_when_and_where(theme: Theme) -> None:
+    session = replace(FIRST, connected_at=1.0)
+    odd = SessionSnapshot("s3", "claude-code", profile="web", server="files", kind="claude-code")
+    async with Desk(engine((session, odd, LEFT)), theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        for text in ("shop", "/srv/projects/shop", "The client was started there.", "Version 2.4", "Loaded: serena", "since "):
+            assert text in words(shown)
+        for text in ("Project not known", "It has only the server files.", "It requested the profile web."):
+            assert text in words(shown)
+        page = desk.clients
+        page.table.row_chosen.emit(page.table.rows[place(page, "Cursor")])
+        assert page.pane is not None
+        assert "Sessions" not in words(page.pane).splitlines()
+
+
+async def choose_folder(desk: Desk, folder: str) -> None:
+    """Chooses the folder of the session in the pane."""
+    control(desk.clients.pane, "Choose folder").click()
+    dialog = desk.window.findChild(QFileDialog)
+    assert isinstance(dialog, QFileDialog)
+    dialog.fileSelected.emit(folder)
+    dialog.close()
+    await until(lambda: not desk.window.findChildren(QFileDialog))
+
+
+async def test_a_folder_is_chosen_for_a_session_and_a_bad_one_is_refused_in_words(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        await pane(desk, "Claude Code")
+        desk.engine.failures["set_session_project"] = TooltrayError("this folder cannot be a project", "", "choose another")
+        await choose_folder(desk, "/srv")
+        await until(lambda: "This folder cannot be a project" in words(desk.clients))
+        desk.engine.failures.clear()
+        await choose_folder(desk, "/srv/projects/site")
+        await desk.asked("set_session_project", "s1", "/srv/projects/site")
+        await until(lambda: "This folder cannot be a project" not in words(desk.clients))
+
+
+async def test_a_client_of_unknown_name_gets_its_choices_once_it_has_connected(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Codex")
+        assert "Its profile and approval can be chosen once it has connected." in words(shown)
+        desk.engine.client_modes.append(ClientModeSnapshot("codex-mcp", "Codex", "", "everything", "", is_seen=True))
+        desk.clients.look_again()
+        await until(lambda: desk.clients.pane is not shown and not len(desk.tasks))
+        assert choice(desk.clients.pane, "Profile").chosen == ""
+
+
+async def test_a_pane_goes_with_its_client_and_the_keyboard_comes_back(theme: Theme) -> None:
+    async with Desk(engine((SessionSnapshot("1", "odd"),)), theme) as desk:
+        page = await opened(desk)
+        page.table.setFocus(Qt.FocusReason.TabFocusReason)
+        page.table.selectRow(0)
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        QTest.keyClick(page.table, Qt.Key.Key_Escape)
+        assert page.pane is None
+        assert QApplication.focusWidget() is page.table
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        control(page.pane, "Close details").click()
+        assert page.pane is None
+        QTest.keyClick(page.table, Qt.Key.Key_Return)
+        desk.engine.sessions = []
+        desk.engine.bus.publish(SessionListChanged())
+        await until(lambda: page.pane is None and not len(desk.tasks))
+
+
+# approval
+
+
+async def test_what_runs_without_asking_is_chosen_and_undone(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        name = "What runs without asking for Claude Code"
+        assert choice(shown, name).chosen == ""
+        await picked(shown, name, "reads")
+        await desk.asked("set_client_auto_approve", "claude-code", ["read"])
+        assert await undo(desk) == "What runs without asking for Claude Code is changed"
+        assert ("set_client_auto_approve", "claude-code", None) in desk.engine.calls
+
+
+async def test_rules_of_a_client_are_written_and_saved_or_left_to_the_servers(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        line, name = field(shown, "Rules, with commas between"), "What runs without asking for Claude Code"
+        assert not line.isVisibleTo(shown)
+        await picked(shown, name, "own")
+        assert line.isVisibleTo(shown)
+        assert not [call for call in desk.engine.calls if call[0] == "set_client_auto_approve"]
+        line.setText("read, names:get_* ,")
+        desk.clients.look_again()
+        await until(lambda: not len(desk.tasks))
+        assert line.text() == "read, names:get_* ,"  # what is typed stays
+        desk.engine.client_modes[0] = replace(KINDS[0], auto_approve=("read", "names:get_*"))
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        await desk.asked("set_client_auto_approve", "claude-code", ["read", "names:get_*"])
+        await until(lambda: line.text() == "read, names:get_*")
+        await picked(shown, name, "")
+        await desk.asked("set_client_auto_approve", "claude-code", None)
+
+
+async def test_no_rule_at_all_can_be_saved_too_and_means_that_every_call_asks(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Cursor")
+        line = field(shown, "Rules, with commas between")
+        assert line.text() == "read_*"
+        line.clear()
+        control(shown, "Save").click()
+        await desk.asked("set_client_auto_approve", "cursor-*", [])
+
+
+async def test_rules_that_cannot_be_used_are_refused_in_words_and_what_was_written_stays(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Cursor")
+        desk.engine.failures["set_client_auto_approve"] = TooltrayError("'raed' is no rule")
+        field(shown, "Rules, with commas between").setText("raed")
+        control(shown, "Save").click()
+        await until(lambda: "'raed' is no rule" in words(desk.clients))
+        assert field(shown, "Rules, with commas between").text() == "raed"
+        await picked(shown, "What runs without asking for Cursor", "")
+        await until(lambda: not len(desk.tasks))
+        assert choice(shown, "What runs without asking for Cursor").chosen == "own"
+
+
+async def test_rules_on_arguments_are_told_and_the_flow_guard_is_chosen(theme: Theme) -> None:
+    fake = engine()
+    fake.client_modes[0] = replace(KINDS[0], call_rules=("ls, where path is in /p; no other arguments",), flow_guard=False)
+    fake.client_modes[1] = replace(KINDS[1], call_rules=())
+    async with Desk(fake, theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        assert "Runs without asking: ls, where path is in /p; no other arguments." in words(shown)
+        assert choice(shown, "Flow guard for Claude Code").chosen == "off"
+        await picked(shown, "Flow guard for Claude Code", "")
+        await desk.asked("change_settings", {"publish": {"clients": {"claude-code": {"flowGuard": None}}}}, "")
+        assert await undo(desk) == "The flow guard for Claude Code is changed"
+        assert ("change_settings", {"publish": {"clients": {"claude-code": {"flowGuard": False}}}}, "") in fake.calls
+        assert "No rule on arguments counts for it." in words(await pane(desk, "Cursor"))
+
+
+async def test_how_much_of_a_result_a_client_gets_is_written_and_saved(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = await pane(desk, "Claude Code")
+        line = field(shown, "Longest result, in tokens")
+        save = control(line.parentWidget(), "Save")
+        QTest.keyClicks(line, "+2,5")
+        assert (line.text(), save.isEnabled()) == ("25", False)
+        QTest.keyClicks(line, "000")
+        desk.engine.client_modes[0] = replace(KINDS[0], result_limit=25_000)
+        QTest.keyClick(line, Qt.Key.Key_Return)
+        await desk.asked("set_result_limit", 25_000, None, None, "claude-code")
+        await until(lambda: not save.isEnabled() and not len(desk.tasks))
+        line.clear()
+        desk.engine.client_modes[0] = KINDS[0]
+        save.click()
+        await desk.asked("set_result_limit", None, None, None, "claude-code")
+
+
+# defaults
+
+
+async def test_the_defaults_of_all_clients_are_chosen_in_their_sheet(theme: Theme) -> None:
+    fake = engine()
+    fake.settings = {"approvals": {"flowGuard": True, "sameForSeconds": 45}}
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        control(page, "Defaults…").click()
+        panel = desk.window.context.sheets.panel
+        await until(lambda: "Nothing is lazy." in words(panel) and not len(desk.tasks))
+        control(panel, "Compact").click()
+        await desk.asked("set_client_mode", "", "lazy")
+        switch, seconds = control(panel, "Flow guard"), panel.findChild(Choice)
+        assert (switch.isChecked(), seconds.chosen) == (True, "45")
+        switch.click()
+        await desk.asked("change_settings", {"approvals": {"flowGuard": False}}, "")
+        assert await undo(desk) == "When calls ask is changed"
+        assert ("change_settings", {"approvals": {"flowGuard": True}}, "") in fake.calls
+        fake.failures["change_settings"] = TooltrayError("the disk is full")
+        seconds.chosen_changed.emit("10")
+        await until(lambda: "The disk is full" in words(panel))
+
+
+# links
+
+
+async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        desk.window.open_part("clients", "client", "cursor-7")  # before anything is read
+        await until(lambda: desk.clients.pane is not None and not len(desk.tasks))
+        assert desk.clients.pane.client.name == "Cursor"
+        for part in ("connected", "computer"):
+            desk.window.open_part("clients", part)
+        desk.window.open_part("clients", "profiles")
+        assert isinstance(desk.window.context.sheets.panel, ProfilesSheet)
+        assert not [each for each in desk.clients.findChildren(QLineEdit) if each.hasFocus()]
