@@ -84,7 +84,7 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
     journal += [entry(6, kind="start", client="", tool="", server="fs"), entry(7, tool="w", outcome="refused", client="tooltray")]
     async with Desk(engine(journal), theme) as desk:
         await show_all(desk)
-        calls = await listed(desk, ["w", "Server started", "rm", "read_file, 3 times", "edit"])
+        calls = await listed(desk, ["w", "fs started", "rm", "read_file, 3 times", "edit"])
         assert column(calls, OUTCOME) == ["Refused", "Done", "Failed", "Done", "Done"]
         assert column(calls, CLIENT)[:2] == ["You", "–"]
         looks = [calls.list.table.activity.index(place, OUTCOME).data(Qt.ItemDataRole.UserRole).icon for place in range(5)]
@@ -108,14 +108,14 @@ async def test_tabs_count_the_calls_that_the_head_counts(theme: Theme) -> None:
         control(calls.list, "Refused, 1").click()
         await until(lambda: column(calls) == ["c"])
         control(calls.list, "All").click()
-        await until(lambda: column(calls) == ["c", "Server failed, 5 times", "c", "b", "a"])
+        await until(lambda: column(calls) == ["c", "fs failed 5 times", "c", "b", "a"])
 
 
 async def test_a_chosen_kind_is_listed_among_all_and_left_with_a_tab_of_calls(theme: Theme) -> None:
     async with Desk(engine([entry(1, at=time.time(), tool="a"), entry(2, kind="start", client="", tool="")]), theme) as desk:
         calls = await listed(desk, ["a"])
         calls.filters.filter_changed.emit(ActivityFilter(kinds=("start",)))
-        await until(lambda: column(calls) == ["Server started"])
+        await until(lambda: column(calls) == ["fs started"])
         await until(lambda: "calls: 1" in words(calls.glance))
         control(calls.list, "Calls, 1").click()
         await until(lambda: column(calls) == ["a"])

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
-from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry
+from tooltray.foundation.snapshots.activity import OF_SERVERS, ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
-    OF_SERVERS,
     PERSON,
     allowed_by,
     client_of,
