@@ -117,6 +117,7 @@ async def test_a_chosen_kind_is_listed_among_all_and_left_with_a_tab_of_calls(th
         calls.filters.filter_changed.emit(ActivityFilter(kinds=("start",)))
         await until(lambda: column(calls) == ["fs started"])
         await until(lambda: "calls: 1" in words(calls.glance))
+        assert [tab.text() for tab in calls.list.findChildren(FilterTab) if tab.isVisible()] == ["Calls", "All"]  # others count nothing
         control(calls.list, "Calls, 1").click()
         await until(lambda: column(calls) == ["a"])
         assert calls.list.filter == ActivityFilter()
@@ -269,7 +270,7 @@ async def test_who_is_working_is_said_and_what_is_not_known_is_not_said_to_be_no
         calls.filters.menu_opened.emit()  # what works says nothing of what has failed
         await until(lambda: len(desk.tasks) == 0 and desk.engine.calls)
         assert "The journal cannot be read" in words(calls)
-        await until(lambda: control(calls, "Failed").accessibleName() == "Failed")  # no number
+        await until(lambda: control(calls, "Calls").accessibleName() == "Calls")  # no number
         desk.engine.failures.clear()
         calls.set_filter(ActivityFilter())
         await until(lambda: "The journal cannot be read" not in words(calls))
@@ -432,4 +433,4 @@ async def test_in_a_wide_window_the_room_goes_to_what_was_touched(theme: Theme) 
         for width, is_wide in ((1000, False), (2600, True), (1000, False)):
             desk.window.resize(width, 700)
             await until(lambda: (table.columnWidth(TOUCHED) > 2 * table.columnWidth(TOOL)) is is_wide)  # noqa: B023
-            assert is_wide or abs(table.columnWidth(TOUCHED) - table.columnWidth(TOOL)) <= 1
+            assert is_wide or table.columnWidth(TOUCHED) > 0.8 * table.columnWidth(TOOL)

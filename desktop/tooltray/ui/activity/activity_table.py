@@ -31,6 +31,7 @@ from tooltray.ui.activity.activity_words import (
     touched,
 )
 from tooltray.ui.activity.row_pages import ShownRow
+from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
@@ -44,7 +45,7 @@ EXTRAS = ((TOUCHED, 740), (SERVER, 700), (CLIENT, 520), (TOOK, 440))
 """Columns that are in the details only, and the width in px below which that is so."""
 NARROW = 440  # px: of a pane; there the columns of time and outcome give way
 WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
-WIDEST_TOOL = 320  # px of the column of tools, where there is more room than two such columns need
+WIDEST_TOOL, SHARE_OF_TOOL = 320, 0.55  # px of the column of tools at most; and its part of what it shares with what was touched
 MUTED = frozenset(ICONS.values()) - {""}
 """Icons of what is no call."""
 INDENT = 20  # px of the entries of a group
@@ -65,7 +66,7 @@ class ToolCell(msgspec.Struct, frozen=True):
     is_inside: bool
 
     def __str__(self) -> str:
-        return self.name if self.count < 2 else tr("{name}, {count} times", name=self.name, count=f"{self.count:,}")
+        return self.name if self.count < 2 else tr("{name}, {count} times", name=self.name, count=number(self.count))
 
 
 def _columns() -> list[Column]:
@@ -160,7 +161,7 @@ class ActivityDelegate(CellDelegate):
             icons.draw(painter, tool.icon, QRectF(left, cell.center().y() - MARK / 2, MARK, MARK), self._color("text.muted"))
         left += MARK + GAP
         style = "mono" if tool.is_code else "body"
-        count = f"× {tool.count:,}" if tool.count > 1 else ""
+        count = f"× {number(tool.count)}" if tool.count > 1 else ""
         room = cell.right() - left - (self._font("caption_strong")[1].horizontalAdvance(count) + 16 + GAP if count else 0)
         words = QRectF(left, cell.top(), max(0.0, room), cell.height())
         self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and tool.icon not in MUTED else "text.secondary")
@@ -245,10 +246,10 @@ class ActivityTable(Table):
         """Divides what other columns leave: tools' names get enough in a wide window, and what they touched gets the rest."""
         others = (TIME, CLIENT, SERVER, TOOK, OUTCOME)
         rest = self.viewport().width() - sum(self.columnWidth(place) for place in others if not self.isColumnHidden(place))
-        is_wide, header = not self.isColumnHidden(TOUCHED) and rest > 2 * WIDEST_TOOL, self.horizontalHeader()
-        header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.Stretch)
-        if is_wide:
-            self.setColumnWidth(TOOL, WIDEST_TOOL)
+        is_shared, header = not self.isColumnHidden(TOUCHED), self.horizontalHeader()
+        header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_shared else QHeaderView.ResizeMode.Stretch)
+        if is_shared:
+            self.setColumnWidth(TOOL, min(WIDEST_TOOL, int(rest * SHARE_OF_TOOL)))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -16,7 +16,7 @@ from tooltray.foundation.snapshots.activity import (
     CallNow,
     cut_from,
 )
-from tooltray.ui.figures import moment
+from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.widgets.server_text import one_line, seen
@@ -31,15 +31,15 @@ def took(seconds: float) -> str:
     """Returns how long something took, in three digits at most."""
     milliseconds = seconds * 1000
     if milliseconds < 10:
-        return tr("{ms} ms", ms=f"{milliseconds:.1f}")
+        return tr("{ms} ms", ms=number(milliseconds, 1))
     if milliseconds < 1000:
-        return tr("{ms} ms", ms=f"{milliseconds:.0f}")
+        return tr("{ms} ms", ms=number(milliseconds))
     if seconds < 100:
-        return tr("{seconds} s", seconds=f"{seconds:.1f}")
+        return tr("{seconds} s", seconds=number(seconds, 1))
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return tr("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
-    return tr("{hours} h {minutes} min", hours=f"{minutes // 60:,}", minutes=minutes % 60)
+    return tr("{hours} h {minutes} min", hours=number(minutes // 60), minutes=minutes % 60)
 
 
 def milliseconds(value: float | None) -> str:
@@ -233,7 +233,7 @@ def row_time(row: ActivityRow) -> str:
 def spoken(row: ActivityRow) -> str:
     """Returns the text of a row's subject for screen readers."""
     name = row_subject(row)
-    return tr("{name}, {count} times", name=name, count=f"{row.count:,}") if row.count > 1 and not row.servers else name
+    return tr("{name}, {count} times", name=name, count=number(row.count)) if row.count > 1 and not row.servers else name
 
 
 def allowed_by(details: ActivityDetails) -> str:
@@ -283,7 +283,7 @@ def reason(entry: ActivityEntry) -> str:
     if entry.kind == "approval":
         return _answered_by(entry)
     if size := cut_from(entry):
-        return tr("The result was cut off: it had {size} bytes.", size=f"{size:,}")
+        return tr("The result was cut off: it had {size} bytes.", size=number(size))
     return seen(say(entry.reason))
 
 

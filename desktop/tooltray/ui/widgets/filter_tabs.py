@@ -61,7 +61,7 @@ class FilterTab(PaintedButton):
         if not step or group is None:
             super().keyPressEvent(event)
             return
-        tabs = group.buttons()
+        tabs = [tab for tab in group.buttons() if not tab.isHidden()]
         target = tabs[(tabs.index(self) + step) % len(tabs)]
         target.setFocus(Qt.FocusReason.TabFocusReason)
         target.click()
@@ -92,15 +92,24 @@ class FilterTabs(QWidget):
         name: of the row, for screen readers.
         have_counts: each text is followed by a number.
         uncounted: places of words that have none all the same.
+        hides_zero: those that count nothing are hidden, except the first and the chosen one.
     """
 
     chosen = Signal(int)
 
     def __init__(
-        self, theme: Theme, names: Sequence[str], *, name: str = "", have_counts: bool = True, uncounted: Collection[int] = ()
+        self,
+        theme: Theme,
+        names: Sequence[str],
+        *,
+        name: str = "",
+        have_counts: bool = True,
+        uncounted: Collection[int] = (),
+        hides_zero: bool = False,
     ) -> None:
         super().__init__()
         self.setAccessibleName(name)
+        self._hides_zero = hides_zero
         layout = row(self, spacing=4)
         group = QButtonGroup(self)
         self._tabs = [FilterTab(theme, text, has_count=have_counts and place not in uncounted) for place, text in enumerate(names)]
@@ -127,3 +136,4 @@ class FilterTabs(QWidget):
         for tab, count in zip(self._tabs, counts, strict=True):
             if count != tab.count:
                 tab.set_count(count)
+            tab.setHidden(self._hides_zero and count == 0 and not tab.isChecked() and tab is not self._tabs[0])
