@@ -22,17 +22,18 @@ from tooltray.foundation.snapshots.activity import (
     CallNow,
     JournalStatus,
 )
+from tooltray.records.journal.journal_reader import Collapser, single
 
 TEXTS = ("tool", "server", "client", "project", "touched", "reason")
 FIELDS = {"kinds": "kind", "outcomes": "outcome", "clients": "client", "sessions": "session", "projects": "project"}
 FIELDS |= {"servers": "server", "tools": "tool"}
-SAME = ("kind", "outcome", "client", "session", "project", "server", "tool", "reason")
 
 
 def entry(id: int, **fields: Any) -> ActivityEntry:
     """A call that went well, `id` seconds after the beginning."""
     known = {"kind": "call", "outcome": "ok", "client": "claude-code", "server": "fs", "tool": "read_file", "duration_s": 0.012}
-    return ActivityEntry(**{"id": id, "at": STARTED_AT + id, "tokens": 10, **known, **fields})
+    fields = {"id": id, "at": STARTED_AT + id, "tokens": 10, **known, **fields}
+    return ActivityEntry(**{"ended_at": fields["at"] + fields["duration_s"], **fields})
 
 
 class JournalInMemory(FakePresenter):
@@ -56,18 +57,13 @@ class JournalInMemory(FakePresenter):
         self.bus.publish(ActivityWritten(self.journal[-1].id))
 
     def get_activity(self, filter: ActivityFilter | None, before: int, limit: int, collapsed: bool) -> list[ActivityRow]:
-        rows: list[ActivityRow] = []
         place = bisect_left(self.journal, before, key=lambda each: each.id) if before else len(self.journal)
-        for each in reversed(self.journal[max(0, place - 20 * limit) : place] if collapsed else self.journal[:place]):
-            if not _matches(filter, each):
-                continue
-            if collapsed and rows and _is_same(rows[-1].entry, each):
-                rows[-1] = replace(rows[-1], count=rows[-1].count + 1, first_id=each.id, first_at=each.at)
-            elif len(rows) == limit:
-                break
-            else:
-                rows.append(ActivityRow(each, 1, each.id, each.at))
-        return rows
+        found = [each for each in reversed(self.journal[:place]) if _matches(filter, each)]
+        if not collapsed:
+            return [single(each) for each in found[:limit]]
+        joined = Collapser(limit)
+        all(map(joined.take, found))
+        return joined.rows
 
     def get_activity_entry(self, id: int) -> ActivityDetails:
         found = next(each for each in self.journal if each.id == id)
@@ -121,10 +117,6 @@ def _matches(filter: ActivityFilter | None, each: ActivityEntry) -> bool:
     if any(wanted and getattr(each, field) not in wanted for name, field in FIELDS.items() if (wanted := getattr(filter, name))):
         return False
     return not filter.text or any(filter.text.casefold() in getattr(each, name).casefold() for name in TEXTS)
-
-
-def _is_same(one: ActivityEntry, other: ActivityEntry) -> bool:
-    return all(getattr(one, name) == getattr(other, name) for name in SAME)
 
 
 def _summed(heap: Sequence[ActivityEntry]) -> tuple[int, int, int, float | None, float | None]:

@@ -84,7 +84,7 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
     journal += [entry(6, kind="start", client="", tool="", server="fs"), entry(7, tool="w", outcome="refused", client="tooltray")]
     async with Desk(engine(journal), theme) as desk:
         await show_all(desk)
-        calls = await listed(desk, ["w", "Server started", "rm", "read_file, 3 times", "edit"])
+        calls = await listed(desk, ["w", "fs started", "rm", "read_file, 3 times", "edit"])
         assert column(calls, OUTCOME) == ["Refused", "Done", "Failed", "Done", "Done"]
         assert column(calls, CLIENT)[:2] == ["You", "–"]
         looks = [calls.list.table.activity.index(place, OUTCOME).data(Qt.ItemDataRole.UserRole).icon for place in range(5)]
@@ -108,15 +108,16 @@ async def test_tabs_count_the_calls_that_the_head_counts(theme: Theme) -> None:
         control(calls.list, "Refused, 1").click()
         await until(lambda: column(calls) == ["c"])
         control(calls.list, "All").click()
-        await until(lambda: column(calls) == ["c", "Server failed, 5 times", "c", "b", "a"])
+        await until(lambda: column(calls) == ["c", "fs failed 5 times", "c", "b", "a"])
 
 
 async def test_a_chosen_kind_is_listed_among_all_and_left_with_a_tab_of_calls(theme: Theme) -> None:
     async with Desk(engine([entry(1, at=time.time(), tool="a"), entry(2, kind="start", client="", tool="")]), theme) as desk:
         calls = await listed(desk, ["a"])
         calls.filters.filter_changed.emit(ActivityFilter(kinds=("start",)))
-        await until(lambda: column(calls) == ["Server started"])
+        await until(lambda: column(calls) == ["fs started"])
         await until(lambda: "calls: 1" in words(calls.glance))
+        assert [tab.text() for tab in calls.list.findChildren(FilterTab) if tab.isVisible()] == ["Calls", "All"]  # others count nothing
         control(calls.list, "Calls, 1").click()
         await until(lambda: column(calls) == ["a"])
         assert calls.list.filter == ActivityFilter()
@@ -269,7 +270,7 @@ async def test_who_is_working_is_said_and_what_is_not_known_is_not_said_to_be_no
         calls.filters.menu_opened.emit()  # what works says nothing of what has failed
         await until(lambda: len(desk.tasks) == 0 and desk.engine.calls)
         assert "The journal cannot be read" in words(calls)
-        await until(lambda: control(calls, "Failed").accessibleName() == "Failed")  # no number
+        await until(lambda: control(calls, "Calls").accessibleName() == "Calls")  # no number
         desk.engine.failures.clear()
         calls.set_filter(ActivityFilter())
         await until(lambda: "The journal cannot be read" not in words(calls))
@@ -416,4 +417,4 @@ async def test_in_a_wide_window_the_room_goes_to_what_was_touched(theme: Theme) 
         for width, is_wide in ((1000, False), (2600, True), (1000, False)):
             desk.window.resize(width, 700)
             await until(lambda: (table.columnWidth(TOUCHED) > 2 * table.columnWidth(TOOL)) is is_wide)  # noqa: B023
-            assert is_wide or abs(table.columnWidth(TOUCHED) - table.columnWidth(TOOL)) <= 1
+            assert is_wide or table.columnWidth(TOUCHED) > 0.8 * table.columnWidth(TOOL)

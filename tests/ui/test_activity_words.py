@@ -59,10 +59,10 @@ def test_only_what_went_wrong_has_a_shape(kind: str, outcome: str, word: str, ic
     [
         ({"kind": "call"}, "read_file"),
         ({"kind": "call", "tool": "", "published": "fs_read"}, "fs_read"),
-        ({"kind": "start"}, "Server started"),
-        ({"kind": "start", "outcome": "error"}, "Server did not start"),
-        ({"kind": "stop"}, "Server stopped"),
-        ({"kind": "failure"}, "Server failed"),
+        ({"kind": "start"}, "fs started"),
+        ({"kind": "start", "outcome": "error"}, "fs did not start"),
+        ({"kind": "stop"}, "fs stopped"),
+        ({"kind": "failure"}, "fs failed"),
         ({"kind": "failure", "server": ""}, "Entries are missing"),
         ({"kind": "question"}, "Question to you"),
         ({"kind": "approval", "tool": ""}, "Permission"),
@@ -103,6 +103,32 @@ def test_a_group_says_from_when_to_when_also_if_the_clock_was_set_back() -> None
     group = ActivityRow(entry(9, at=NOON.timestamp()), 3, 7, NOON.timestamp() + 60)
     assert words.row_time(group).endswith("12:01:00 to 11/25/26 12:00:00")
     assert words.spoken(group) == "read_file, 3 times"
+
+
+@pytest.mark.parametrize(
+    ("kind", "servers", "count", "starts", "failures", "said"),
+    [
+        ("start", ("fs",), 1, 1, 0, ("fs started", "Done")),
+        ("start", ("fs",), 2, 1, 0, ("fs restarted", "Done")),
+        ("start", ("fs",), 7, 3, 1, ("fs restarted 3 times", "1 failed")),
+        ("start", ("fs",), 2, 2, 0, ("fs started", "Done")),
+        ("stop", ("fs",), 2, 1, 0, ("fs stopped", "Done")),
+        ("failure", ("fs",), 5, 0, 5, ("fs failed 5 times", "Failed")),
+        ("failure", ("fs",), 3, 1, 2, ("fs failed", "2 failed")),
+        ("stop", ("fs", "git"), 2, 0, 0, ("2 servers stopped", "Done")),
+        ("failure", ("fs", "git"), 2, 0, 2, ("2 servers failed", "Failed")),
+        ("start", ("fs", "git"), 2, 2, 0, ("2 servers started", "Done")),
+        ("start", ("fs", "git"), 4, 2, 0, ("2 servers restarted", "Done")),
+    ],
+)
+def test_events_of_servers_in_a_row_are_said_in_one_line(
+    kind: str, servers: tuple[str, ...], count: int, starts: int, failures: int, said: tuple[str, str]
+) -> None:
+    newest = entry(9, kind=kind, server=servers[0], tool="", outcome="error" if kind == "failure" else "ok")
+    row = ActivityRow(newest, count, 1, 0.0, servers, starts, failures)
+    assert (words.row_subject(row), words.row_outcome(row).word) == said
+    assert words.row_servers(row) == ", ".join(servers)
+    assert words.spoken(row) == said[0]
 
 
 @pytest.mark.parametrize(

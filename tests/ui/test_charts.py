@@ -52,7 +52,7 @@ def test_failures_have_a_colour_and_a_shape_of_their_own(theme: Theme) -> None:
 
 
 def test_lines_have_gaps_where_nothing_was_measured_and_say_so_without_any_point(theme: Theme) -> None:
-    chart = LineChart(theme, "Times", "No calls")
+    chart = LineChart(theme, "Times", "No calls", str)
     chart.resize(300, 150)
     chart.set_lines([Line("p50", (None, None), "chart.p50")], ("a", "b"), ("x", "y"), "all")
     assert chart.accessibleDescription() == "No calls"

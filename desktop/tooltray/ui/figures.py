@@ -57,6 +57,15 @@ def duration(seconds: float) -> str:
     return many(whole, "1 second", "{count} seconds")
 
 
+def number(value: float, digits: int = 0) -> str:
+    """Returns a number as the user's language writes it.
+
+    Args:
+        digits: after the decimal point.
+    """
+    return QLocale().toString(round(value)) if not digits else QLocale().toString(float(value), "f", digits)
+
+
 def tokens(shown: int, of: int) -> str:
     """Returns what definitions cost: as listed to a client, and all of them; the tools that find others can cost more than what
     is hidden.

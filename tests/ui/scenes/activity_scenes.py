@@ -17,6 +17,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
+from tooltray.ui.activity.activity_list import ALL
 from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.theme import Theme
 
@@ -52,7 +53,7 @@ ODD |= {
 @cache
 def day(count: int = 700) -> tuple[ActivityEntry, ...]:
     """A day of calls up to now, the same each time."""
-    chance, now = random.Random(5), time.time()
+    chance, now = random.Random(5), time.time() - 400  # `latest` follows
     found: list[ActivityEntry] = []
     times = sorted(now - DAY_S * chance.random() ** 1.4 for _ in range(count))
     for id, at in enumerate(times, 1):
@@ -158,6 +159,23 @@ async def activity_open_group(theme: Theme) -> Shot:
     return shot
 
 
+async def activity_all(theme: Theme) -> Shot:
+    events = [
+        *({"kind": kind, "server": "filesystem", "client": "", "tool": "", "reason": "settings"} for kind in ("stop", "start") * 3),
+        {"tool": "write_file", "server": "filesystem", "touched": "docs/plan.md"},
+        *(
+            {"kind": "start", "server": name, "client": "", "tool": "", "reason": "hub"}
+            for name in ("github", "memory", "serena", "postgres")
+        ),
+        {"kind": "failure", "server": "playwright", "client": "", "tool": "", "outcome": "error", "reason": "It ended with exit code 1"},
+    ]
+    shot = await opened(theme, day() + latest(*events))
+    listed = shot.desk.activity.calls.list
+    listed.show_tab(ALL)
+    await until(lambda: "servers" in str(listed.table.activity.index(0, 1).data()))
+    return shot
+
+
 async def activity_filtered(theme: Theme) -> Shot:
     shot = await activity(theme)
     calls = shot.desk.activity.calls
@@ -246,6 +264,7 @@ SCENES = (
     activity_failed,
     activity_odd,
     activity_open_group,
+    activity_all,
     activity_filtered,
     activity_waiting,
     activity_waiting_small,

@@ -10,6 +10,8 @@ from tooltray.foundation.errors import Problem
 
 KINDS = ("call", "question", "approval", "start", "stop", "failure")
 """What an entry is about."""
+OF_SERVERS = ("start", "stop", "failure")
+"""Kinds that are about a server, and not about a call of its tools."""
 
 OUTCOMES = ("ok", "error", "refused", "cancelled")
 """How a call, a start or a stop ended. An approval's is its answer (CHOICES in approvals.py, "refused", "late"), a question's
@@ -52,6 +54,7 @@ class ActivityEntry(msgspec.Struct, frozen=True):
     Attributes:
         kind: one of KINDS.
         at: when it began.
+        ended_at: when it ended, which is the order of the ids.
         outcome: as OUTCOMES describes.
         duration_s: without the time of the user; of a question and an approval until the answer.
         client: as it names itself; "tooltray": the user; empty: no client was involved.
@@ -85,6 +88,7 @@ class ActivityEntry(msgspec.Struct, frozen=True):
     touched: str = ""
     reason: str = ""
     has_contents: bool = False
+    ended_at: float = 0.0
 
 
 def cut_from(entry: ActivityEntry) -> int:
@@ -94,18 +98,23 @@ def cut_from(entry: ActivityEntry) -> int:
 
 
 class ActivityRow(msgspec.Struct, frozen=True):
-    """An entry, or several in a row that a list shows alike except for their time.
+    """An entry, or several in a row that a list shows alike except for their time, or several events of servers in a row.
 
     Attributes:
         entry: the newest of them.
         count: how many.
         first_id, first_at: of the oldest.
+        servers: of events of servers: their names, the newest first; else empty.
+        starts, failures: how many of these events are starts that worked, and how many are failures.
     """
 
     entry: ActivityEntry
     count: int
     first_id: int
     first_at: float
+    servers: tuple[str, ...] = ()
+    starts: int = 0
+    failures: int = 0
 
 
 class ActivityDetails(msgspec.Struct, frozen=True):

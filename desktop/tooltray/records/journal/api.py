@@ -62,7 +62,7 @@ class ActivityApi:
         Args:
             before: only entries with an id smaller than this; 0: from the newest. The next page begins before `first_id` of the last row.
             limit: rows, at most 2,000.
-            collapsed: joins neighbours that differ only in time, sizes and target to one row.
+            collapsed: joins neighbours that differ only in time, sizes and target to one row, and events of servers in a row.
         """
         return await self._read(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
 

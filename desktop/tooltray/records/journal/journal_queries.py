@@ -16,7 +16,7 @@ LARGEST_ID = 2**63 - 1
 MAX_TEXT = 200  # characters that are searched for
 _SHOWN = (
     "entries.id, kind, at, outcome, duration, client, session, project, server, tool, published, argument_bytes, result_bytes, tokens,"
-    " said, has_contents"
+    " said, has_contents, at + duration + coalesce(person_s, 0.0)"
 )
 TIMES = ("queue_s", "person_s", "start_s", "server_s", "back_s")
 _FIRST_NAME = 5
@@ -125,7 +125,7 @@ def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
     """
     id, kind, at, outcome, duration_s = row[:_FIRST_NAME]
     client, session, project, server, tool, published = (names.get(number, "") for number in row[_FIRST_NAME:_LAST_NAME])
-    argument_bytes, result_bytes, tokens, said, has_contents = row[_LAST_NAME:]
+    argument_bytes, result_bytes, tokens, said, has_contents, ended_at = row[_LAST_NAME:]
     touched, _, reason = said.partition("\n")
     return ActivityEntry(
         id=id,
@@ -145,6 +145,7 @@ def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
         touched=touched,
         reason=reason,
         has_contents=bool(has_contents),
+        ended_at=ended_at,
     )
 
 

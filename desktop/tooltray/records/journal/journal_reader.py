@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tooltray.foundation.snapshots.activity import (
+    OF_SERVERS,
     ActivityChoices,
     ActivityCounts,
     ActivityDetails,
@@ -71,7 +72,7 @@ class JournalReader:
         limit = max(0, min(limit, MOST_ROWS))
         with self._opened() as database:
             if not collapsed:
-                return [ActivityRow(each, 1, each.id, each.at) for each in self._page(database, wanted, before, limit)]
+                return [single(each) for each in self._page(database, wanted, before, limit)]
             joined = Collapser(limit)
             for entries in self._pages(database, wanted, before):
                 if not all(map(joined.take, entries)):
@@ -238,9 +239,10 @@ def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, st
 
 
 class Collapser:
-    """A builder of rows, newest first, that joins repeated entries into one row: "read_file x 41".
+    """A builder of rows, newest first, that joins repeated entries into one row: "read_file x 41", and events of servers in a row:
+    "filesystem restarted 3 times".
 
-    Neighbours are joined if they differ only in time, sizes and target. After a long pause a new row begins.
+    Neighbours are joined if they differ only in time, sizes and target, or are events of servers. After a long pause a new row begins.
 
     Attributes:
         rows: made so far.
@@ -252,24 +254,44 @@ class Collapser:
             most: the maximum number of rows; the last one is complete.
         """
         self._most = most
+        self._key: tuple[str, ...] = ()  # of the last row
         self.rows: list[ActivityRow] = []
 
     def take(self, entry: ActivityEntry) -> bool:
         """Adds an entry; returns whether it fitted."""
-        last = self.rows[-1] if self.rows else None
-        if last and _is_same(last, entry):
-            self.rows[-1] = ActivityRow(last.entry, last.count + 1, entry.id, entry.at)
+        key = _key(entry)
+        if key == self._key and abs((last := self.rows[-1]).first_at - entry.at) <= LONGEST_PAUSE_S:
+            self.rows[-1] = _with(last, entry) if last.servers else ActivityRow(last.entry, last.count + 1, entry.id, entry.at)
             return True
         if len(self.rows) >= self._most:
             return False
-        self.rows.append(ActivityRow(entry, 1, entry.id, entry.at))
+        self._key = key
+        self.rows.append(single(entry))
         return True
 
 
-def _is_same(row: ActivityRow, entry: ActivityEntry) -> bool:
-    return _key(row.entry) == _key(entry) and abs(row.first_at - entry.at) <= LONGEST_PAUSE_S
+def single(entry: ActivityEntry) -> ActivityRow:
+    """Returns the row of one entry."""
+    if not _is_of_server(entry):
+        return ActivityRow(entry, 1, entry.id, entry.at)
+    has_failed = entry.kind == "failure" or entry.outcome == "error"
+    return ActivityRow(entry, 1, entry.id, entry.at, (entry.server,), int(entry.kind == "start" and not has_failed), int(has_failed))
+
+
+def _with(row: ActivityRow, entry: ActivityEntry) -> ActivityRow:
+    """Returns a row of servers' events with one more of them, which is older."""
+    one = single(entry)
+    servers = row.servers if entry.server in row.servers else (*row.servers, entry.server)
+    return ActivityRow(row.entry, row.count + 1, entry.id, entry.at, servers, row.starts + one.starts, row.failures + one.failures)
+
+
+def _is_of_server(entry: ActivityEntry) -> bool:
+    return entry.kind in OF_SERVERS and bool(entry.server)
 
 
 def _key(entry: ActivityEntry) -> tuple[str, ...]:
+    """Returns what neighbours in one row have in common."""
+    if _is_of_server(entry):
+        return OF_SERVERS
     of_whom = (entry.client, entry.session, entry.project)
     return (entry.kind, entry.outcome, *of_whom, entry.server, entry.tool, entry.published)

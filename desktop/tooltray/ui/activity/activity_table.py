@@ -18,23 +18,26 @@ from tooltray.ui.activity.activity_words import (
     LONGEST,
     at,
     client_of,
+    ended,
     is_named,
-    outcome_look,
+    is_of_servers,
     reason,
+    row_outcome,
+    row_servers,
+    row_subject,
     row_time,
     spoken,
-    subject,
     took,
     touched,
 )
 from tooltray.ui.activity.row_pages import ShownRow
+from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate, elide_mode
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.row_model import Column, Index, Kind
-from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.table import Table
 
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
@@ -42,7 +45,9 @@ EXTRAS = ((TOUCHED, 740), (SERVER, 700), (CLIENT, 520), (TOOK, 440))
 """Columns that are in the details only, and the width in px below which that is so."""
 NARROW = 440  # px: of a pane; there the columns of time and outcome give way
 WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
-WIDEST_TOOL = 320  # px of the column of tools, where there is more room than two such columns need
+WIDEST_TOOL, SHARE_OF_TOOL = 320, 0.55  # px of the column of tools at most; and its part of what it shares with what was touched
+MUTED = frozenset(ICONS.values()) - {""}
+"""Icons of what is no call."""
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
@@ -57,35 +62,42 @@ class ToolCell(msgspec.Struct, frozen=True):
     name: str
     is_code: bool
     icon: str
-    count: int
+    count: int  # of repeats: 1 where the name has all
     is_inside: bool
-    is_open: bool
 
     def __str__(self) -> str:
-        return self.name if self.count < 2 else tr("{name}, {count} times", name=self.name, count=f"{self.count:,}")
+        return self.name if self.count < 2 else tr("{name}, {count} times", name=self.name, count=number(self.count))
 
 
 def _columns() -> list[Column]:
     def time(row: ActivityRow) -> str:
-        return at(row.entry.at, datetime.now())
+        return at(ended(row.entry), datetime.now())
 
     def why(row: ActivityRow) -> str:
-        return reason(row.entry) or outcome_look(row.entry).word
+        return reason(row.entry) or row_outcome(row).word
+
+    def target(row: ActivityRow) -> str:
+        return "" if len(row.servers) > 1 else touched(row.entry)
+
+    def duration(row: ActivityRow) -> str:
+        return "" if is_of_servers(row) or not row.entry.duration_s else took(row.entry.duration_s)
 
     def tool(shown: ShownRow) -> ToolCell | None:
         if shown.row is None:
             return None
-        entry = shown.row.entry
-        return ToolCell(subject(entry), is_named(entry), ICONS.get(entry.kind, ""), shown.row.count, shown.is_inside, shown.is_open)
+        row, entry = shown.row, shown.row.entry
+        icon = ICONS.get(entry.kind, "") if row.count < 2 else "chevron-down" if shown.is_open else "chevron-right"
+        count = 1 if is_of_servers(row) else row.count
+        return ToolCell(row_subject(row), is_named(entry), icon, count, shown.is_inside)
 
     return [
         Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(row_time)),
         Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
-        Column(tr("What it touched"), _of(lambda row: touched(row.entry)), Kind.QUIET, 0, _tip(lambda row: touched(row.entry))),
+        Column(tr("What it touched"), _of(target), Kind.QUIET, 0, _tip(target)),
         Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
-        Column(tr("Server"), _of(lambda row: one_line(row.entry.server, LONGEST)), Kind.QUIET, 108),
-        Column(tr("Took"), _of(lambda row: took(row.entry.duration_s) if row.entry.duration_s else ""), Kind.NUMBER, 80),
-        Column(tr("Outcome"), _of(lambda row: outcome_look(row.entry)), Kind.STATE, WIDTHS[1], _tip(why)),
+        Column(tr("Server"), _of(row_servers), Kind.QUIET, 108, _tip(row_servers)),
+        Column(tr("Took"), _of(duration), Kind.NUMBER, 80),
+        Column(tr("Outcome"), _of(row_outcome), Kind.STATE, WIDTHS[1], _tip(why)),
     ]
 
 
@@ -145,15 +157,14 @@ class ActivityDelegate(CellDelegate):
 
     def _tool(self, painter: QPainter, cell: QRectF, tool: ToolCell) -> None:
         theme, left = self._theme, cell.left() + (INDENT if tool.is_inside else 0)
-        icon = tool.icon or (("chevron-down" if tool.is_open else "chevron-right") if tool.count > 1 else "")
-        if icon:
-            icons.draw(painter, icon, QRectF(left, cell.center().y() - MARK / 2, MARK, MARK), self._color("text.muted"))
+        if tool.icon:
+            icons.draw(painter, tool.icon, QRectF(left, cell.center().y() - MARK / 2, MARK, MARK), self._color("text.muted"))
         left += MARK + GAP
         style = "mono" if tool.is_code else "body"
-        count = f"× {tool.count:,}" if tool.count > 1 else ""
+        count = f"× {number(tool.count)}" if tool.count > 1 else ""
         room = cell.right() - left - (self._font("caption_strong")[1].horizontalAdvance(count) + 16 + GAP if count else 0)
         words = QRectF(left, cell.top(), max(0.0, room), cell.height())
-        self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and not tool.icon else "text.secondary")
+        self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and tool.icon not in MUTED else "text.secondary")
         if count:
             used = min(room, self._font(style)[1].horizontalAdvance(tool.name))
             paint_chip(painter, theme, left + used + GAP + 2, cell.center().y(), count, "neutral", self._chip_fill)
@@ -235,10 +246,10 @@ class ActivityTable(Table):
         """Divides what other columns leave: tools' names get enough in a wide window, and what they touched gets the rest."""
         others = (TIME, CLIENT, SERVER, TOOK, OUTCOME)
         rest = self.viewport().width() - sum(self.columnWidth(place) for place in others if not self.isColumnHidden(place))
-        is_wide, header = not self.isColumnHidden(TOUCHED) and rest > 2 * WIDEST_TOOL, self.horizontalHeader()
-        header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.Stretch)
-        if is_wide:
-            self.setColumnWidth(TOOL, WIDEST_TOOL)
+        is_shared, header = not self.isColumnHidden(TOUCHED), self.horizontalHeader()
+        header.setSectionResizeMode(TOOL, QHeaderView.ResizeMode.Fixed if is_shared else QHeaderView.ResizeMode.Stretch)
+        if is_shared:
+            self.setColumnWidth(TOOL, min(WIDEST_TOOL, int(rest * SHARE_OF_TOOL)))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -7,6 +7,7 @@ import msgspec
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.foundation.snapshots.activity import (
+    OF_SERVERS,
     ActivityDetails,
     ActivityEntry,
     ActivityFilter,
@@ -15,8 +16,8 @@ from tooltray.foundation.snapshots.activity import (
     CallNow,
     cut_from,
 )
-from tooltray.ui.figures import moment
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.figures import moment, number
+from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.widgets.server_text import one_line, seen
 
@@ -30,15 +31,15 @@ def took(seconds: float) -> str:
     """Returns how long something took, in three digits at most."""
     milliseconds = seconds * 1000
     if milliseconds < 10:
-        return tr("{ms} ms", ms=f"{milliseconds:.1f}")
+        return tr("{ms} ms", ms=number(milliseconds, 1))
     if milliseconds < 1000:
-        return tr("{ms} ms", ms=f"{milliseconds:.0f}")
+        return tr("{ms} ms", ms=number(milliseconds))
     if seconds < 100:
-        return tr("{seconds} s", seconds=f"{seconds:.1f}")
+        return tr("{seconds} s", seconds=number(seconds, 1))
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return tr("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
-    return tr("{hours} h {minutes} min", hours=f"{minutes // 60:,}", minutes=minutes % 60)
+    return tr("{hours} h {minutes} min", hours=number(minutes // 60), minutes=minutes % 60)
 
 
 def milliseconds(value: float | None) -> str:
@@ -72,15 +73,21 @@ def client_words(client: str) -> str:
     return tr("You") if client == PERSON else one_line(client, LONGEST) or "–"
 
 
+def ended(entry: ActivityEntry) -> float:
+    """Returns when an entry ended: the order of a list, and what its column of times shows."""
+    return entry.ended_at or entry.at
+
+
 def subject(entry: ActivityEntry) -> str:
     """Returns the subject of an entry: the tool, or what happened to a server."""
+    server = one_line(entry.server, LONGEST)
     match entry.kind:
         case "start":
-            return tr("Server started") if entry.outcome == "ok" else tr("Server did not start")
+            return tr("{server} started", server=server) if entry.outcome == "ok" else tr("{server} did not start", server=server)
         case "stop":
-            return tr("Server stopped")
+            return tr("{server} stopped", server=server)
         case "failure":
-            return tr("Server failed") if entry.server else tr("Entries are missing")
+            return tr("{server} failed", server=server) if server else tr("Entries are missing")
         case "question":
             return tr("Question to you")
         case "approval" if not entry.tool:
@@ -94,13 +101,46 @@ def touched(entry: ActivityEntry) -> str:
     return one_line(entry.touched or (reason(entry) if entry.kind in OF_SERVERS else ""), LONGEST)
 
 
+def row_subject(row: ActivityRow) -> str:
+    """Returns the subject of a row: of an entry, or of several events of servers in a row."""
+    if not is_of_servers(row):
+        return subject(row.entry)
+    count, kind, has_stops = len(row.servers), row.entry.kind, row.count > row.starts + row.failures
+    if count > 1:
+        if not row.starts:
+            return tr("{count} servers stopped", count=count) if has_stops else tr("{count} servers failed", count=count)
+        return tr("{count} servers restarted", count=count) if has_stops else tr("{count} servers started", count=count)
+    server = one_line(row.servers[0], LONGEST)
+    if kind == "start" and has_stops and row.starts:
+        return many(row.starts, "{server} restarted", "{server} restarted {count} times", server=server)
+    if row.failures == row.count:
+        return tr("{server} failed {count} times", server=server, count=row.failures)
+    return subject(row.entry)
+
+
+def row_servers(row: ActivityRow) -> str:
+    """Returns the servers of a row."""
+    return one_line(", ".join(row.servers) or row.entry.server, LONGEST)
+
+
+def row_outcome(row: ActivityRow) -> Look:
+    """Returns the look of a row's outcome; of several events of servers how many of them are failures."""
+    if not is_of_servers(row) or row.failures == row.count:
+        return outcome_look(row.entry)
+    if row.failures:
+        return Look("state-error", "error", many(row.failures, "1 failed", "{count} failed"))
+    return Look("", PLAIN, outcome_name("ok"))
+
+
+def is_of_servers(row: ActivityRow) -> bool:
+    """Returns whether a row has several events of servers."""
+    return bool(row.servers) and row.count > 1
+
+
 def is_named(entry: ActivityEntry) -> bool:
     """Returns whether `subject` is a name from code."""
     return entry.kind in ("call", "approval") and bool(entry.tool or entry.published)
 
-
-OF_SERVERS = ("start", "stop", "failure")
-"""Kinds that are about a server, and not about a call of its tools."""
 
 ICONS = {"call": "", "question": "message", "approval": "shield", "start": "play", "stop": "stop", "failure": "alert"}
 """Of the kinds; a call, which is the normal case, has none."""
@@ -186,14 +226,14 @@ def _question_look(outcome: str) -> Look:
 def row_time(row: ActivityRow) -> str:
     """Returns when an entry or a group of them happened, in full."""
     if row.count < 2:
-        return whole_time(row.entry.at)
-    return tr("{first} to {last}", first=whole_time(row.first_at), last=whole_time(row.entry.at))
+        return whole_time(ended(row.entry))
+    return tr("{first} to {last}", first=whole_time(row.first_at), last=whole_time(ended(row.entry)))
 
 
 def spoken(row: ActivityRow) -> str:
     """Returns the text of a row's subject for screen readers."""
-    name = subject(row.entry)
-    return tr("{name}, {count} times", name=name, count=f"{row.count:,}") if row.count > 1 else name
+    name = row_subject(row)
+    return tr("{name}, {count} times", name=name, count=number(row.count)) if row.count > 1 and not row.servers else name
 
 
 def allowed_by(details: ActivityDetails) -> str:
@@ -243,7 +283,7 @@ def reason(entry: ActivityEntry) -> str:
     if entry.kind == "approval":
         return _answered_by(entry)
     if size := cut_from(entry):
-        return tr("The result was cut off: it had {size} bytes.", size=f"{size:,}")
+        return tr("The result was cut off: it had {size} bytes.", size=number(size))
     return seen(say(entry.reason))
 
 

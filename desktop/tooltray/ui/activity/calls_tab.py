@@ -1,7 +1,6 @@
 """The tab of calls: an overview of the last 24 hours, and the list, with one entry in full beside it."""
 
 import time
-from datetime import datetime
 from functools import partial
 
 import msgspec
@@ -17,6 +16,7 @@ from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
 from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, LOW, Glance, GlancePanel
 from tooltray.ui.activity.journal_notice import JournalNotice
+from tooltray.ui.figures import number
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
@@ -241,7 +241,7 @@ class CallsTab(Page):
             self._open_details(details)
 
     def _open_details(self, details: ActivityDetails) -> None:
-        pane = EntryDetails(self.context, details, datetime.now())
+        pane = EntryDetails(self.context, details)
         pane.close_requested.connect(self._on_close_details)
         pane.only_requested.connect(self._on_only)
         self._split.open_details(pane)
@@ -320,7 +320,7 @@ class CallsTab(Page):
 
     async def _export(self, path: str, filter: ActivityFilter) -> None:
         count = await self.hub.activity.export_activity(path, filter)
-        self.context.say(tr("{count} entries are in {path}", count=f"{count:,}", path=path))
+        self.context.say(tr("{count} entries are in {path}", count=number(count), path=path))
 
     def _on_way(self, index: int) -> None:
         if index == 0:

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
-from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntry
+from tooltray.foundation.snapshots.activity import OF_SERVERS, ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
-    OF_SERVERS,
     PERSON,
     allowed_by,
     client_of,
+    ended,
     outcome_look,
     reason,
     stages,
@@ -26,6 +26,7 @@ from tooltray.ui.activity.activity_words import (
     touched,
     whole_time,
 )
+from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
@@ -46,6 +47,7 @@ RESULT_HEIGHT = 260  # px
 LONGEST = 200_000  # characters of arguments that are laid out
 LONGEST_TITLE = 80  # characters; the whole name stands below it
 LONGEST_NAME, LONGEST_REASON = 300, 2_000  # characters
+SEEN_S = 1.0  # between beginning and end: less is not seen in times without fractions
 RECORDED_S = 3600.0  # an hour: time to repeat a call and a few others
 
 
@@ -54,11 +56,11 @@ class EntryDetails(DetailsPane):
 
     only_requested = Signal(str, str)
 
-    def __init__(self, context: PageContext, details: ActivityDetails, now: datetime) -> None:
+    def __init__(self, context: PageContext, details: ActivityDetails) -> None:
         entry = details.entry
         super().__init__(context.theme, one_line(subject(entry), LONGEST_TITLE))
         self._context, self.shown, self._entry = context, details, entry
-        self._add_head(now)
+        self._add_head()
         self._add_facts()
         if said := reason(entry):
             self.add_section(tr("Why"), self._reason(said))
@@ -68,20 +70,22 @@ class EntryDetails(DetailsPane):
         self._add_actions()
         self.body.addStretch(1)
 
-    def _add_head(self, now: datetime) -> None:
-        entry, look = self._entry, outcome_look(self._entry)
+    def _add_head(self) -> None:
+        look = outcome_look(self._entry)
         line = row(spacing=10)
         if look.icon:
             line.addWidget(StateBadge(self._theme, look))
         else:
             line.addWidget(Label(self._theme, look.word, "caption_strong", "secondary"))
-        line.addWidget(Label(self._theme, whole_time(entry.at), "caption", "muted", tabular=True))
         line.addStretch(1)
         self.body.addLayout(line)
         self.body.addSpacing(6)
 
     def _add_facts(self) -> None:
         entry = self._entry
+        if ended(entry) - entry.at >= SEEN_S:
+            self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
+        self._fact(tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
             self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)))
         if entry.client:
@@ -279,13 +283,13 @@ class KeepContents(QWidget, View):
 def sizes(entry: ActivityEntry) -> str:
     """Returns the sizes of a call's request and response."""
     sent, came = (_size(count) for count in (entry.argument_bytes, entry.result_bytes))
-    return tr("{sent} sent, {came} back, about {tokens} tokens", sent=sent, came=came, tokens=f"{entry.tokens:,}")
+    return tr("{sent} sent, {came} back, about {tokens} tokens", sent=sent, came=came, tokens=number(entry.tokens))
 
 
 def _size(count: int) -> str:
     if count < 1_000:
         return tr("{count} bytes", count=count)
-    return f"{count / 1_000:.3g} kB" if count < 1_000_000 else f"{count / 1_000_000:.3g} MB"
+    return QLocale().formattedDataSize(count, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
 def _spent(seconds: float | None) -> str:

@@ -12,9 +12,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
-from tooltray.ui.activity.activity_words import client_words, milliseconds
+from tooltray.ui.activity.activity_words import client_words, milliseconds, took
 from tooltray.ui.activity.journal_notice import JournalNotice
-from tooltray.ui.figures import moment
+from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import CoalescedRead
 from tooltray.ui.kit.page import Page
@@ -48,7 +48,7 @@ class FiguresTable(Table):
             Column(tr("Name"), _title, Kind.TEXT, 0, _title, order=lambda each: _title(each).casefold()),
             Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
-            Column(tr("Tokens"), lambda each: f"{each.tokens:,}", Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
+            Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
             Column(tr("Each"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
             Column("p50", lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
             Column("p95", lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 84, order=lambda each: each.p95_ms or 0.0, falls=True),
@@ -68,7 +68,7 @@ class FiguresTable(Table):
             self.setColumnHidden(place, self.width() < width)
 
     def _share(self, each: ActivityFigures) -> tuple[float, str, str]:
-        return each.calls / self._most, "chart.p50", f"{each.calls:,}"
+        return each.calls / self._most, "chart.p50", number(each.calls)
 
 
 def _title(each: ActivityFigures) -> str:
@@ -79,11 +79,16 @@ def _failures(each: ActivityFigures) -> tuple[str, str]:
     if not each.failures:
         return "0", ""
     share = 100 * each.failures / each.calls
-    return f"{each.failures:,} · {share:.2g} %" if share < 99.5 else f"{each.failures:,} · 100 %", "error"
+    return f"{number(each.failures)} · {number(share, int(share < 10))} %", "error"
+
+
+def _label(milliseconds: float) -> str:
+    """Returns a value of the chart's axis."""
+    return took(milliseconds / 1000) if milliseconds else "0"
 
 
 def _tokens_each(each: ActivityFigures) -> str:
-    return f"{each.tokens / each.calls:,.0f}" if each.calls else "–"
+    return number(each.tokens / each.calls) if each.calls else "–"
 
 
 class FiguresTab(Page):
@@ -140,7 +145,7 @@ class FiguresTab(Page):
         self._show.clicked.connect(self._on_show)
         head.addWidget(self._show)
         layout.addLayout(head)
-        self.chart = LineChart(theme, tr("How long calls took, in ms"), tr("No calls in this time."))
+        self.chart = LineChart(theme, tr("How long calls took"), tr("No calls in this time."), _label)
         layout.addWidget(self.chart)
         return outer
 
@@ -193,12 +198,12 @@ class FiguresTab(Page):
     def _draw(self, points: Sequence[ActivityPoint]) -> None:
         calls, failed = sum(point.calls for point in points), sum(point.failures for point in points)
         name = one_line(client_words(self._chosen), LONGEST) if self._chosen else tr("All together")
-        self._name.set_text(tr("{name}: {calls} calls, {failed} failed or refused", name=name, calls=f"{calls:,}", failed=f"{failed:,}"))
+        self._name.set_text(tr("{name}: {calls} calls, {failed} failed or refused", name=name, calls=number(calls), failed=number(failed)))
         now = datetime.now()
         is_day = SPANS[self._span.current] == DAY_S
         times = [f"{datetime.fromtimestamp(point.at):%H:%M}" if is_day else moment(point.at, now) for point in points]
         words = [
-            tr("{time}: p50 {p50}, p95 {p95}, {calls} calls", time=moment(each.at, now), p50=p50, p95=p95, calls=f"{each.calls:,}")
+            tr("{time}: p50 {p50}, p95 {p95}, {calls} calls", time=moment(each.at, now), p50=p50, p95=p95, calls=number(each.calls))
             for each in points
             for p50, p95 in [(milliseconds(each.p50_ms), milliseconds(each.p95_ms))]
         ]

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityPoint, CallNow
 from tooltray.ui.activity.activity_words import client_words, milliseconds, took, waits
+from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.histogram import Bar, Histogram
@@ -155,11 +156,11 @@ class GlancePanel(Surface):
         self.chart.set_bars([_bar(point, now) for point in glance.bars])
         self._mark()
         whole = glance.whole or ActivityPoint(0.0)
-        self._calls.set_value(f"{whole.calls:,}")
-        self._failures.set_value(f"{whole.failures:,}", tone="error" if whole.failures else "primary")
+        self._calls.set_value(number(whole.calls))
+        self._failures.set_value(number(whole.failures), tone="error" if whole.failures else "primary")
         self._p50.set_value(milliseconds(whole.p50_ms))
         self._p95.set_value(milliseconds(whole.p95_ms))
-        self._tokens.set_value(f"{whole.tokens:,}")
+        self._tokens.set_value(number(whole.tokens))
 
     def show_stretch(self, since: float, until: float) -> None:
         """Marks the stretch that the list shows; both 0: everything."""
@@ -190,10 +191,10 @@ def _bar(point: ActivityPoint, now: datetime) -> Bar:
         words = tr(
             "{span}: {calls} calls, {failed} failed or refused, p95 {p95}",
             span=span,
-            calls=f"{point.calls:,}",
-            failed=f"{point.failures:,}",
+            calls=number(point.calls),
+            failed=number(point.failures),
             p95=milliseconds(point.p95_ms),
         )
     else:
-        words = tr("{span}: {calls} calls, p95 {p95}", span=span, calls=f"{point.calls:,}", p95=milliseconds(point.p95_ms))
+        words = tr("{span}: {calls} calls, p95 {p95}", span=span, calls=number(point.calls), p95=milliseconds(point.p95_ms))
     return Bar(point.at, point.calls, point.failures, words, f"{begin:%H:%M}")

@@ -154,7 +154,8 @@ class RowPages:
             if row.first_id <= old.entry.id:
                 if old.first_id not in self._open:
                     return Growth(tuple(newest[:at]), row)
-                rest = replace(row, count=max(1, row.count - old.count), first_id=old.entry.id + 1)  # what is open stays as it is
+                counts = {"starts": row.starts - old.starts, "failures": row.failures - old.failures}
+                rest = replace(row, count=max(1, row.count - old.count), first_id=old.entry.id + 1, **counts)  # what is open stays
                 return Growth((*newest[:at], rest), None)
         return None
 

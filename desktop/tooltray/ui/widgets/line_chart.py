@@ -1,6 +1,6 @@
 """Lines over time with a grid; a line has a gap where nothing was measured. Knows nothing of calls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import ceil, log10
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tooltray.ui.theme import Theme
 
-LEFT, BOTTOM, TOP, RIGHT = 52, 22, 8, 10  # px around the lines
+LEFT, BOTTOM, TOP, RIGHT = 64, 22, 8, 10  # px around the lines
 STEPS = 3  # of the grid
 STROKE = 1.75
 ALONE = 2.5  # px, radius of the dot for a point without neighbours
@@ -35,12 +35,13 @@ class Line(msgspec.Struct, frozen=True):
 class LineChart(QWidget):
     """A chart of lines over time. `words` of `set_lines` are the tooltips of each point; `summary` is for screen readers."""
 
-    def __init__(self, theme: Theme, name: str, unknown: str) -> None:
+    def __init__(self, theme: Theme, name: str, unknown: str, label: Callable[[float], str]) -> None:
         """Args:
         unknown: the text while there is nothing to draw.
+        label: returns a value of the grid with its unit.
         """
         super().__init__()
-        self._theme, self._unknown = theme, unknown
+        self._theme, self._unknown, self._label = theme, unknown, label
         self._lines: tuple[Line, ...] = ()
         self._times: tuple[str, ...] = ()
         self._words: tuple[str, ...] = ()
@@ -110,7 +111,7 @@ class LineChart(QWidget):
             painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
             painter.setPen(theme.color("text.muted"))
             label = QRectF(0, y - 8, LEFT - 10, 16)
-            painter.drawText(label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{limit * step / STEPS:,.4g}")
+            painter.drawText(label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._label(limit * step / STEPS))
         count = max(2, min(6, int(plot.width() / 110)))
         for number in range(count):
             time = self._times[round(number * (len(self._times) - 1) / (count - 1))]

@@ -31,7 +31,13 @@ def lines(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()[1:]]
 
 
-ROWS = [row(4, 41), row(2, kind="start", tool="", client="", touched="", reason="person"), row(1, outcome="error", reason="gone", at=1e20)]
+RESTARTS = row(6, 4, kind="start", tool="", touched="") | {"servers": ["files", "git"], "starts": 2}
+ROWS = [
+    RESTARTS,
+    row(4, 41),
+    row(2, kind="start", tool="", client="", touched="", reason="person"),
+    row(1, outcome="error", reason="gone", at=1e20),
+]
 
 
 def test_what_happened_is_listed_with_the_newest_last(tooltray: Tooltray, hub_home: Home) -> None:
@@ -43,9 +49,10 @@ def test_what_happened_is_listed_with_the_newest_last(tooltray: Tooltray, hub_ho
         ["1", "error", "250", "/a", "-", "gone"],
         ["2", "start", "files", "ok", "250", "person"],
         ["4", "x", "41", "ok", "250", "/a"],
+        ["6", "git", "x", "4", "ok", "250"],
     ]
     assert (asked["limit"], asked["collapsed"]) == (50, True)
-    assert [each["entry"]["id"] for each in as_json] == [1, 2, 4]
+    assert [each["entry"]["id"] for each in as_json] == [1, 2, 4, 6]
 
 
 def test_what_is_asked_for_reaches_the_hub(tooltray: Tooltray, hub_home: Home) -> None:

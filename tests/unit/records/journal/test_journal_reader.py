@@ -225,6 +225,35 @@ def test_neighbours_that_differ_in_time_size_and_what_they_touched_are_one_row()
     assert (row.entry.id, row.count, row.first_id, row.first_at) == (9, 3, 7, 1007.0)
 
 
+def test_an_entry_says_when_it_ended_with_the_time_of_the_user(path: Path) -> None:
+    with journal_of(path, entry(at=NOW, duration=0.5, person_s=4.0), entry(at=NOW, duration=2.0)) as reader:
+        assert [row.entry.ended_at for row in reader.rows(ALL, 0, 9, collapsed=False)] == [NOW + 2.0, NOW + 4.5]
+
+
+def test_events_of_servers_in_a_row_are_one_row_that_counts_starts_and_failures() -> None:
+    joined = Collapser(5)
+    events = [
+        ("start", "a", "ok"),
+        ("stop", "a", "ok"),
+        ("failure", "b", "error"),
+        ("start", "b", "error"),
+        ("call", "a", "ok"),
+        ("stop", "a", "ok"),
+        ("failure", "", "error"),  # entries are missing
+        ("start", "a", "ok"),
+    ]
+    for id, (kind, server, outcome) in enumerate(events):
+        assert joined.take(numbered(20 - id, kind=kind, server=server, outcome=outcome, tool=""))
+    shown = [(row.entry.kind, row.count, row.first_id, row.servers, row.starts, row.failures) for row in joined.rows]
+    assert shown == [
+        ("start", 4, 17, ("a", "b"), 1, 2),
+        ("call", 1, 16, (), 0, 0),
+        ("stop", 1, 15, ("a",), 0, 0),
+        ("failure", 1, 14, (), 0, 0),
+        ("start", 1, 13, ("a",), 1, 0),
+    ]
+
+
 @pytest.mark.parametrize("field", ["kind", "outcome", "client", "session", "project", "server", "tool", "published"])
 def test_another_of_these_is_another_row(field: str) -> None:
     joined = Collapser(5)
