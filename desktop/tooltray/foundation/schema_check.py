@@ -60,9 +60,7 @@ def schema_errors(schema: Mapping[str, object], value: object, *, patience_s: fl
         yield from validator.iter_errors(value)
     except (GeneratorExit, KeyboardInterrupt, SystemExit):
         raise
-    except (
-        BaseException
-    ):  # a server's schema may break its reader in any way, also the library's part in Rust; then the server itself checks
+    except BaseException:  # a server's schema may break its reader in any way, also in its Rust; then the server itself checks
         return
 
 

@@ -33,7 +33,8 @@ def declare(parser: Usage) -> None:
     parser.runs(approve, check=_check)
     parser.usage = (
         "tooltray approve [list] | refuse ID\n"
-        "       tooltray approve ID [--once | --like | --session | --hour | --day | --until-lock | --always | --reads | --rule] [--arguments JSON]\n"
+        "       tooltray approve ID [--once | --like | --session | --hour | --day | --until-lock | --always | --reads | --rule]\n"
+        "                           [--arguments JSON]\n"
         "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
@@ -52,7 +53,7 @@ def declare(parser: Usage) -> None:
     parser.add_argument(
         "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call that matches the rule shown")
     )
-    parser.takes("--arguments", "JSON", tr("with ID: run it with these arguments; its client is told what you changed"))
+    parser.takes("--arguments", "JSON", tr("with ID: run it with these arguments; its client learns what you changed"))
     parser.flag("--all-reads", tr("with SERVER: all its current read-only tools"))
     parser.takes("--client", "NAME", tr("only for this AI client, by the name it reports"))
     parser.takes("--for", "TIME", tr("for this long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)

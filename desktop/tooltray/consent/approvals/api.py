@@ -102,7 +102,7 @@ class ApprovalsApi:
 
         Args:
             answer: one of its choices (see CHOICES), the answer of one of its `rules`, or "refuse".
-            arguments: with which the call runs, and to which a rule applies (see `preview_approval`); its client is told what was changed.
+            arguments: with which the call runs, and to which a rule applies (see `preview_approval`); its client learns what was changed.
                 None: its own.
 
         Raises:
@@ -288,7 +288,7 @@ class ApprovalsApi:
         await self._changes.accept(server, tool, kind, seen)
 
     async def _call(self, id: str, answer: str, arguments: JsonObject | None) -> dict[str, object]:
-        """Returns a waiting call for the audit trail: its names, those of changed arguments, and a description of the rule in the answer.
+        """Returns a waiting call for the audit trail: its names, the names of changed arguments, and a description of the rule in the answer.
 
         Raises:
             TooltrayError: the call waits no longer, or this cannot be its answer.

@@ -1,4 +1,4 @@
-"""Calls whose arguments the user changes before allowing them: which ones can be changed, the changed call, and what its client is told."""
+"""Calls whose arguments the user changes before allowing them: which ones can be changed, the changed call, and what its client learns."""
 
 import asyncio
 import difflib
@@ -96,7 +96,7 @@ def note_of(call: AskedCall) -> str:
     return note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE]}…\n(cut; all arguments are in _meta of this result)"
 
 
-def told(call: AskedCall, reply: Envelope) -> Envelope:
+def with_note(call: AskedCall, reply: Envelope) -> Envelope:
     """Returns the reply to a changed call that also says what was changed: in the first content and `_meta` of a result, or in an error's
     message.
     """
@@ -144,7 +144,7 @@ def _fault(schema: Mapping[str, object], arguments: Raw) -> str:
 
 
 def _sides(call: AskedCall) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns the arguments that the client sent, and those of the user; both empty if nothing was changed."""
+    """Returns the arguments of the client and of the user; both empty if nothing was changed."""
     return ({}, {}) if call.asked is None else (json.loads(bytes(call.asked) or b"{}"), json.loads(bytes(call.arguments)))
 
 
