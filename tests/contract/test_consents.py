@@ -22,6 +22,7 @@ TRIED_ELSEWHERE = {
     "undo_client_change": "unit/ai_clients",
     "set_protocol_log": "unit/logs",
     "get_approval_diff": "unit/approvals",
+    "get_approval_form": "unit/approvals",
 }
 """Verbs that confirm, whose test needs files or records that these tests do not have; where it is."""
 

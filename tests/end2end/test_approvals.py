@@ -99,6 +99,7 @@ def asked_by_their_client(world):
     assert "legacy wants to call the tool 'save_note' of the server 'notes' (write)." in question["params"]["message"]
     legacy.send({"jsonrpc": "2.0", "id": question["id"], "result": YES})
     assert legacy.reply_to("c")["result"]["content"][0]["text"] == "saved b"
+    with_other_arguments(world, legacy)
     legacy.end()
 
     modern = world.start_bridge("--no-start")
@@ -111,3 +112,18 @@ def asked_by_their_client(world):
     assert other["resultType"] == "input_required"
     assert modern.request("tools/call", {**call, **back}, id="c3")["result"]["content"][0]["text"] == "saved c"
     modern.end()
+
+
+def with_other_arguments(world, client):
+    """The user changes a call that waits; it runs so, and the client is told."""
+    client.send_request("tools/call", {"name": "save_note", "arguments": {"text": "secret plan"}}, id="e")
+    client.next_of("elicitation/create")
+    (waiting,) = (each for each in world.ask("get_approvals") if each["client"] == "legacy")
+    assert waiting["is_editable"]
+    code, seen = at_terminal(world, "approve", waiting["id"], "--arguments", '{"text": 5}')
+    assert (code, "These arguments do not fit the tool" in seen) == (1, True)
+    code, seen = at_terminal(world, "approve", waiting["id"], "--arguments", '{"text": "plan"}')
+    assert (code, '    "text": "plan"' in seen.splitlines()) == (0, True), seen
+    told, answer = client.reply_to("e")["result"]["content"]
+    assert told["text"] == 'The user changed the arguments before the call ran:\n- text: "secret plan" → "plan"'
+    assert answer["text"] == "saved plan"

@@ -34,6 +34,7 @@ def declare(parser: Usage) -> None:
     parser.usage = (
         "tooltray approve [list] | refuse ID\n"
         "       tooltray approve ID [--once | --like | --session | --hour | --day | --until-lock | --always | --reads | --rule]\n"
+        "                           [--arguments JSON]\n"
         "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
@@ -52,6 +53,7 @@ def declare(parser: Usage) -> None:
     parser.add_argument(
         "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call that matches the rule shown")
     )
+    parser.takes("--arguments", "JSON", tr("with ID: run it with these arguments; its client learns what you changed"))
     parser.flag("--all-reads", tr("with SERVER: all its current read-only tools"))
     parser.takes("--client", "NAME", tr("only for this AI client, by the name it reports"))
     parser.takes("--for", "TIME", tr("for this long: 90s, 30m, 8h or 7d"), dest="duration", type=values.time)
@@ -95,6 +97,8 @@ def _check(usage: Usage, args: argparse.Namespace) -> None:
         usage.error(tr("--all-reads needs only SERVER; --client and --for need SERVER TOOL or SERVER --all-reads"))
     if args.answer and (len(args.words) != 1 or args.all_reads or args.until_lock):
         usage.error(tr("use one of --once, --like, --session, --hour, --day, --always and --reads, with an ID"))
+    if args.arguments is not None and (len(args.words) != 1 or args.all_reads):
+        usage.error(tr("--arguments needs an ID"))
     if len(args.words) > 2:
         usage.error(tr("give an ID, or SERVER TOOL; quote names with spaces"))
     if args.json and args.words not in ([], ["list"]):
@@ -111,7 +115,7 @@ def approve(args: argparse.Namespace, home: Home) -> int:
     check_terminal()
     with started_hub(home) as hub:
         if len(words) == 1 and not args.all_reads:
-            return _answer(hub, words[0], "lock" if args.until_lock else args.answer or "once")
+            return _answer(hub, words[0], "lock" if args.until_lock else args.answer or "once", args.arguments)
         return _grant(hub, args, words)
 
 
@@ -134,17 +138,20 @@ def _refuse(id: str, home: Home) -> int:
     return 0
 
 
-def _answer(hub: Hub, id: str, answer: str) -> int:
+def _answer(hub: Hub, id: str, answer: str, changed: str | None) -> int:
     call = _waiting(hub, id)
+    arguments = {} if changed is None else {"arguments": _read(changed, tr("Invalid arguments"))}
     if call.id != id:
         tool = clean_line(tr("{tool} of {server}", tool=call.tool, server=call.server))
         print(tr("{tool} has changed since this call was refused; this is the call of the tool as it is now.", tool=tool))
-    _print_call(call, _disk_diff(hub, call))
+    if arguments:
+        call = hub.ask(hub.api.approvals.preview_approval(id=call.id, **arguments))
+    _print_call(call, call.diff if arguments else _disk_diff(hub, call))
     if answer == RULE:
         answer = _narrowest_rule(call)
     typed = typed_answer(ALLOW)
     if typed in YES:
-        hub.ask(hub.api.approvals.answer_approval(id=call.id, answer=answer))
+        hub.ask(hub.api.approvals.answer_approval(id=call.id, answer=answer, **arguments))
         print("Allowed.")
         return 0
     if typed in NO:
@@ -341,7 +348,7 @@ MOST_SHOWN = 20  # recent calls
 
 def add_rule(args: argparse.Namespace, home: Home) -> int:
     """Shows what a rule means, and adds it after the person has consented."""
-    rule = _read(args.rule)
+    rule = _read(args.rule, tr("Invalid rule"))
     if not args.preview:
         check_terminal()
     with started_hub(home) as hub:
@@ -360,18 +367,18 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
     return answer(args, grant, tr("Allowed. To revoke it: tooltray grants remove {id}", id=clean_line(grant.id)))
 
 
-def _read(text: str) -> dict[str, object]:
+def _read(text: str, problem: str) -> dict[str, object]:
     """
     Raises:
-        TooltrayError: the rule is not a JSON object.
+        TooltrayError: `problem`, since the text is not a JSON object.
     """
     try:
-        rule = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        rule = None
-    if not isinstance(rule, dict):
-        raise TooltrayError(tr("Invalid rule"), tr("it must be a JSON object"), tr("Quote it for your shell."))
-    return rule
+        value = None
+    if not isinstance(value, dict):
+        raise TooltrayError(problem, tr("it must be a JSON object"), tr("Quote it for your shell."))
+    return value
 
 
 def _print_preview(preview: RulePreview) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from tooltray.catalogue import auto_approve
 from tooltray.config.settings.call_rule import read_rule
 from tooltray.config.settings.widening import ALL, rules_widen
+from tooltray.consent.approvals.edited_call import changed_names
 from tooltray.consent.approvals.grants import end_of
 from tooltray.consent.approvals.rule_words import words
 from tooltray.foundation.confirm_widening import (
@@ -20,6 +21,7 @@ from tooltray.foundation.errors import NotFound, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import (
     UNTIL_REVOKED,
+    ApprovalForm,
     ApprovalSnapshot,
     GrantSnapshot,
     RulePreview,
@@ -74,18 +76,43 @@ class ApprovalsApi:
         await confirm_reading(Phrase("Reading a file that a call would overwrite"))
         return await self._approvals.disk_diff(id)
 
-    async def answer_approval(self, id: str, answer: str) -> None:
+    @verb("window")
+    async def get_approval_form(self, id: str) -> ApprovalForm:
+        """Returns the schema and the arguments of a waiting call, with which the user can change the arguments before allowing it. Only the
+        user may see them, since secrets are not masked.
+
+        Raises:
+            Conflict: its arguments cannot be changed: it was declined already, or they cannot be shown exactly.
+            Denied: the caller is not the user.
+            NotFound: it waits no longer.
+        """
+        await confirm_reading(Phrase("Reading the arguments of a call"))
+        return self._approvals.form(id)
+
+    @verb("manage")
+    async def preview_approval(self, id: str, arguments: JsonObject) -> ApprovalSnapshot:
+        """Returns a waiting call as it would be with other arguments: what it would change, and the rules that cover it.
+
+        Raises:
+            TooltrayError: it waits no longer, its arguments cannot be changed, or these do not fit the tool's schema.
+        """
+        return await self._approvals.preview(id, arguments)
+
+    async def answer_approval(self, id: str, answer: str, arguments: JsonObject | None = None) -> None:
         """Answers a waiting call for the user.
 
         Args:
             answer: one of its choices (see CHOICES), the answer of one of its `rules`, or "refuse".
+            arguments: with which the call runs, and to which a rule applies (see `preview_approval`); its client learns what was changed.
+                None: its own.
 
         Raises:
-            TooltrayError: it waits no longer, the answer is not valid, or a lasting approval cannot be written (the call keeps waiting).
+            TooltrayError: it waits no longer, the answer or the arguments are not valid, or a lasting approval cannot be written (the call
+                keeps waiting).
         """
         if answer != REFUSE:
-            await confirm_answer(YES_TO_CALLS, answer=answer, **self._call(id, answer))
-        await self._approvals.answer(id, answer)
+            await confirm_answer(YES_TO_CALLS, answer=answer, **await self._call(id, answer, arguments))
+        await self._approvals.answer(id, answer, arguments)
 
     async def get_grants(self) -> list[GrantSnapshot]:
         """Returns the approvals for longer than one call, the newest first."""
@@ -290,15 +317,16 @@ class ApprovalsApi:
         check_unchanged(definition, await self._changes.now(server, tool, kind))
         await self._changes.accept(server, tool, kind, seen)
 
-    def _call(self, id: str, answer: str) -> dict[str, object]:
-        """Returns a waiting call for the audit trail: its names, and a description of the rule in the answer.
+    async def _call(self, id: str, answer: str, arguments: JsonObject | None) -> dict[str, object]:
+        """Returns a waiting call for the audit trail: its names, the names of changed arguments, and a description of the rule in the answer.
 
         Raises:
             TooltrayError: the call waits no longer, or this cannot be its answer.
         """
-        call = self._approvals.question(id, answer)
-        rule = next((each.words for each in call.rules if each.answer == answer), "")
-        return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project, "rule": rule}
+        call, view = await self._approvals.question(id, answer, arguments)
+        rule = next((each.words for each in view.rules if each.answer == answer), "")
+        about = {"server": view.server, "tool": view.tool, "client": view.client, "project": view.project, "rule": rule}
+        return about | {"changed": changed_names(call)}
 
     def _rules(self, server: str) -> Sequence[str]:
         """Returns the valid rules of a server; for an unknown server the widest rules, since changing its entry will fail."""

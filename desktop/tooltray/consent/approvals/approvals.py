@@ -20,6 +20,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.consent.approvals import suspicion
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.asked_call import ONCE, REFUSE, SESSION, AskedCall, asked_call
+from tooltray.consent.approvals.edited_call import Edited, edited, form_of
 from tooltray.consent.approvals.grant_book import GrantBook
 from tooltray.consent.approvals.grants import LOCK
 from tooltray.consent.approvals.pending_approvals import (
@@ -41,10 +42,11 @@ from tooltray.foundation.confirm_widening import asker_name, current_asker
 from tooltray.foundation.errors import Conflict, NotFound, TooltrayError, in_one_line
 from tooltray.foundation.events import EventBus, GrantsChanged
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
+from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, GrantSnapshot
 from tooltray.foundation.tasks import Spawn
+from tooltray.foundation.verbs import JsonMapping
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
-from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
+from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once, with_members
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.sessions.caller import Question as ClientQuestion
 from tooltray.protocol.sessions.caller import lacking
@@ -87,7 +89,7 @@ class Approvals:
     # a call
 
     async def refusal(self, route: Route, exchange: Exchange) -> Envelope | None:
-        """Returns the hub's own reply to a call that may not run; None if the call may run.
+        """Returns the hub's own reply to a call that may not run; None if the call may run, an Edited if it may run with other arguments.
 
         The request is sent to the server exactly as it was shown to the user, and answers to our own questions are removed.
         """
@@ -110,12 +112,15 @@ class Approvals:
                 return None
         with exchange.timings.at_person():
             reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
-        if reply is not APPROVED:
+        if reply is not APPROVED and not isinstance(reply, Edited):
             return reply
         exchange.timings.allowed_by = FROM_PERSON
         if is_answer:
             _remove_answers(request, head)
-        return None
+        if not isinstance(reply, Edited):
+            return None
+        request.params = with_members(request.params, arguments=reply.call.arguments)
+        return reply
 
     def allow_continuation(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         """Lets a modern client continue an allowed call whose server asks for more: the repeated call does not ask again."""
@@ -184,13 +189,13 @@ class Approvals:
     async def _by_rounds(self, call: AskedCall, asked: Exchange | None) -> Envelope:
         before = self._snapshots.seen_before(call)
         for _ in range(MOST_ROUNDS):
-            answer = await self._answered(call, asked, before)
+            answer, call = await self._answered(call, asked, before)
             is_allowed = allows(answer)
             if not is_allowed and answer != CHANGED:
                 return self._outcome(call, answer)
             now = await self._rules.renewed(call, is_started=is_allowed)
             if (now is call and is_allowed) or now.decision.is_approved:
-                return APPROVED
+                return APPROVED if now.asked is None else Edited(call=now)
             if before is None and now.route.mark != call.route.mark:
                 before = definition_text(call.route.definition)
             call = now
@@ -206,17 +211,19 @@ class Approvals:
                 other.answered_by = by
                 other.end(SESSION)
 
-    async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> str:
+    async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> tuple[str, AskedCall]:
+        """Returns the answer, and the call that it is about, whose arguments the user may have changed."""
         while same := self._pending.same(call):
-            if (answer := await same.wait()) not in (ONCE, WITHDRAWN):  # such an approval is for one of the equal calls
-                return answer
+            answer = await same.wait()
+            if answer not in (ONCE, WITHDRAWN) and same.subject.asked == call.asked:  # else it is for one of the equal calls
+                return answer, call
         if not self._pending.has_room(call.route.server):
-            return TOO_MANY
+            return TOO_MANY, call
         question = self._pending.ask(call, before)
         current_asker().on_asked(WAIT_S)
         asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
         try:
-            return await question.wait()
+            return await question.wait(), question.subject
         finally:
             self._pending.close(question)
             if asking:
@@ -255,24 +262,51 @@ class Approvals:
         self._pending.refresh_refused()
         return [question.view for question in self._pending if question.is_open]
 
-    def question(self, id: str, answer: str) -> ApprovalSnapshot:
-        """Returns the question about a waiting call that `answer` can answer.
+    async def question(self, id: str, answer: str, arguments: JsonMapping | None) -> tuple[AskedCall, ApprovalSnapshot]:
+        """Returns a waiting call that `answer` can answer, with these arguments, and what the user reads about it.
 
         Raises:
-            TooltrayError: the call waits no longer, or the answer is not valid.
+            TooltrayError: the call waits no longer, or the answer or the arguments are not valid.
         """
         question = self._found(id)
-        _check_answer(question, answer)
-        return question.view
+        call, view = await self._edited(question, arguments)
+        _check_answer(question, view, answer)
+        return call, view
+
+    def form(self, id: str) -> ApprovalForm:
+        """Implements ApprovalsApi.get_approval_form."""
+        return form_of(self._editable(id).subject)
+
+    async def preview(self, id: str, arguments: JsonMapping) -> ApprovalSnapshot:
+        """Implements ApprovalsApi.preview_approval."""
+        return (await self._edited(self._editable(id), arguments))[1]
+
+    def _editable(self, id: str) -> PendingCall:
+        question = self._found(id)
+        if question.kind is not CALL:
+            reason = Phrase("it was declined already, and waits for an approval of the same call")
+            raise Conflict(Phrase("The arguments of this call cannot be changed"), reason)
+        return question
+
+    async def _edited(self, question: PendingCall, arguments: JsonMapping | None) -> tuple[AskedCall, ApprovalSnapshot]:
+        """Returns a waiting call with these arguments, and what the user reads about it; without arguments as it is."""
+        if arguments is None:
+            return question.subject, question.view
+        call = await edited(self._editable(question.id).subject, arguments)
+        if call is question.subject:
+            return call, question.view
+        call = replace(call, decision=self._rules.decision(call.route, call.state, call.params))
+        shown = self._snapshots.of(call, None, "", question.id, question.view.ends_at)
+        return call, replace(shown, why=question.view.why, definition_diff=question.view.definition_diff)
 
     async def disk_diff(self, id: str) -> tuple[str, ...]:
         """Implements ApprovalsApi.get_approval_diff."""
         found = self._pending.find(id)
         return await self._snapshots.disk_diff(found.subject) if found else ()
 
-    async def answer(self, id: str, answer: str) -> None:
+    async def answer(self, id: str, answer: str, arguments: JsonMapping | None = None) -> None:
         """Implements ApprovalsApi.answer_approval."""
-        await self._take(self._found(id), answer, asker_name() or "person")
+        await self._take(self._found(id), answer, asker_name() or "person", arguments)
 
     def _found(self, id: str) -> PendingCall:
         question = self._pending.find(id)
@@ -280,24 +314,27 @@ class Approvals:
             raise NotFound(Phrase("This call no longer waits"), Phrase("it was answered, its AI client gave it up, or its time was over"))
         return question
 
-    async def _take(self, question: PendingCall, answer: str, by: str) -> None:
+    async def _take(self, question: PendingCall, answer: str, by: str, arguments: JsonMapping | None = None) -> None:
         """Applies a user's answer; a lasting approval is written first.
 
         Args:
             by: see Question.answered_by.
+            arguments: with which the call runs; None: with its own.
 
         Raises:
-            TooltrayError: the question has ended, the answer is not valid, or a lasting one cannot be written: then it keeps waiting.
+            TooltrayError: the question has ended, the answer or the arguments are not valid, or a lasting answer cannot be written: then
+                it keeps waiting.
         """
-        _check_answer(question, answer)
+        call, view = await self._edited(question, None if answer == REFUSE else arguments)
+        _check_answer(question, view, answer)
         is_waiting = question.kind is CALL
         if not is_waiting and answer != REFUSE and (id := self._pending.refresh(question)) != question.id:
             hint = f"Review it again: tooltray approve {id}" if id else "It runs without asking now: call again."
             raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
         question.is_being_answered = True
         try:
-            await self._lasting.keep(question.subject, question.view, answer)
-            question.answered_by = by
+            await self._lasting.keep(call, view, answer)
+            question.subject, question.answered_by = call, by
             question.end(answer)
             if is_lasting(answer):
                 await self._release(by)
@@ -311,10 +348,10 @@ class Approvals:
             self._pending.answer_refused(question, passes=answer == ONCE, is_refused=answer == REFUSE)
 
 
-def _check_answer(question: PendingCall, answer: str) -> None:
+def _check_answer(question: PendingCall, view: ApprovalSnapshot, answer: str) -> None:
     if not question.is_open or question.is_being_answered:
         raise Conflict("This call no longer waits", "it was answered, or the tool has changed since this was shown")
-    choices = (*question.view.choices, *(each.answer for each in question.view.rules))
+    choices = (*view.choices, *(each.answer for each in view.rules))
     if answer not in (REFUSE, *choices):
         options = ", ".join((*choices, REFUSE))
         reason = "the screen lock cannot be detected, or the screen is locked now" if answer == LOCK else ""

@@ -34,6 +34,7 @@ class AskedCall(msgspec.Struct, frozen=True):
         digest: equal for equal arguments.
         project: the folder on which the session works, if that is known.
         params: of the `tools/call`.
+        asked: the client's own arguments, if the user has changed them; None: they are unchanged.
         current: the same tool as it is defined now, as far as known; None if the tool is not offered any more.
         confirmed: the same tool as its server defines it now; starts the server if need be, and raises TooltrayError if it does not answer.
     """
@@ -48,6 +49,7 @@ class AskedCall(msgspec.Struct, frozen=True):
     current: Callable[[], Route | None]
     confirmed: Callable[[], Coroutine[object, None, Route | None]]
     params: Raw = NOTHING
+    asked: Raw | None = None
 
     @property
     def same_in_session(self) -> tuple[str, ...]:
@@ -67,6 +69,11 @@ class AskedCall(msgspec.Struct, frozen=True):
     def of(self, route: Route, decision: Decision) -> "AskedCall":
         """Returns the same call of the present tool, for the present project."""
         return replace(self, route=route, decision=decision, project=project_of(self.state))
+
+    def with_arguments(self, arguments: Raw, params: Raw) -> "AskedCall":
+        """Returns the same call with arguments of the user, which are in `params`, too."""
+        asked = self.arguments if self.asked is None else self.asked
+        return replace(self, arguments=arguments, digest=_digest(bytes(arguments)), params=params, asked=asked)
 
     def is_current(self) -> bool:
         """Returns whether the tool is still defined as it was when it was called."""

@@ -6,11 +6,13 @@ A user who allows a refused call, as at a terminal, allows the next equal call.
 from collections.abc import Hashable, Iterator
 from functools import partial
 
+from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.catalogue.definition import definition_text
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.asked_call import REFUSE, RULE, AskedCall, is_rule
+from tooltray.consent.approvals.edited_call import changed_names
 from tooltray.consent.approvals.grant_book import OTHER_SETTINGS
 from tooltray.consent.approvals.question_snapshots import QuestionSnapshots
 from tooltray.consent.questions import EXPIRED, WITHDRAWN, Inbox, Kind, Question, Remembered
@@ -18,7 +20,10 @@ from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, EventBus, T
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
+from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, Envelope, failure
+from tooltray.protocol.eras import with_members
+from tooltray.protocol.member_scanner import closed
+from tooltray.records.journal.call_params import target_of
 from tooltray.records.journal.journal_event import APPROVAL, JournalEvent
 
 WAIT_S = 120.0  # enough for a user at the computer; a longer wait does not help the model
@@ -131,7 +136,8 @@ class PendingApprovals:
                 server=call.route.server,
                 tool=call.route.definition.name,
                 reason=question.answered_by or (answer if answer in OUTCOMES else ""),
-                line=_flow(call),
+                line=" · ".join(filter(None, (_flow(call), _changes(call)))),
+                params=NOTHING if call.asked is None else with_members(call.params, arguments=call.asked or Raw(b"{}")),
             )
         )
 
@@ -228,3 +234,11 @@ def _flow(call: AskedCall) -> str:
     """Returns why the flow guard makes a call ask: what the session had read, and the tool with which it wanted to send."""
     read = call.state.flow if call.decision.flow else None
     return f"{' '.join(filter(None, [read.tool or read.server, read.place]))} → {call.route.definition.name}" if read else ""
+
+
+def _changes(call: AskedCall) -> str:
+    """Returns what the user has changed in the arguments: the target, if that is another one, and the names."""
+    if call.asked is None:
+        return ""
+    before, now = target_of(closed({"arguments": call.asked or Raw(b"{}")})), target_of(call.params)
+    return f"{before} → {now} ({', '.join(changed_names(call))})" if before != now else ", ".join(changed_names(call))

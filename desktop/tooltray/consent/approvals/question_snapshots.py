@@ -18,6 +18,7 @@ from tooltray.catalogue.definition import TwiceNamed, definition_text, read_once
 from tooltray.consent.approvals import diffs, suspicion
 from tooltray.consent.approvals.asked_call import ONCE, READ_BELOW_BYTES, READS, REFUSE, RULE, SESSION, AskedCall
 from tooltray.consent.approvals.diffs import of_file, overwritten_file
+from tooltray.consent.approvals.edited_call import is_editable
 from tooltray.consent.approvals.grant_book import OTHER_SETTINGS, GrantBook
 from tooltray.consent.approvals.grants import ALWAYS, DAY, HOUR, LIKE, LOCK, ScreenLock
 from tooltray.consent.approvals.rule_coverage import Place
@@ -100,6 +101,7 @@ class QuestionSnapshots:
             like_for_s=similar_window_s,
             flow=flow,
             rules=() if flow else tuple(self._offered_rules(call)),
+            is_editable=not note and is_editable(call),
         )
 
     def _choices(self, call: AskedCall, *, has_like: bool) -> tuple[str, ...]:

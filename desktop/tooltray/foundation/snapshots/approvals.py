@@ -57,6 +57,19 @@ class ApprovalSnapshot(msgspec.Struct, frozen=True):
     like_for_s: int = 0  # of the choice "like": for how many seconds
     flow: str = ""  # what the session has read that strangers wrote, where it asks because of that
     rules: tuple[OfferedRule, ...] = ()  # from narrow to wide
+    is_editable: bool = False  # the answer may come with other arguments, see ApprovalForm
+
+
+class ApprovalForm(msgspec.Struct, frozen=True):
+    """What a form needs to edit the arguments of a waiting call.
+
+    Attributes:
+        schema: of the tool's arguments, as its server wrote it.
+        arguments: as the client sent them; secrets are not masked.
+    """
+
+    schema: JsonMapping
+    arguments: JsonMapping
 
 
 class GrantSnapshot(msgspec.Struct, frozen=True):

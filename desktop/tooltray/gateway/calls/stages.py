@@ -12,6 +12,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.catalogue.views.views import Views
 from tooltray.consent.approvals.approval_rules import ApprovalRules
 from tooltray.consent.approvals.approvals import Approvals
+from tooltray.consent.approvals.edited_call import Edited, with_note
 from tooltray.consent.approvals.flow_guard import FlowGuard
 from tooltray.foundation.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.foundation.snapshots.activity import CUT
@@ -174,12 +175,13 @@ class Authorizing:
         if self._rules.allow(route, exchange.session.state, exchange.request.params):
             timings.allowed_by = FROM_RULES
             return await then(exchange)
-        if refusal := await self._approvals.refusal(route, exchange):
+        refusal = await self._approvals.refusal(route, exchange)
+        if refusal and not isinstance(refusal, Edited):
             timings.outcome = REFUSED
             return refusal
         reply = await rest(replace(terms, is_free=False))(exchange)  # composed now, since the settings may have changed during the question
         self._approvals.allow_continuation(route, exchange, reply)
-        return reply
+        return with_note(refusal.call, reply) if isinstance(refusal, Edited) else reply
 
 
 def _let_through(then: Work, exchange: Exchange) -> Coroutine[object, None, Envelope]:

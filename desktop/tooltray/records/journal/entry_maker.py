@@ -57,7 +57,7 @@ class EntryMaker:
         said = f"{self._text(line, LONGEST_TARGET)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
         names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
         timings = event.timings
-        contents = self._contents(event) if event.kind == CALL and wanted.keeps_contents(self._clock()) else None
+        contents = self._contents(event) if (event.kind == CALL or event.params) and wanted.keeps_contents(self._clock()) else None
         values = (
             *(
                 event.kind,

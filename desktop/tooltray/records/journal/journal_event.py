@@ -22,7 +22,7 @@ class JournalEvent(Event, frozen=True, kw_only=True):
 
     Attributes:
         line: the target, if it is not read from the params.
-        params: of a call, as received.
+        params: of a call, as received, or as the user has changed them; of an approval with changes, as received.
         reply: its result or error, as received; empty: the call has no reply.
         is_fault: the reply is an error of JSON-RPC, or the result of a failed call.
         timings: of a call; None for any other event.

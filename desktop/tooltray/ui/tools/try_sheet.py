@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import TryProgressed
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
@@ -19,7 +20,6 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
-from tooltray.ui.schema_form import faults
 from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.tools.attempts import CANCELLED, OK, Attempt, Attempts, command_of, outcome_words, title_of
 from tooltray.ui.widgets.accept_keys import add_accept_keys
@@ -51,7 +51,7 @@ async def open_try_sheet(context: PageContext, attempts: Attempts, run: Run, nam
         TooltrayError: the tool cannot be called, or the text is not a JSON object.
     """
     arguments = _arguments(text)
-    context.tasks.spawn(asyncio.to_thread(faults.prepare), name="what checks arguments")  # before somebody presses Call
+    context.tasks.spawn(asyncio.to_thread(schema_check.prepare), name="what checks arguments")  # before somebody presses Call
     definitions, tools = await asyncio.gather(context.hub.tools.get_all_tool_definitions(), context.hub.tools.get_tools())
     definition = next((each for each in definitions if each.get("name") == name), None)
     tool = next((each for each in tools if each.name == name), None)

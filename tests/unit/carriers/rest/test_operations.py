@@ -57,6 +57,7 @@ OF_THE_PERSON = {
     "remove_passphrase",
     "get_mcp_servers",
     "get_approval_diff",
+    "get_approval_form",
     "tell_screen_lock",
 }
 """Who gives tokens to programs, and confirms what they want; entries with their secrets; and what only the window knows."""

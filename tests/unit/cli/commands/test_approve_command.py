@@ -120,6 +120,20 @@ def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
     assert result.code == 0
 
 
+def test_a_call_is_allowed_with_other_arguments_after_the_person_has_read_what_it_is_then(person: Tooltray, hub_home: Home) -> None:
+    shown = {**CALL, "arguments": '{\n  "path": "y"\n}', "diff": ["+other"]}
+    with hub(hub_home, preview_approval=shown) as fake:
+        result = person("approve", "ab12", "--hour", "--arguments", '{"path": "y"}')
+    assert fake.params_of("preview_approval") == {"id": "ab12", "arguments": {"path": "y"}}
+    assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "hour", "arguments": {"path": "y"}}
+    assert {"  +other", '    "path": "y"'} <= set(result.out.splitlines())
+    assert "get_approval_diff" not in fake.methods()
+    with hub(hub_home) as fake:
+        assert "Invalid arguments: it must be a JSON object" in person("approve", "ab12", "--arguments", "path=y").err
+        assert "--arguments needs an ID" in person("approve", "files", "write_file", "--arguments", "{}").err
+    assert "answer_approval" not in fake.methods()
+
+
 def test_a_file_that_would_be_overwritten_is_shown_as_it_differs_from_the_disk(person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_approval_diff=["-old\x1b[2J", "+new"]) as fake:
         shown = person("approve", "ab12").out.splitlines()

@@ -126,6 +126,8 @@ def test_arguments_and_result_are_kept_where_a_person_wants_them_until_the_time_
     assert columns(event, contents=True, contents_until=NOW + 1)["has_contents"] is True
     assert made(event, contents=True, contents_until=NOW).contents is None
     assert made(JournalEvent(kind="start", at=NOW, outcome="ok"), contents=True).contents is None
+    approval = JournalEvent(kind="approval", at=NOW, outcome="once", params=call(arguments={"path": "a"}).params)  # the user changed them
+    assert made(approval, contents=True).contents == Contents('{"path": "a"}', "", False)
 
 
 def test_what_was_left_out_of_them_is_marked() -> None:

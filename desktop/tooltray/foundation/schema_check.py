@@ -1,0 +1,102 @@
+"""Checks a value by a JSON Schema of a server: its references are never fetched, its patterns are tried only where they are certain to end,
+and the check has a deadline. What is not checked here is checked by the server.
+"""
+
+import re
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Protocol
+
+PATIENCE_S = 0.2  # the user waits for the press of a button; real schemas take a hundredth of it
+LONGEST_PATTERN, LONGEST_MATCHED = 200, 256  # characters; with at most two repetitions 256 signs take 0.2 s at worst
+MOST_REPEATS = 2
+_REPEATED_GROUP = re.compile(r"\)\s*(?:[*+?]|\{\d)")
+_REPEAT = re.compile(r"(?<!\\)[*+]|\{\d*,\d*\}")
+_BACKREFERENCE = re.compile(r"\\[1-9]|\(\?P=")
+Keyword = Callable[..., "Iterator[FieldError] | None"]
+"""Checks one keyword of a schema."""
+
+
+class FieldError(Protocol):
+    """An error of the library, with the members that are used here."""
+
+    absolute_path: Sequence[str | int]
+    relative_schema_path: Sequence[str | int]
+    validator: str
+    validator_value: object
+    instance: object
+    message: str
+    context: "Sequence[FieldError] | None"
+
+
+class Validator(Protocol):
+    def iter_errors(self, instance: object) -> Iterator[FieldError]: ...
+
+
+class _TooLong(Exception):
+    """The deadline has passed."""
+
+
+def prepare() -> None:
+    """Loads the library for checks, which takes 0.1 s; may be called in a thread."""
+    import jsonschema  # type: ignore[import-untyped]  # noqa: F401
+    import referencing  # noqa: F401
+
+
+def is_harmless(pattern: str) -> bool:
+    """Returns whether a regular expression is certain to end quickly; rather refuses too many than too few."""
+    if len(pattern) > LONGEST_PATTERN or _BACKREFERENCE.search(pattern) or _REPEATED_GROUP.search(pattern):
+        return False
+    return len(_REPEAT.findall(pattern)) <= MOST_REPEATS
+
+
+def schema_errors(schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S) -> Generator[FieldError, None, None]:
+    """Yields the errors in a value; ends early where the schema cannot be used, or the time is over."""
+    prepare()  # takes none of the time
+    validator = _validator(schema, time.monotonic() + patience_s)
+    if validator is None:
+        return
+    try:
+        yield from validator.iter_errors(value)
+    except (GeneratorExit, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # a server's schema may break its reader in any way, also in its Rust; then the server itself checks
+        return
+
+
+def _validator(schema: Mapping[str, object], deadline: float) -> Validator | None:
+    import jsonschema
+    from referencing import Registry
+
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    keywords = {name: _bounded(check, deadline) for name, check in kind.VALIDATORS.items()}
+    keywords["pattern"] = _bounded(_pattern, deadline)
+    keywords.pop("patternProperties", None)
+    bounded = jsonschema.validators.extend(kind, keywords)
+    bounded.VALIDATORS.pop("patternProperties", None)
+    try:
+        made: Validator = bounded(schema, registry=Registry())  # an empty one: nothing is fetched
+    except Exception:  # as above
+        return None
+    return made
+
+
+def _bounded(check: Keyword, deadline: float) -> Keyword:
+    def checked(validator: Validator, keyword: object, instance: object, schema: object) -> Iterator[FieldError]:
+        if time.monotonic() > deadline:
+            raise _TooLong
+        yield from check(validator, keyword, instance, schema) or ()
+
+    return checked
+
+
+def _pattern(_validator: Validator, pattern: object, instance: object, _schema: object) -> Iterator[FieldError]:
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and isinstance(pattern, str) and len(instance) <= LONGEST_MATCHED and is_harmless(pattern):
+        try:
+            is_right = re.search(pattern, instance) is not None
+        except (re.error, RecursionError, OverflowError):  # another dialect
+            return
+        if not is_right:
+            yield ValidationError(pattern)

@@ -1,0 +1,42 @@
+"""schema_check.py: a value is checked by a server's schema, whatever that is, without fetching anything and in bounded time."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from tooltray.foundation.schema_check import is_harmless, prepare, schema_errors
+
+
+def errors(schema: Mapping[str, object], value: object, **options: float) -> list[str]:
+    return [error.message for error in schema_errors(schema, value, **options)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_tried"),
+    [("^[a-z]+$", True), ("^(a+)+$", False), (r"(a|b)*c", False), (r"(.)\1", False), ("a*b*c*", False), ("x" * 300, False)],
+)
+def test_a_pattern_that_could_run_for_ever_is_not_tried(pattern: str, is_tried: bool) -> None:
+    assert is_harmless(pattern) is is_tried
+    assert bool(errors({"properties": {"a": {"pattern": pattern}}}, {"a": "a" * 30 + "!"})) is is_tried
+
+
+@pytest.mark.parametrize("pattern", ["(", "^a"])
+def test_a_pattern_of_another_dialect_and_one_that_fits_are_no_errors(pattern: str) -> None:
+    assert errors({"pattern": pattern}, "abc") == []
+
+
+def test_nothing_is_fetched_and_a_schema_that_explodes_ends_by_its_deadline() -> None:
+    prepare()
+    assert errors({"properties": {"a": {"$ref": "http://127.0.0.1:9/x"}}}, {"a": 1}) == []
+    layers = {str(number): {"allOf": [{"$ref": f"#/$defs/{number + 1}"}] * 3} for number in range(30)}
+    assert errors({"$ref": "#/$defs/0", "$defs": {**layers, "30": {"type": "string"}}}, "x", patience_s=0.02) == []
+    assert errors({"type": 5}, {}) == []
+    assert errors({"$ref": "#"}, {}) == []
+    assert errors({"$schema": "http://json-schema.org/draft-04/schema#", "id": 5}, {}) == []
+
+
+def test_a_reader_may_stop_at_the_first_error() -> None:
+    found = schema_errors({"required": ["a", "b"]}, {})
+    assert "'a'" in next(iter(found)).message
+    found.close()
+    assert list(found) == []
