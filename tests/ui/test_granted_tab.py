@@ -1,31 +1,25 @@
 """What was allowed is listed and can be taken back; changed tools show how they differ; more is allowed after a look at what it covers."""
 
-import asyncio
 import time
 
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import button, cells, table, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import GrantsChanged
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.foundation.snapshots.servers import ServerState
-from tooltray.foundation.snapshots.tools import CoveredTool
-from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet, NewGrant
 from tooltray.ui.approval.permissions_page import GRANTED, PermissionsPage
 from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.choice import Choice, Option
-from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import Toast
 
 WRITE = GrantSnapshot("1", "tool", "files", "write_file", created_at=time.time())
@@ -50,33 +44,6 @@ async def opened(desk: Desk, count: int) -> PermissionsPage:
     return page
 
 
-async def allowing(desk: Desk) -> AllowToolsSheet:
-    desk.window.open_page("permissions")
-    button(desk.permissions, "Allow tools").click()
-    await until(lambda: desk.window.sheet is not None)
-    assert desk.window.sheet is not None
-    panel = desk.window.sheet.panel
-    assert isinstance(panel, AllowToolsSheet)
-    return panel
-
-
-def choice(panel: QWidget, name: str) -> Choice:
-    return next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith(f"{name}: "))
-
-
-def choose(panel: QWidget, name: str, title: str) -> None:
-    """As a person does: opens the menu and takes an entry."""
-    control = choice(panel, name)
-    control.click()
-    menu = control.findChildren(QMenu)[-1]
-    next(action for action in menu.actions() if action.text() == title).trigger()
-    menu.close()
-
-
-def option(panel: QWidget, title: str) -> Option:
-    return next(each for each in panel.findChildren(Option) if each.text() == title)
-
-
 async def test_what_is_allowed_is_listed_with_whom_and_until_when(theme: Theme) -> None:
     async with Desk(engine([WRITE, READS], [CHANGE]), theme) as desk:
         page = await opened(desk, 2)
@@ -92,7 +59,6 @@ async def test_with_nothing_allowed_the_page_says_what_would_stand_there(theme: 
     async with Desk(engine([]), theme) as desk:
         page = await opened(desk, 0)
         assert "No standing permissions beyond each server's own" in words(page)
-        assert button(page, "Allow tools").isEnabled()
         assert nameless(desk.window) == []
 
 
@@ -104,20 +70,6 @@ async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
         desk.engine.tool_changes = []
         desk.engine.bus.publish(GrantsChanged())
         await until(lambda: item.accessibleName() == "Permissions")
-
-
-async def test_until_the_screen_locks_can_be_chosen_only_where_that_is_heard(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
-        for hears in (False, True):
-            desk.hub.hears_lock = hears
-            panel = await allowing(desk)
-            ends = choice(panel, "Ends")
-            ends.click()
-            menu = ends.findChildren(QMenu)[-1]
-            assert ("When the screen locks" in [action.text() for action in menu.actions()]) is hears
-            menu.close()
-            panel.close_requested.emit()
-            await until(lambda: desk.window.sheet is None)
 
 
 async def test_a_switch_takes_back(theme: Theme) -> None:
@@ -199,117 +151,6 @@ async def test_a_row_of_a_changed_tool_opens_it_and_not_now_accepts_nothing(them
         assert all(call[0] != "accept_tool_change" for call in desk.engine.calls)
 
 
-async def test_all_reads_of_a_server_are_allowed_after_a_look_at_what_that_covers(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
-        panel = await allowing(desk)
-        go = button(panel, "Allow")
-        assert not go.isEnabled()
-        await until(go.isEnabled)
-        choose(panel, "Server", "files")
-        choose(panel, "For", "Cursor")
-        choose(panel, "Ends", "In an hour")
-        assert not go.isEnabled()
-        await until(go.isEnabled)
-        assert [each.original_name for each in panel.findChild(Table).rows] == ["read_file", "list_folder"]
-        await until(lambda: "Allows 2 tools, as they are defined now; tools that come later ask:" in words(panel))
-        assert nameless(desk.window) == []
-        desk.window.activateWindow()
-        go.setFocus()
-        await until(go.hasFocus)
-        QTest.keyClick(go, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        await desk.asked("add_grant", "files", "reads", "", "cursor-vscode", 3600.0, "", "r")
-        await until(lambda: desk.window.sheet is None)
-
-
-async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
-        panel = await allowing(desk)
-        choose(panel, "Server", "files")
-        option(panel, "One tool").click()
-        await until(lambda: choice(panel, "Tool").isEnabled() and choice(panel, "Tool").chosen == "read_file")
-        choose(panel, "Tool", "write_file")
-        choose(panel, "Ends", "When you revoke it")
-        await until(lambda: "Allows 1 tool, as it is defined now:" in words(panel) and button(panel, "Allow").isEnabled())
-        assert panel.grant == NewGrant("files", "tool", "write_file", "", None, "")
-        button(panel, "Allow").click()
-        await desk.asked("add_grant", "files", "tool", "write_file", "", None, "", "r")
-
-
-async def test_a_server_that_reads_nothing_can_be_allowed_nothing(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
-        desk.engine.tools = [tool("pay", "bank", category="write")]
-        panel = await allowing(desk)
-        choose(panel, "Server", "files")
-        await until(lambda: "No tool of this server is marked as one that reads" in words(panel))
-        assert not button(panel, "Allow").isEnabled()
-        option(panel, "One tool").click()
-        assert not choice(panel, "Tool").isEnabled()
-        assert not button(panel, "Allow").isEnabled()
-        button(panel, "Cancel").click()
-        assert desk.window.sheet is None
-
-
-async def test_what_could_not_be_allowed_says_why_and_can_be_tried_again(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
-        panel = await allowing(desk)
-        await until(button(panel, "Allow").isEnabled)
-        desk.engine.failures["add_grant"] = TooltrayError("the disk is full", "grants.json")
-        button(panel, "Allow").click()
-        await until(lambda: "The disk is full" in words(panel) and button(panel, "Allow").isEnabled())
-        desk.engine.failures["preview_grant"] = TooltrayError("there is no such server")
-        choose(panel, "Server", "github")
-        await until(lambda: "There is no such server" in words(panel))
-        assert not button(panel, "Allow").isEnabled()
-
-
-async def test_a_look_at_something_else_comes_too_late_to_be_confirmed(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
-        panel = await allowing(desk)
-        await until(button(panel, "Allow").isEnabled)
-        late: asyncio.Future[list[CoveredTool]] = asyncio.get_running_loop().create_future()
-        desk.engine.preview_grant = lambda **_: late  # type: ignore[method-assign, assignment, return-value]
-        choose(panel, "Server", "files")
-        await desk.asked("preview_grant", "files", "reads", "", "")
-        desk.engine.failures["preview_grant"] = TooltrayError("there is no such server")
-        choose(panel, "Server", "github")
-        late.set_result(TOOLS)
-        await until(lambda: "There is no such server" in words(panel))
-        assert not button(panel, "Allow").isEnabled()
-
-
-async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
-    async with Desk(FakePresenter(), theme) as desk:
-        panel = await allowing(desk)
-        assert choice(panel, "Server").accessibleName() == "Server: No servers yet"
-        assert not choice(panel, "Server").isEnabled()
-        desk.permissions.allow()
-        await desk.asked("get_client_modes")
-        await asyncio.sleep(0)
-        assert desk.window.sheet is not None
-        assert desk.window.sheet.panel is panel
-
-
-def test_a_choice_says_what_is_chosen_and_tells_only_of_changes(theme: Theme) -> None:
-    control = Choice(theme, [("a", "First & last"), ("b", "x" * 100)], name="Which")
-    heard: list[str] = []
-    control.chosen_changed.connect(heard.append)
-    control.show()
-    for place in (0, 1):
-        control.click()
-        menu = control.findChildren(QMenu)[-1]
-        assert [action.isChecked() for action in menu.actions()] == [True, False]
-        menu.actions()[place].trigger()
-        menu.close()
-    assert menu.actions()[0].text() == "First && last"
-    assert len(menu.actions()[1].text()) < 70
-    assert heard == ["b"]
-    assert control.accessibleName() == "Which: " + "x" * 100
-    control.set_options([("c", "Third")])
-    assert control.chosen == "c"
-    assert control.minimumSizeHint().width() <= control.sizeHint().width()
-    control.grab()
-
-
 async def test_a_click_on_the_switch_takes_back_and_one_beside_it_does_not(theme: Theme) -> None:
     async with Desk(engine([WRITE]), theme) as desk:
         shown = table(await opened(desk, 1), "Allowed")
@@ -350,18 +191,3 @@ async def test_without_grants_it_says_which_permissions_there_are_all_the_same(t
     async with Desk(FakePresenter(servers), theme) as desk:
         page = await opened(desk, 0)
         await until(lambda: f"No standing permissions beyond {ending}" in words(page).splitlines())
-
-
-async def test_allowing_begins_with_a_server_that_has_tools(theme: Theme) -> None:
-    servers = [
-        server("a", ServerState.ERROR, problem=Problem("it fell over"), tool_count=3),
-        server("b", ServerState.STOPPED),
-        server("c", tool_count=2),
-    ]
-    async with Desk(FakePresenter(servers), theme) as desk:
-        await opened(desk, 0)
-        control = choice(await allowing(desk), "Server")
-        control.click()
-        menu = control.findChildren(QMenu)[-1]
-        assert [action.text() for action in menu.actions()] == ["c", "a", "b"]
-        menu.close()

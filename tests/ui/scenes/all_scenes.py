@@ -1,11 +1,11 @@
 """All scenes: what pictures are taken of, and what the tests of accessibility walk through."""
 
 from tests.ui.scenes import (
+    access_scenes,
     activity_scenes,
     add_scenes,
     approval_scenes,
     client_scenes,
-    confinement_scenes,
     edit_scenes,
     feedback_scenes,
     file_scenes,
@@ -48,7 +48,7 @@ SUBJECTS = (
     tray_scenes,
     feedback_scenes,
     palette_scenes,
-    confinement_scenes,
+    access_scenes,
     edit_scenes,
     tool_scenes,
     skill_scenes,

@@ -76,24 +76,6 @@ async def tool_change(theme: Theme) -> Shot:
     return shot
 
 
-async def allow_tools(theme: Theme, size: tuple[int, int] | None = None, kind: int = 0) -> Shot:
-    shot = await grants(theme, size=size)
-    assert shot.desk is not None
-    window = shot.desk.window
-    shot.desk.permissions.allow()
-    await until(lambda: window.sheet is not None)
-    panel = window.sheet.panel
-    panel._server.choose("filesystem")
-    panel._on_server_chosen("filesystem")
-    panel._kind._options[kind][1].click()
-    await until(panel._go.isEnabled)
-    return shot
-
-
-async def allow_tools_small(theme: Theme) -> Shot:
-    return await allow_tools(theme, (900, 600), 1)
-
-
 SCENES = (
     grants,
     grants_small,
@@ -101,6 +83,4 @@ SCENES = (
     grants_100,
     rule_sheet,
     tool_change,
-    allow_tools,
-    allow_tools_small,
 )

@@ -5,17 +5,15 @@ import time
 from msgspec.structs import replace
 from tests.fakes.desk import until
 from tests.ui.scenes.approval_scenes import EDIT
-from tests.ui.scenes.grant_scenes import GRANTED, grant
-from tests.ui.scenes.opened_desk import SERVERS, desk, many
+from tests.ui.scenes.grant_scenes import GRANTED
+from tests.ui.scenes.opened_desk import SERVERS, desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.config.settings.call_rule import read_rule
 from tooltray.consent.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
 from tooltray.consent.approvals.rule_words import words as rule_words
-from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.approvals import AuditEntry, ServerPermissions, ToolPermission, TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.approval.permission_words import tool_rows
 from tooltray.ui.approval.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 
@@ -84,22 +82,12 @@ async def opened(theme: Theme, waits: bool = False, size: tuple[int, int] | None
         engine.approvals, engine.trust_requests = [replace(EDIT, ends_at=time.time() + 93)], list(REQUESTS)
     result.window.open_page("permissions")
     page = result.permissions
-    await until(lambda: page.rules.servers.rows[1:] and not len(result.tasks))
+    await until(lambda: not len(result.tasks))
     return Shot(result, size=size), page
 
 
 async def permissions(theme: Theme) -> Shot:
     return (await opened(theme))[0]
-
-
-async def permissions_server(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
-    shot, page = await opened(theme, size=size)
-    page.show_part("server", "filesystem")
-    return shot
-
-
-async def permissions_small(theme: Theme) -> Shot:
-    return await permissions_server(theme, (900, 600))
 
 
 async def permissions_waiting(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
@@ -110,20 +98,6 @@ async def permissions_waiting(theme: Theme, size: tuple[int, int] | None = None)
 
 async def permissions_waiting_small(theme: Theme) -> Shot:
     return await permissions_waiting(theme, (900, 600))
-
-
-async def permissions_unlisted(theme: Theme) -> Shot:
-    shot, page = await opened(theme)
-    page.show_part("server", "postgres")
-    return shot
-
-
-async def permissions_100(theme: Theme) -> Shot:
-    result = await desk(theme, many(100))
-    result.engine.permissions = [server(each.name, *(("all",) if at % 3 else ("read",)), count=50) for at, each in enumerate(many(100))]
-    result.window.open_page("permissions")
-    await until(lambda: len(result.permissions.rules.tools.rows) == 5000 and not len(result.tasks))
-    return Shot(result)
 
 
 async def permissions_none(theme: Theme) -> Shot:
@@ -154,20 +128,6 @@ async def permissions_decisions(theme: Theme) -> Shot:
     return shot
 
 
-async def permission_of_tool(theme: Theme) -> Shot:
-    shot, page = await opened(theme)
-    grants = {each.id: each for each in [*GRANTED, grant(1, client="Cursor", expires_at=time.time() + 7200)]}
-    page.rules.open_tool(tool_rows([replace(PERMISSIONS[0], tools=(FILES[4],))], grants)[0])
-    said = [("once", "Claude Code", "src/main.py"), ("refused", "Cursor", "/etc/passwd"), ("late", "Zed", "notes.txt")]
-    rows = [
-        ActivityRow(ActivityEntry(at, "approval", time.time() - at * 5000, word, client=client, touched=touched), 1, at, 0.0)
-        for at, (word, client, touched) in enumerate(said)
-    ]
-    await until(lambda: not len(shot.desk.tasks))
-    shot.desk.window.sheet.panel.show_answers(rows)
-    return shot
-
-
 async def permission_call(theme: Theme) -> Shot:
     shot, page = await opened(theme, waits=True)
     await until(lambda: page.waiting.count == 3)
@@ -177,16 +137,11 @@ async def permission_call(theme: Theme) -> Shot:
 
 SCENES = (
     permissions,
-    permissions_server,
-    permissions_small,
     permissions_waiting,
     permissions_waiting_small,
-    permissions_unlisted,
-    permissions_100,
     permissions_none,
     permissions_clients,
     permissions_trusted,
     permissions_decisions,
-    permission_of_tool,
     permission_call,
 )

@@ -60,10 +60,9 @@ class GrantedTab(QStackedWidget, PermissionsPart):
         return len(self._grants)
 
     async def read(self) -> None:
-        """Reads the grants and the changed tools, and shows them here and among the tools."""
+        """Reads the grants and the changed tools, and shows them."""
         grants = await self.hub.approvals.get_grants()
         self.show_grants(grants)
-        self.page.rules.show_grants(grants)
         self.page.draw()
         self.show_changes(await self.hub.approvals.get_tool_changes())
         self.page.draw()
@@ -167,13 +166,13 @@ class GrantedTab(QStackedWidget, PermissionsPart):
         self.run(approvals.remove_grant(grant), then=self.read, toast=tr("Revoked"), undo=partial(approvals.restore_grant, grant))
 
     def open_grant(self, grant: GrantSnapshot) -> None:
-        """Opens the sheet of a rule, or of the tool of a grant; an open sheet of any kind stays."""
+        """Opens the sheet of a rule, or what the server of another grant may do; an open sheet of any kind stays."""
         if grant.kind == "rule":
             sheet = RuleSheet(self.context, grant, self.revoke)
             if self.context.sheets.show(sheet) is not None:
                 sheet.run(sheet.read())
-        elif grant.kind == "tool" and (of := self.page.rules.tool(grant.server, grant.tool)) is not None:
-            self.page.rules.open_tool(of)
+        else:
+            self.context.links.part_asked.emit("servers", "access", grant.server)
 
     def open_change(self, change: ToolChange) -> None:
         """Opens the sheet of a tool that has changed; an open sheet of any kind stays."""

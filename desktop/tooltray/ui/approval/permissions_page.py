@@ -1,34 +1,30 @@
-"""The Permissions page: waiting requests at the top; what runs without asking; grants; AI clients' own rules; trusted projects."""
+"""The Permissions page: waiting requests at the top; grants; AI clients' own rules; trusted projects; decisions."""
 
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
 from tooltray.ui.approval.clients_tab import ClientsTab
 from tooltray.ui.approval.decisions_tab import DecisionsTab
 from tooltray.ui.approval.granted_tab import GrantedTab
-from tooltray.ui.approval.rules_tab import RulesTab
 from tooltray.ui.approval.trusted_tab import TrustedTab
 from tooltray.ui.approval.waiting_area import WaitingArea
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_words import runs_everything
-from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
-from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.page_frame import Header, SearchField
+from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import column, divider, row
 
-RULES, GRANTED, CLIENTS, TRUSTED, DECISIONS = range(5)  # the tabs
+GRANTED, CLIENTS, TRUSTED, DECISIONS = range(4)  # the tabs
 
 
 class PermissionsPage(Page):
     """The page of permissions.
 
     Attributes:
-        rules, granted, clients, trusted, decisions: its tabs.
+        granted, clients, trusted, decisions: its tabs.
         waiting: the area pinned above them.
     """
 
@@ -37,29 +33,25 @@ class PermissionsPage(Page):
         theme = context.theme
         self._is_known = False
         outer = column(self)
-        self._search = SearchField(theme, tr("Search tools"))
-        self._allow = Button(theme, tr("Allow tools"), "primary", "plus")
-        outer.addWidget(Header(theme, tr("Permissions"), self._search, self._allow))
+        outer.addWidget(Header(theme, tr("Permissions")))
         self.waiting = WaitingArea(self)
         outer.addWidget(self.waiting)
-        names = [tr("Without asking"), tr("Allowed for longer"), tr("AI clients"), tr("Trusted"), tr("Decisions")]
+        names = [tr("Allowed for longer"), tr("AI clients"), tr("Trusted"), tr("Decisions")]
         self._tabs = FilterTabs(theme, names, name=tr("Permissions"))
         line = row(margins=(24, 10, 24, 10))
         line.addWidget(self._tabs)
         line.addStretch(1)
         outer.addLayout(line)
         outer.addWidget(divider())
-        self.rules, self.granted = RulesTab(self), GrantedTab(self)
-        self.clients, self.trusted, self.decisions = ClientsTab(self), TrustedTab(self), DecisionsTab(self)
+        self.granted, self.clients = GrantedTab(self), ClientsTab(self)
+        self.trusted, self.decisions = TrustedTab(self), DecisionsTab(self)
         self._stack = QStackedWidget()
-        for tab in (self.rules, self.granted, self.clients, self.trusted, self.decisions):
+        for tab in (self.granted, self.clients, self.trusted, self.decisions):
             self._stack.addWidget(tab)
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
         self.enable(False)
         self._tabs.chosen.connect(self.show_tab)
-        self._search.textChanged.connect(self.rules.search)
-        self._allow.clicked.connect(self.allow)
         self._follow_hub()
 
     def _follow_hub(self) -> None:
@@ -79,45 +71,31 @@ class PermissionsPage(Page):
         self._on_hub_changed()
 
     def enable(self, is_usable: bool) -> None:
-        self._allow.setEnabled(is_usable)
         self._stack.setEnabled(is_usable)
         self.waiting.setEnabled(is_usable)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what runs without asking on a server: "server" and its name; or the grants and changed tools: "granted"."""
-        self.show_tab(GRANTED if part == "granted" else RULES)
-        if part == "server":
-            self._search.clear()
-            self.rules.choose(text)
+        """Shows the grants and changed tools: "granted"; or what a server may do: "server" and its name, a tab of that server."""
+        if part == "granted":
+            self.show_tab(GRANTED)
+        elif part == "server":
+            self.context.links.part_asked.emit("servers", "access", text)
 
     def show_tab(self, index: int) -> None:
         """Shows one of the tabs."""
         self._tabs.choose(index)
         self._stack.setCurrentIndex(index)
-        self._search.setEnabled(index == RULES)
 
     def show_problem(self, problem: Problem | None) -> None:
         self._fault.show_problem(problem)
 
     def draw(self) -> None:
         """Draws how much is in each tab, and how much needs the user."""
-        self._tabs.set_counts([tab.total for tab in (self.rules, self.granted, self.clients, self.trusted, self.decisions)])
+        self._tabs.set_counts([tab.total for tab in (self.granted, self.clients, self.trusted, self.decisions)])
         self.need_person.emit(len(self.waiting.calls) + len(self.granted.changes))
 
-    def allow(self) -> None:
-        """Opens the sheet that allows tools; an open sheet of any kind stays."""
-        self.run(self._open_allow())
-
-    async def _open_allow(self) -> None:
-        modes = await self.hub.views.get_client_modes()
-        snapshot = self.hub.snapshot
-        own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
-        own.sort(key=lambda server: (not server.tool_count or needs_person(server), server.name))  # first what something can be allowed of
-        clients = [(mode.client, mode.title or mode.client) for mode in modes if mode.is_seen and mode.client not in ("", "*")]
-        self.context.sheets.show(AllowToolsSheet(self.context, [server.name for server in own], clients, self.granted.read))
-
     async def _read(self) -> None:
-        for tab in (self.rules, self.clients, self.trusted, self.decisions):
+        for tab in (self.clients, self.trusted, self.decisions):
             await tab.read()
 
     def _look_waiting(self) -> None:

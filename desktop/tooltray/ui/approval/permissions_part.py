@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.approval.tool_sheet import ToolSheet
 from tooltray.ui.kit.view import View
 
 if TYPE_CHECKING:
@@ -20,9 +19,5 @@ class PermissionsPart(View):
     page: "PermissionsPage"
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure: in the sheet of a tool if that is open, else at the top of the page; None removes it from there."""
-        panel = self.context.sheets.panel
-        if problem is not None and isinstance(panel, ToolSheet):
-            panel.show_problem(problem)
-        else:
-            self.page.show_problem(problem)
+        """Shows a failure at the top of the page; None removes it."""
+        self.page.show_problem(problem)

@@ -15,7 +15,7 @@ from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_tit
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
-from tooltray.ui.server_pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
@@ -27,7 +27,7 @@ READ, WRITE = "read", "write"
 HEIGHT = 34  # px, of a line of a list
 
 
-class ChoiceSection(ConfinementSection):
+class ChoiceSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         self._now = ConfinementSnapshot()

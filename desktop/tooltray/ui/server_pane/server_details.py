@@ -11,7 +11,7 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_pane.server_menu import ServerActions
-from tooltray.ui.server_pane.server_tabs import CONFINEMENT, OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
+from tooltray.ui.server_pane.server_tabs import ACCESS, OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
 from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import IconButton
@@ -37,8 +37,8 @@ class ServerDetails(QFrame):
         self.setObjectName("DetailsPane")
         self.setAccessibleName(tr("Details of {name}", name=server.name))
         self._context, self._theme, self._server = context, context.theme, server
-        absent = {SETTINGS if server.is_builtin else "", CONFINEMENT if server.confinement is None else ""}
-        self._tabs = tuple(tab for tab in tabs if tab.name not in absent)  # no file has an entry of it; it is no process
+        absent = {SETTINGS if server.is_builtin else "", ACCESS if server.access is None else ""}
+        self._tabs = tuple(tab for tab in tabs if tab.name not in absent)  # no file has an entry of it
         self._actions = ServerActions(context.theme, self, server=server, wishes=context.wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None

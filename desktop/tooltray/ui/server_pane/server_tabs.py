@@ -10,7 +10,7 @@ from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
-from tooltray.ui.server_pane.server_confinement import ServerConfinement
+from tooltray.ui.server_pane.server_access import ServerAccess
 from tooltray.ui.server_pane.server_overview import overview
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.server_pane.server_tools import ServerTools
@@ -33,7 +33,7 @@ class ServerTab(msgspec.Struct, frozen=True):
 
 LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
 OVERVIEW, TOOLS, OFFERED, SETTINGS, LOG, ACTIVITY = "overview", "tools", "offered", "settings", "log", "activity"
-CONFINEMENT = "confinement"
+ACCESS = "access"
 
 
 def _log(context: PageContext, server: str) -> LogView:
@@ -50,7 +50,7 @@ SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
     ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
-    ServerTab(CONFINEMENT, lambda: tr("Sandbox"), ServerConfinement),
+    ServerTab(ACCESS, lambda: tr("Access"), ServerAccess),
     ServerTab(LOG, lambda: tr("Log"), _log),
     ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
     ServerTab(OFFERED, lambda: tr("Prompts and resources"), OfferedPanel),

@@ -255,7 +255,7 @@ class ServersPage(Page):
                 self.show_bundle(text)
             case "edit":
                 self.show_server(text, SETTINGS)
-            case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
+            case "server" | "overview" | "tools" | "access" | "settings" | "activity" | "offered":
                 self.show_server(text, part)
 
     def _show_log(self, name: str, at: float) -> None:

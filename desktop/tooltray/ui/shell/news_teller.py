@@ -150,7 +150,7 @@ class NewsTeller(QObject):
             text = tr("You had allowed it as it was. Until you look, its calls are asked about.")
             if any(change.kind == "skill" for change in changes if (change.server, change.tool) == new[0]):
                 text = tr("It is a skill. Until you look, no AI client gets it.")
-            self._notifications.send("tool_changed", words, text, lambda: self._places.show_part("permissions", "server", server))
+            self._notifications.send("tool_changed", words, text, lambda: self._places.show_part("servers", "access", server))
 
     async def _look_for_updates(self) -> None:
         updates = await self._hub.discovery.get_registry_updates()
