@@ -1,9 +1,10 @@
 """The first tab of an opened server says how it is, and each of its buttons asks for what it says."""
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
-from tests.fakes.server_snapshots import BUILTIN, server
+from tests.fakes.server_snapshots import BUILTIN, TRUSTED, server
 
 from tooltray.foundation.errors import SECRET_MISSING, Problem
 from tooltray.foundation.phrases import Phrase
@@ -85,7 +86,7 @@ def test_the_page_s_buttons_are_there_while_the_browser_is_waited_for_and_no_lon
     assert "Why does a not run?" not in controls(details)
     details.set_server(server("a"))
     assert badge.accessibleName() == "Connected"
-    assert controls(details).keys() == {"Show log", "Stop"}
+    assert controls(details).keys() == {"Show log", "Stop", "Change what a may do"}
     assert "No browser could be opened" not in words(details)
 
 
@@ -134,14 +135,17 @@ def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(them
 
 
 def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWishes) -> None:
-    shown = server("a", auto_approve=("read", "write"), isolation="session", projects=("/srv/x",), label="work", is_default=True)
+    shown = server("a", isolation="session", projects=("/srv/x",), label="work", is_default=True)
     details = ServerOverview(theme, shown, wishes)
-    for text in ("With Tooltray", "What reads, What writes", "One for each AI client", "/srv/x"):
+    for text in ("With Tooltray", "Reads run. Changes ask.", "One for each AI client", "/srv/x"):
         assert text in words(details)
-    details.set_server(server("a", auto_approve=()))
-    assert "Nothing; each call is asked about" in words(details)
+    details.set_server(server("a", access=replace(TRUSTED, choice=None, runs="nothing")))
+    assert "Every call asks first." in words(details)
+    said = heard(wishes.open_requested)
+    controls(details)["Change what a may do"].click()
+    assert said == [("a", "access")]
     assert "One for each AI client" not in words(details)
-    details.set_server(server("a", auto_approve=("all",), is_deferred=True))
+    details.set_server(server("a", is_deferred=True))
     assert "When a project is known" in words(details)
 
 
@@ -149,5 +153,6 @@ def test_the_buttons_of_a_server_that_lacks_a_secret_fit_into_the_narrowest_pane
     problem = Problem(Phrase("Secret '{name}' not found", name="a/TOKEN"), code=SECRET_MISSING)
     details = ServerOverview(theme, server("a", S.ERROR, problem=problem), wishes)
     shown = controls(details)
+    del shown["Change what a may do"]  # in another line
     assert "Enter the secret" in {each.text() for each in shown.values()}
     assert sum(each.sizeHint().width() + GAP for each in shown.values()) <= NARROWEST - 2 * MARGIN

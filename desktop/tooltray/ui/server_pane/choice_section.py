@@ -46,7 +46,7 @@ class ChoiceSection(AccessSection):
 
     def _add_files(self) -> None:
         theme = self._theme
-        self.body.addWidget(Label(theme, tr("Files"), "heading"))
+        self.body.addWidget(Label(theme, tr("Files"), "strong"))
         self._files = OptionList(theme, [(each, files_title(each)) for each in FILES], name=tr("Files"), may_be_empty=False)
         self._files.changed.connect(self._on_files)
         self.body.addWidget(self._files)
@@ -69,7 +69,7 @@ class ChoiceSection(AccessSection):
 
     def _add_network(self) -> None:
         theme = self._theme
-        self.body.addWidget(Label(theme, tr("Network"), "heading"))
+        self.body.addWidget(Label(theme, tr("Network"), "strong"))
         self._network = OptionList(theme, [(each, network_title(each)) for each in NETWORKS], name=tr("Network"), may_be_empty=False)
         self._network.changed.connect(self._on_network)
         self.body.addWidget(self._network)

@@ -21,7 +21,7 @@ class RefusedSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         self._now = ConfinementSnapshot()
-        self.body.addWidget(Label(self._theme, tr("Refused"), "heading"))
+        self.body.addWidget(Label(self._theme, tr("Refused"), "strong"))
         self._about = Label(self._theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._about)
         self.body.addLayout(self.notes)

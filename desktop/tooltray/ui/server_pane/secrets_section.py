@@ -21,9 +21,9 @@ class SecretsSection(AccessSection):
         self.body.addLayout(self.notes)
         self._box = Surface(self._theme)
         columns = [
-            Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
-            Column(tr("State"), _state, Kind.CHIP, 132),
-            Column("", lambda each: tr("Enter…") if is_missing(each) else tr("Change…"), Kind.BUTTON, 92),
+            Column(tr("Name"), lambda each: each.name.removeprefix(f"{name}/"), Kind.MONO, tip=lambda each: each.name),
+            Column(tr("State"), _state, Kind.CHIP, 124),
+            Column("", lambda each: tr("Enter…") if is_missing(each) else tr("Change…"), Kind.BUTTON, 72),
         ]
         self._table = Table(self._theme, columns, tr("Secrets of {name}", name=name), lambda each: each.name, in_card=True)
         self._table.row_chosen.connect(self._on_chosen)

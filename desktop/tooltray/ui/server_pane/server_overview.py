@@ -12,6 +12,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
+from tooltray.ui.server_pane.access_line import AccessLine
 from tooltray.ui.server_pane.server_facts import OriginLine, ProjectCopies
 from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_pane.server_tools import cost_words
@@ -56,6 +57,8 @@ class ServerOverview(ServerView):
         if server.is_builtin:
             self._origin.hide()  # what it says of itself says that already
         body.addWidget(self._origin)
+        self._access = AccessLine(theme, server, wishes)
+        body.addWidget(self._access)
         body.addSpacing(6)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
@@ -125,6 +128,7 @@ class ServerOverview(ServerView):
         self._badge.set_look(server_look(server))
         self._reached.set_text(reached(server))
         self._origin.set_server(server)
+        self._access.set_server(server)
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)

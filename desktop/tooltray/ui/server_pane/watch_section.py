@@ -24,7 +24,7 @@ class WatchSection(AccessSection):
         self._look = self.reading(self._read)
         self._clock = QTimer(self, interval=LOOK_MS)
         self._clock.timeout.connect(self._on_tick)
-        self.body.addWidget(Label(self._theme, tr("Watch"), "heading"))
+        self.body.addWidget(Label(self._theme, tr("Watch"), "strong"))
         words = tr(
             "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
             "proposes settings. Use its tools meanwhile."
