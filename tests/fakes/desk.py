@@ -16,7 +16,6 @@ from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.add.discover_tab import DiscoverTab
-from tooltray.ui.approval.permissions_page import PermissionsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.page import HubPhase, Page
@@ -90,10 +89,6 @@ class Desk:
     @property
     def all_tools(self) -> AllToolsTab:
         return cast(AllToolsTab, self.servers_page.tab(ALL_TOOLS))
-
-    @property
-    def permissions(self) -> PermissionsPage:
-        return cast(PermissionsPage, self.window.page("permissions"))
 
     @property
     def projects(self) -> ProjectsTab:

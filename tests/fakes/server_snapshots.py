@@ -2,15 +2,19 @@
 
 from typing import Any
 
-from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.foundation.snapshots.servers import AccessSnapshot, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 
 STARTED_AT = 1_700_000_000.0
+TRUSTED = AccessSnapshot("trusted", ("careful", "trusted", "free"), "reads")
 
 
 def server(name: str, state: ServerState = ServerState.RUNNING, **fields: Any) -> ServerSnapshot:
     """A server as the engine would tell of it."""
-    return ServerSnapshot(**{"name": name, "transport": "stdio", "target": f"npx -y @example/{name}", "state": state, **fields})
+    access = None if fields.get("is_builtin") else TRUSTED
+    return ServerSnapshot(
+        **{"access": access, "name": name, "transport": "stdio", "target": f"npx -y @example/{name}", "state": state, **fields}
+    )
 
 
 def tool(name: str, of: str, **fields: Any) -> ToolSnapshot:

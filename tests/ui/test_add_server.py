@@ -59,7 +59,7 @@ async def test_a_pasted_command_shows_what_will_run_and_is_added(theme: Theme) -
         paste(sheet, "LOG=info npx -y @scope/server-notes '/my files'")
         await until(lambda: "npx -y @scope/server-notes '/my files'" in words(sheet))
         assert "LOG" in words(sheet)
-        assert control(sheet, "Tools that change things: Ask first").isVisible()
+        assert control(sheet, "Access: Trusted: changes ask").isVisible()
         assert field(sheet, "Name of the server").text() == "notes"
         primary(sheet).click()
         entry = {"command": "npx", "args": ["-y", "@scope/server-notes", "/my files"], "env": {"LOG": "info"}}
@@ -451,7 +451,7 @@ async def test_a_link_shows_command_variables_origin_and_dangers_and_approves_no
         assert "a link made for Tooltray, which any web page can have" in said
         assert "it deletes or overwrites files" in said
         assert "through a shell" in said
-        assert control(sheet, "Tools that change things: Ask first").isVisible()
+        assert control(sheet, "Access: Careful: sandboxed, changes ask").isVisible()
         assert "autoApprove" not in sheet.previews[0].new_server.entry
         assert [method for method, *_ in desk.engine.calls if method == "add_mcp_server"] == []
 

@@ -169,7 +169,7 @@ def test_a_table_that_tab_comes_to_marks_its_row_although_nothing_is_selected(wi
 
 def test_a_choice_that_has_room_shows_its_words_whole(window: Window, theme: Theme) -> None:
     """The width of a text is a fraction of a pixel; what is rounded down would be elided."""
-    titles = ["Ask first", "Run without asking", "An encrypted file", "Default", "Never"]
+    titles = ["Ask first", "Trusted: changes ask", "An encrypted file", "Default", "Never"]
     for title in titles:
         choice = Choice(theme, [(title, title)], name="Choice")
         assert choice.shown_in(choice.sizeHint().width()) == title

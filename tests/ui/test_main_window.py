@@ -137,7 +137,7 @@ async def test_a_new_toast_takes_the_place_of_the_old_one(theme: Theme) -> None:
 
 async def test_a_toast_lies_beside_the_details_and_above_buttons_that_do_not_scroll(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        details = desk.open_server("a", "confinement")
+        details = desk.open_server("a", "access")
         assert toast_box(desk).right() < details.mapTo(desk.window, QPoint(0, 0)).x()
         desk.window.resize(900, 600)  # now they lie over the cards
         desk.open_server("a", "settings")

@@ -29,7 +29,7 @@ KEPT = ConfinementSnapshot("own", "hosts", refused=(HOST, PATH, UNKNOWN))
 async def opened(theme: Theme, confinement: ConfinementSnapshot) -> AsyncIterator[tuple[Desk, RefusedSection]]:
     async with Desk(FakePresenter((server("a", confinement=confinement),)), theme) as desk:
         await until(lambda: desk.servers.servers)
-        desk.open_server("a", "confinement")
+        control(desk.open_server("a", "access"), "Show the sandbox").click()
         [section] = desk.page.findChildren(RefusedSection)
         yield desk, section
 

@@ -1,11 +1,12 @@
 """The first tab of an opened server says how it is, and each of its buttons asks for what it says."""
 
 import pytest
+from msgspec.structs import replace
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.journal_in_memory import JournalInMemory, entry
-from tests.fakes.server_snapshots import BUILTIN, server
+from tests.fakes.server_snapshots import BUILTIN, TRUSTED, server
 from tests.ui.seen import control, drawn
 from tests.ui.seen import words as seen_words
 
@@ -138,15 +139,18 @@ def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(them
 
 
 def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWishes) -> None:
-    shown = server("a", auto_approve=("read", "write"), isolation="session", projects=("/srv/x",), label="work", is_default=True)
+    shown = server("a", isolation="session", projects=("/srv/x",), label="work", is_default=True)
     details = ServerOverview(theme, shown, wishes)
     controls(details)["Details"].click()
     for text in ("With Tooltray", "What reads, What writes", "One for each AI client", "/srv/x"):
         assert text in words(details)
-    details.set_server(server("a", auto_approve=()))
-    assert "Nothing; each call is asked about" in words(details)
+    details.set_server(server("a", access=replace(TRUSTED, choice=None, runs="nothing")))
+    assert "Every call asks first." in words(details)
+    said = heard(wishes.open_requested)
+    controls(details)["Change what a may do"].click()
+    assert said == [("a", "access")]
     assert "One for each AI client" not in words(details)
-    details.set_server(server("a", auto_approve=("all",), is_deferred=True))
+    details.set_server(server("a", is_deferred=True))
     assert "When a project is known" in words(details)
 
 

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.scenes.confinement_scenes import PROPOSAL, SEEN, shown_by
+from tests.ui.scenes.access_scenes import PROPOSAL, SEEN, shown_by
 from tests.ui.seen import control
 
 from tooltray.foundation.errors import TooltrayError
@@ -22,7 +22,7 @@ async def opened(theme: Theme, watch: WatchSnapshot | None = None) -> AsyncItera
     engine.watch = watch
     async with Desk(engine, theme) as desk:
         await until(lambda: desk.servers.servers)
-        desk.open_server("a", "confinement")
+        control(desk.open_server("a", "access"), "Show the sandbox").click()
         [section] = desk.page.findChildren(WatchSection)
         yield desk, section
 

@@ -81,13 +81,22 @@ def refused_details(thing: RefusedThing, now: datetime) -> str:
     return " · ".join(filter(None, (what, often, moment(thing.at, now))))
 
 
-def entry_words(entry: Mapping[str, object]) -> str:
-    """Returns the confinement of an entry that is not stored yet, with its meaning."""
+def _of_entry(entry: Mapping[str, object]) -> ConfinementSnapshot:
     given = entry.get("confinement")
     members = given if isinstance(given, Mapping) else {"files": given}
     files: Files = next((each for each in FILES if each == members.get("files")), "open")
     network: Net = next((each for each in NETWORKS if each == members.get("network")), "open")
-    shown = ConfinementSnapshot(files=files, network=network)
+    return ConfinementSnapshot(files=files, network=network)
+
+
+def is_entry_sandboxed(entry: Mapping[str, object]) -> bool:
+    """Returns whether an entry that is not stored yet limits a server to its own files."""
+    return _of_entry(entry).files != "open"
+
+
+def entry_words(entry: Mapping[str, object]) -> str:
+    """Returns the confinement of an entry that is not stored yet, with its meaning."""
+    shown = _of_entry(entry)
     if is_open(shown):
         return tr("Not sandboxed: can do anything you can")
     text = tr("not your other files, keys and passwords") if shown.files != "open" else ""

@@ -13,7 +13,6 @@ from tooltray.foundation.errors import SECRET_MISSING, Problem
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ServerCost
-from tooltray.ui.confinement_words import in_full
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import visible_path
@@ -268,9 +267,7 @@ def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
         return []
     by_itself = tr("With Tooltray") if server.is_default else tr("When a client needs it")
     starts = tr("When a project is known") if server.is_deferred else by_itself
-    found = [(tr("Starts"), starts), (tr("Runs without asking"), _rules(server))]
-    if server.confinement is not None:
-        found.append((tr("Sandbox"), in_full(server.confinement)))
+    found = [(tr("Starts"), starts)]
     if server.isolation == "session":
         found.append((tr("Copies"), tr("One for each AI client")))
     if server.projects:
@@ -284,14 +281,6 @@ OPEN = frozenset(("all", "*"))  # rules that let every call run without asking
 def runs_everything(server: ServerSnapshot) -> bool:
     """Returns whether every call of a server that the user has added runs without asking."""
     return not server.is_builtin and not OPEN.isdisjoint(server.auto_approve)
-
-
-def _rules(server: ServerSnapshot) -> str:
-    rules = server.auto_approve
-    if "all" in rules:
-        return tr("All its tools")
-    words = {"read": tr("What reads"), "write": tr("What writes")}
-    return ", ".join(words.get(rule, rule) for rule in rules) or tr("Nothing; each call is asked about")
 
 
 MOST_FOUND = 8  # tools named; more do not fit into a line

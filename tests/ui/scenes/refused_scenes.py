@@ -25,7 +25,7 @@ REFUSED = ConfinementSnapshot(
 
 async def server_refused(theme: Theme) -> Shot:
     result = await desk(theme, (replace(SERVERS[0], confinement=REFUSED), *SERVERS[1:]))
-    result.open_server("filesystem", "confinement")
+    result.open_server("filesystem", "access")
     return Shot(result)
 
 

@@ -8,7 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.entries import NewServer
-from tooltray.ui.confinement_words import entry_words
+from tooltray.ui.access_words import new_words
+from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
@@ -49,6 +50,9 @@ class NewServerPreview(Surface):
             names = ", ".join(name.rpartition("/")[2] for name in server.secrets)  # they may be those of the store
             keys = Label(self._theme, tr("{names}, kept in the keyring", names=names), "body", wrap=True)
             self._add(tr("Secret") if len(server.secrets) == 1 else tr("Secrets"), keys)
+        if (rules := list(server.entry.get("autoApprove") or ["read"])) in (["read"], ["all"]):
+            words = new_words(asks=rules == ["read"], is_sandboxed=is_entry_sandboxed(server.entry))
+            self._add(tr("Access"), Label(self._theme, words, "body", wrap=True))
         if server.command:
             self._add(tr("Sandbox"), Label(self._theme, entry_words(server.entry), "body", wrap=True))
         if server.origin:

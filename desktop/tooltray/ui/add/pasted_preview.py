@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.ui.confinement_words import entry_words
+from tooltray.ui.access_words import new_words
+from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets, Pasted
 from tooltray.ui.theme import Theme
@@ -188,14 +189,15 @@ class PastedPreview(Surface):
         self._on_default()
 
     def _add_asking(self) -> None:
-        options = [(ASK, tr("Ask first")), (RUN, tr("Run without asking"))]
+        is_sandboxed = is_entry_sandboxed(self._pasted.config)
+        options = [(each, new_words(asks=each == ASK, is_sandboxed=is_sandboxed)) for each in (ASK, RUN)]
         if rules := self._pasted.own_rules:
             options.append((OWN, tr("As in the text: {rules}", rules=", ".join(map(say, rules)))))
-        self._asking = Choice(self._theme, options, name=tr("Tools that change things"))
+        self._asking = Choice(self._theme, options, name=tr("Access"))
         if rules == (NOTHING,):  # stricter than usual, so it stays
             self._asking.choose(OWN)
         self._asking.chosen_changed.connect(self.changed)
-        self._add(tr("Changes"), Label(self._theme, tr("Tools that change things"), "caption", "secondary"), self._asking)
+        self._add(tr("Access"), self._asking)
 
     def _add_notes(self) -> None:
         if self._pasted.origin:

@@ -42,24 +42,25 @@ class AllowToolsSheet(SheetView):
     """A sheet that grants a permission.
 
     Args:
-        servers: those that can be chosen, by name.
+        server: the tools are of this one.
         clients: AI clients that can be chosen: their names in code and for users.
-        read: reads the grants that the page shows.
+        read: reads the grants that are shown.
     """
 
-    def __init__(self, context: PageContext, servers: Sequence[str], clients: Sequence[tuple[str, str]], read: Work) -> None:
-        super().__init__(context, tr("Allow tools"), WIDTH)
+    def __init__(self, context: PageContext, server: str, clients: Sequence[tuple[str, str]], read: Work) -> None:
+        super().__init__(context, tr("Allow tools of {server}", server=server), WIDTH)
+        self._server = server
         self._previewed: NewGrant | None = None
         self._seen = ""  # the revision of what that covers
         self._read = read
-        self._add_choices(servers, clients)
+        self._add_choices(clients)
         self._add_preview()
         self.add_button(tr("Cancel"), self.close_requested.emit)
         self._go = self.add_button(tr("Allow"), self._on_go, "primary")
         self._go.setToolTip("Ctrl+Enter")
         self._go.setEnabled(False)
         add_accept_keys(self, self._on_go)
-        self.set_first_focus(self._server)
+        self.set_first_focus(self._kind.first)
 
     @property
     def grant(self) -> NewGrant:
@@ -67,7 +68,7 @@ class AllowToolsSheet(SheetView):
         kind = self._kind.chosen[0]
         until = self._until.chosen
         return NewGrant(
-            self._server.chosen,
+            self._server,
             kind,
             self._tool.chosen if kind == "tool" else "",
             self._client.chosen,
@@ -77,19 +78,15 @@ class AllowToolsSheet(SheetView):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._previewed is None and self._server.chosen:
-            self._read_server(self._server.chosen)
-
-    def _read_server(self, server: str) -> None:
-        self.run(self._read_tools(server), show=self._show_failure)
-        self._draw()
-
-    async def _read_tools(self, server: str) -> None:
-        """Offers the tools of a server."""
-        tools = await self.hub.tools.get_tools(server)
-        if server == self._server.chosen:
-            self._tool.set_options([(tool.original_name, tool.original_name) for tool in tools])
+        if self._previewed is None:
+            self.run(self._read_tools(), show=self._show_failure)
             self._draw()
+
+    async def _read_tools(self) -> None:
+        """Offers the server's tools."""
+        tools = await self.hub.tools.get_tools(self._server)
+        self._tool.set_options([(tool.original_name, tool.original_name) for tool in tools])
+        self._draw()
 
     async def _read_preview(self, grant: NewGrant) -> None:
         """Reads what a grant covers, and shows it unless the fields have changed meanwhile."""
@@ -117,7 +114,7 @@ class AllowToolsSheet(SheetView):
         if problem is not None:
             self.show_problem(problem)
 
-    def _add_choices(self, servers: Sequence[str], clients: Sequence[tuple[str, str]]) -> None:
+    def _add_choices(self, clients: Sequence[tuple[str, str]]) -> None:
         theme = self._theme
         kinds = [("reads", tr("Everything that reads")), ("tool", tr("One tool"))]
         ends = [
@@ -128,19 +125,16 @@ class AllowToolsSheet(SheetView):
             (str(30 * DAY_S), tr("In 30 days")),
             (FOREVER, tr("When you revoke it")),
         ]
-        self._server = Choice(theme, [(name, name) for name in servers], name=tr("Server"), hint=tr("No servers yet"))
         self._kind = OptionList(theme, kinds, name=tr("What"), chosen=["reads"], may_be_empty=False)
         self._tool = Choice(theme, [], name=tr("Tool"), hint=tr("No tools listed"))
         self._client = Choice(theme, [("", tr("All clients")), *clients], name=tr("For"))
         self._until = Choice(theme, ends, name=tr("Ends"))
         self._until.choose(FIRST_CHOICE)
-        self._add_line(tr("Server"), self._server)
         self._add_line(tr("What"), self._kind)
         self._tool_line = self._add_line(tr("Tool"), self._tool)
         self._add_line(tr("For"), self._client)
         self._add_line(tr("Ends"), self._until)
         self._tool_line.hide()
-        self._server.chosen_changed.connect(self._on_server_chosen)
         self._kind.changed.connect(self._on_kind_chosen)
         for choice in (self._tool, self._client, self._until):
             choice.chosen_changed.connect(self._draw)
@@ -169,10 +163,6 @@ class AllowToolsSheet(SheetView):
         column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
         self._box.hide()
         self.body.addWidget(self._box)
-
-    def _on_server_chosen(self, server: str) -> None:
-        self._tool.set_options([])
-        self._read_server(server)
 
     def _on_kind_chosen(self) -> None:
         self._tool_line.setVisible(self.grant.kind == "tool")

@@ -1,4 +1,4 @@
-"""Texts of the Permissions page about rules, tools and answers. Pure functions of the engine's snapshots."""
+"""Texts about rules, tools and answers. Pure functions of the engine's snapshots."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -24,7 +24,6 @@ class ToolRow(msgspec.Struct, frozen=True):
     tool: ToolPermission
     is_changeable: bool
     grants: tuple[GrantSnapshot, ...] = ()  # that cover it
-    text: str = ""  # in small letters, what a search looks into
 
     @property
     def key(self) -> tuple[str, str]:
@@ -43,7 +42,6 @@ def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSn
             tool,
             server.is_changeable,
             tuple(grants[id] for id in tool.grants if id in grants),
-            f"{tool.tool} {server.server}".casefold(),
         )
         for server in servers
         for tool in server.tools
@@ -84,31 +82,6 @@ def mode_name(mode: str) -> str:
     return names.get(mode) or tr("Rules of its own")
 
 
-def summary(server: ServerPermissions) -> str:
-    """Returns what runs without asking on a server: in words, and how many of its tools."""
-    if not server.is_listed:
-        return mode_name(mode_of(server))
-    free = sum(tool.is_free for tool in server.tools)
-    return tr("{free} of {count}", free=free, count=len(server.tools))
-
-
-def overall(servers: Sequence[ServerPermissions]) -> str:
-    """Returns in one sentence what runs without asking; never "nothing" while something does."""
-    own = [server for server in servers if server.is_changeable]
-    if not own:
-        return tr("No servers yet.")
-    count = sum(mode_of(server) == ALL for server in own)
-    if count == len(own):
-        return tr("Every server runs everything without asking.") if count > 1 else tr("Your server runs everything without asking.")
-    if count == 1:
-        return tr("1 of {of} servers runs everything without asking.", of=len(own))
-    if count:
-        return tr("{count} of {of} servers run everything without asking.", count=count, of=len(own))
-    if any(mode_of(server) != NOTHING for server in own):
-        return tr("No server runs everything without asking.")
-    return tr("Every call asks first.")
-
-
 def comes_to(row: ToolRow, now: datetime) -> tuple[str, str]:
     """Returns the effective choice of a tool as a chip: plain where it runs without asking."""
     tool = row.tool
@@ -144,10 +117,34 @@ def choices() -> list[tuple[str, str]]:
     return [("default", tr("As its server")), ("always", tr("Runs without asking")), ("ask", tr("Asks first"))]
 
 
+<<<<<<< HEAD
 def found(rows: Iterable[ToolRow], text: str) -> list[ToolRow]:
     """Returns the tools in whose own or whose server's name all words of a text are found."""
     words = text.casefold().split()
     return [row for row in rows if all(word in row.text for word in words)]
+=======
+def client_choices() -> list[tuple[str, str]]:
+    """Returns what can be chosen for one kind of AI client."""
+    return [("", tr("Default")), (ALL, mode_name(ALL)), (READS, mode_name(READS)), (NOTHING, mode_name(NOTHING))]
+
+
+def guard_choices() -> list[tuple[str, str]]:
+    """Returns what can be chosen of the flow guard for one kind of AI client."""
+    return [("", tr("Flow guard: default")), ("on", tr("Flow guard on")), ("off", tr("Flow guard off"))]
+
+
+def has_own_rules(mode: ClientModeSnapshot) -> bool:
+    """Returns whether this kind of AI client has its own rules or flow guard."""
+    return not (mode.auto_approve is None and mode.call_rules is None and mode.flow_guard is None)
+
+
+def client_mode(rules: Sequence[str] | None) -> str:
+    """Returns which of `client_choices` some rules are; OWN for others."""
+    if rules is None:
+        return ""
+    known = {("all",): ALL, ("read",): READS, (): NOTHING}
+    return known.get(tuple(rules), OWN)
+>>>>>>> w-pb2
 
 
 def answer_word(entry: ActivityEntry) -> str:

@@ -15,7 +15,7 @@ from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_tit
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
-from tooltray.ui.server_pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
@@ -27,7 +27,7 @@ READ, WRITE = "read", "write"
 HEIGHT = 34  # px, of a line of a list
 
 
-class ChoiceSection(ConfinementSection):
+class ChoiceSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         self._now = ConfinementSnapshot()
@@ -46,7 +46,7 @@ class ChoiceSection(ConfinementSection):
 
     def _add_files(self) -> None:
         theme = self._theme
-        self.body.addWidget(Label(theme, tr("Files"), "heading"))
+        self.body.addWidget(Label(theme, tr("Files"), "strong"))
         self._files = OptionList(theme, [(each, files_title(each)) for each in FILES], name=tr("Files"), may_be_empty=False)
         self._files.changed.connect(self._on_files)
         self.body.addWidget(self._files)
@@ -69,7 +69,7 @@ class ChoiceSection(ConfinementSection):
 
     def _add_network(self) -> None:
         theme = self._theme
-        self.body.addWidget(Label(theme, tr("Network"), "heading"))
+        self.body.addWidget(Label(theme, tr("Network"), "strong"))
         self._network = OptionList(theme, [(each, network_title(each)) for each in NETWORKS], name=tr("Network"), may_be_empty=False)
         self._network.changed.connect(self._on_network)
         self.body.addWidget(self._network)

@@ -11,17 +11,17 @@ from tooltray.ui.confinement_words import refused_details, refused_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row
-from tooltray.ui.server_pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 
-class RefusedSection(ConfinementSection):
+class RefusedSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         self._now = ConfinementSnapshot()
-        self.body.addWidget(Label(self._theme, tr("Refused"), "heading"))
+        self.body.addWidget(Label(self._theme, tr("Refused"), "strong"))
         self._about = Label(self._theme, "", "caption", "muted", wrap=True)
         self.body.addWidget(self._about)
         self.body.addLayout(self.notes)

@@ -15,7 +15,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_actions import is_own
 from tooltray.ui.server_pane.server_menu import ServerActions
-from tooltray.ui.server_pane.server_tabs import CONFINEMENT, FORM, OVERVIEW, SERVER_TABS, SETTINGS
+from tooltray.ui.server_pane.server_tabs import ACCESS, FORM, OVERVIEW, SERVER_TABS, SETTINGS
 from tooltray.ui.server_pane.server_view import ServerView
 from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import Button, IconButton
@@ -37,7 +37,7 @@ class ServerDetails(QFrame):
         self.setObjectName("DetailsPane")
         self.setAccessibleName(tr("Details of {name}", name=server.name))
         self._context, self._theme, self._server = context, context.theme, server
-        self._tabs = tuple(tab for tab in SERVER_TABS if tab.name != CONFINEMENT or server.confinement is not None)  # it is no process
+        self._tabs = tuple(tab for tab in SERVER_TABS if tab.name != ACCESS or server.access is not None)  # no file has an entry of it
         self._actions = ServerActions(context.theme, self, server=server, wishes=context.wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None

@@ -14,6 +14,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin
 from tooltray.ui.problem_words import in_a_row, sentences, whole
+from tooltray.ui.server_pane.access_line import AccessLine
 from tooltray.ui.server_pane.last_calls import LastCalls
 from tooltray.ui.server_pane.server_menu import ServerActions
 from tooltray.ui.server_pane.server_tools import cost_words
@@ -55,6 +56,8 @@ class ServerOverview(ServerView):
         state.addWidget(self._label)
         state.addStretch(1)
         body.addLayout(state)
+        self._access = AccessLine(theme, server, wishes)
+        body.addWidget(self._access)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
         body.addWidget(self._headline)
@@ -129,6 +132,7 @@ class ServerOverview(ServerView):
         self._badge.set_look(server_look(server))
         self._reached.set_text(reached(server))
         self._origin.set_server(server)
+        self._access.set_server(server)
         self._headline.setText(shown.headline)
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)

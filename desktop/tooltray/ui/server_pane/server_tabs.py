@@ -9,7 +9,7 @@ from tooltray.foundation.snapshots.activity import SERVER
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
-from tooltray.ui.server_pane.server_confinement import ServerConfinement
+from tooltray.ui.server_pane.server_access import ServerAccess
 from tooltray.ui.server_pane.server_overview import overview
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.server_pane.server_tools import ServerTools
@@ -31,7 +31,7 @@ class ServerTab(msgspec.Struct, frozen=True):
 
 LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
 OVERVIEW, TOOLS, SETTINGS, LOG = "overview", "tools", "settings", "log"
-CONFINEMENT = "confinement"
+ACCESS = "access"
 
 
 def _log(context: PageContext, server: str) -> LogView:
@@ -43,7 +43,7 @@ def _log(context: PageContext, server: str) -> LogView:
 SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
-    ServerTab(CONFINEMENT, lambda: tr("Sandbox"), ServerConfinement),
+    ServerTab(ACCESS, lambda: tr("Access"), ServerAccess),
     ServerTab(LOG, lambda: tr("Log"), _log),
 )
 FORM = ServerTab(SETTINGS, lambda: tr("Edit"), ServerSettings)

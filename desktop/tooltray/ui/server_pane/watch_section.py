@@ -8,7 +8,7 @@ from PySide6.QtCore import QTimer
 from tooltray.foundation.snapshots.confinement import SeenThing, WatchProposal, WatchSnapshot, in_words, proposal_in_words
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.server_pane.confinement_section import ConfinementSection
+from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
@@ -17,14 +17,14 @@ LOOK_MS = 1000  # while it is watched and shown
 MOST_LINES = 12  # of one list
 
 
-class WatchSection(ConfinementSection):
+class WatchSection(AccessSection):
     def __init__(self, context: PageContext, name: str) -> None:
         super().__init__(context, name)
         self._now = WatchSnapshot(name)
         self._look = self.reading(self._read)
         self._clock = QTimer(self, interval=LOOK_MS)
         self._clock.timeout.connect(self._on_tick)
-        self.body.addWidget(Label(self._theme, tr("Watch"), "heading"))
+        self.body.addWidget(Label(self._theme, tr("Watch"), "strong"))
         words = tr(
             "Runs the server without a sandbox for five minutes, records the files and hosts it uses, and "
             "proposes settings. Use its tools meanwhile."

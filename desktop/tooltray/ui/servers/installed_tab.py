@@ -226,7 +226,7 @@ class InstalledTab(Page):
                 self.show_bundle(text)
             case "edit":
                 self.show_server(text, SETTINGS)
-            case "server" | "overview" | "tools" | "settings":
+            case "server" | "overview" | "tools" | "access" | "settings":
                 self.show_server(text, part)
 
     def _show_log(self, name: str, at: float) -> None:

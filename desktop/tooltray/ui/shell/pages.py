@@ -43,12 +43,6 @@ def _clients(context: PageContext) -> Page:
     return ClientsPage(context)
 
 
-def _permissions(context: PageContext) -> Page:
-    from tooltray.ui.approval.permissions_page import PermissionsPage
-
-    return PermissionsPage(context)
-
-
 def _settings(context: PageContext) -> Page:
     from tooltray.ui.settings.settings_page import SettingsPage
 
@@ -59,6 +53,5 @@ PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
     PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("Clients"), _clients),
-    PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

@@ -211,7 +211,7 @@ class ToolDetails(DetailsPane):
         self._context.wishes.tool_requested.emit(self.row.tool)
 
     def _on_permissions(self) -> None:
-        self._context.links.part_asked.emit("permissions", "server", self.row.tool.server)
+        self._context.links.part_asked.emit("servers", "access", self.row.tool.server)
 
     def _on_calls(self) -> None:
         tool = self.row.tool

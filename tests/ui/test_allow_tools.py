@@ -1,9 +1,7 @@
-"""More is allowed after a look at what it covers."""
+"""The sheet that allows tools of a server for longer than one call: opened from the server's tab Access, it shows what that covers."""
 
 import asyncio
-import time
 
-import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -11,36 +9,34 @@ from PySide6.QtWidgets import QMenu, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import button, words
+from tests.ui.seen import button, control, words
 from tests.ui.test_accessibility import nameless
 
-from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.snapshots.approvals import ServerPermissions
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import CoveredTool
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet, NewGrant
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.table import Table
 
-WRITE = GrantSnapshot("1", "tool", "files", "write_file", created_at=time.time())
-READS = GrantSnapshot("2", "reads", "github", client="Cursor", is_held=True, held_tools=("get_issue",))
-CHANGE = ToolChange("github", "get_issue", ("-before", "+after"), ("It gives orders to a model",), revision="seen")
 TOOLS = [tool("read_file", "files"), tool("list_folder", "files"), tool("write_file", "files", category="write"), tool("pay", "bank")]
 SEEN = ClientModeSnapshot("cursor-vscode", "Cursor", "", "everything", "", is_seen=True)
 UNSEEN = replace(SEEN, client="zed", title="Zed", is_seen=False)
 
 
-def engine(grants: list[GrantSnapshot], changes: list[ToolChange] | None = None) -> FakePresenter:
-    fake = FakePresenter([server("files"), server("github"), server("bank")], TOOLS)
-    fake.grants, fake.tool_changes, fake.client_modes = grants, changes or [], [SEEN, UNSEEN]
+def engine() -> FakePresenter:
+    fake = FakePresenter([server("files"), server("bank")], TOOLS)
+    fake.client_modes, fake.permissions = [SEEN, UNSEEN], [ServerPermissions("files", ("read",))]
     return fake
 
 
 async def allowing(desk: Desk) -> AllowToolsSheet:
-    desk.window.open_page("permissions")
-    button(desk.permissions, "Allow tools").click()
+    details = desk.open_server("files", "access")
+    allow = control(details, "Allow tools…")
+    await until(allow.isEnabled)
+    allow.click()
     await until(lambda: desk.window.sheet is not None)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
@@ -65,27 +61,12 @@ def option(panel: QWidget, title: str) -> Option:
     return next(each for each in panel.findChildren(Option) if each.text() == title)
 
 
-async def test_until_the_screen_locks_can_be_chosen_only_where_that_is_heard(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
-        for hears in (False, True):
-            desk.hub.hears_lock = hears
-            panel = await allowing(desk)
-            ends = choice(panel, "Ends")
-            ends.click()
-            menu = ends.findChildren(QMenu)[-1]
-            assert ("When the screen locks" in [action.text() for action in menu.actions()]) is hears
-            menu.close()
-            panel.close_requested.emit()
-            await until(lambda: desk.window.sheet is None)
-
-
 async def test_all_reads_of_a_server_are_allowed_after_a_look_at_what_that_covers(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
+    async with Desk(engine(), theme) as desk:
         panel = await allowing(desk)
         go = button(panel, "Allow")
         assert not go.isEnabled()
         await until(go.isEnabled)
-        choose(panel, "Server", "files")
         choose(panel, "For", "Cursor")
         choose(panel, "Ends", "In an hour")
         assert not go.isEnabled()
@@ -102,9 +83,8 @@ async def test_all_reads_of_a_server_are_allowed_after_a_look_at_what_that_cover
 
 
 async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
+    async with Desk(engine(), theme) as desk:
         panel = await allowing(desk)
-        choose(panel, "Server", "files")
         option(panel, "One tool").click()
         await until(lambda: choice(panel, "Tool").isEnabled() and choice(panel, "Tool").chosen == "read_file")
         choose(panel, "Tool", "write_file")
@@ -116,10 +96,9 @@ async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
 
 
 async def test_a_server_that_reads_nothing_can_be_allowed_nothing(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
+    async with Desk(engine(), theme) as desk:
         desk.engine.tools = [tool("pay", "bank", category="write")]
         panel = await allowing(desk)
-        choose(panel, "Server", "files")
         await until(lambda: "No tool of this server is marked as one that reads" in words(panel))
         assert not button(panel, "Allow").isEnabled()
         option(panel, "One tool").click()
@@ -130,43 +109,45 @@ async def test_a_server_that_reads_nothing_can_be_allowed_nothing(theme: Theme) 
 
 
 async def test_what_could_not_be_allowed_says_why_and_can_be_tried_again(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
+    async with Desk(engine(), theme) as desk:
         panel = await allowing(desk)
         await until(button(panel, "Allow").isEnabled)
         desk.engine.failures["add_grant"] = TooltrayError("the disk is full", "grants.json")
         button(panel, "Allow").click()
         await until(lambda: "The disk is full" in words(panel) and button(panel, "Allow").isEnabled())
         desk.engine.failures["preview_grant"] = TooltrayError("there is no such server")
-        choose(panel, "Server", "github")
+        choose(panel, "For", "Cursor")
         await until(lambda: "There is no such server" in words(panel))
         assert not button(panel, "Allow").isEnabled()
 
 
 async def test_a_look_at_something_else_comes_too_late_to_be_confirmed(theme: Theme) -> None:
-    async with Desk(engine([]), theme) as desk:
+    async with Desk(engine(), theme) as desk:
         panel = await allowing(desk)
         await until(button(panel, "Allow").isEnabled)
         late: asyncio.Future[list[CoveredTool]] = asyncio.get_running_loop().create_future()
         desk.engine.preview_grant = lambda **_: late  # type: ignore[method-assign, assignment, return-value]
-        choose(panel, "Server", "files")
-        await desk.asked("preview_grant", "files", "reads", "", "")
+        choose(panel, "For", "Cursor")
+        await desk.asked("preview_grant", "files", "reads", "", "cursor-vscode")
         desk.engine.failures["preview_grant"] = TooltrayError("there is no such server")
-        choose(panel, "Server", "github")
+        choose(panel, "Ends", "In an hour")
         late.set_result(TOOLS)
         await until(lambda: "There is no such server" in words(panel))
         assert not button(panel, "Allow").isEnabled()
 
 
-async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
-    async with Desk(FakePresenter(), theme) as desk:
-        panel = await allowing(desk)
-        assert choice(panel, "Server").accessibleName() == "Server: No servers yet"
-        assert not choice(panel, "Server").isEnabled()
-        desk.permissions.allow()
-        await desk.asked("get_client_modes")
-        await asyncio.sleep(0)
-        assert desk.window.sheet is not None
-        assert desk.window.sheet.panel is panel
+async def test_until_the_screen_locks_can_be_chosen_only_where_that_is_heard(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        for hears in (False, True):
+            desk.hub.hears_lock = hears
+            panel = await allowing(desk)
+            ends = choice(panel, "Ends")
+            ends.click()
+            menu = ends.findChildren(QMenu)[-1]
+            assert ("When the screen locks" in [action.text() for action in menu.actions()]) is hears
+            menu.close()
+            panel.close_requested.emit()
+            await until(lambda: desk.window.sheet is None)
 
 
 def test_a_choice_says_what_is_chosen_and_tells_only_of_changes(theme: Theme) -> None:
@@ -188,35 +169,3 @@ def test_a_choice_says_what_is_chosen_and_tells_only_of_changes(theme: Theme) ->
     assert control.chosen == "c"
     assert control.minimumSizeHint().width() <= control.sizeHint().width()
     control.grab()
-
-
-@pytest.mark.parametrize("phase", ["hidden", "shown"])
-async def test_the_page_asks_how_things_are_when_it_can(theme: Theme, phase: str) -> None:
-    async with Desk(FakePresenter(), theme) as desk:
-        page = desk.permissions
-        page.set_usable(False)
-        looks: list[None] = []
-        page.look_requested.connect(lambda: looks.append(None))
-        if phase == "shown":
-            desk.window.open_page("permissions")
-            page.set_usable(True)
-        else:
-            page.set_usable(True)
-            assert looks == []
-            desk.window.open_page("permissions")
-        assert len(looks) == 1
-
-
-async def test_allowing_begins_with_a_server_that_has_tools(theme: Theme) -> None:
-    servers = [
-        server("a", ServerState.ERROR, problem=Problem("it fell over"), tool_count=3),
-        server("b", ServerState.STOPPED),
-        server("c", tool_count=2),
-    ]
-    async with Desk(FakePresenter(servers), theme) as desk:
-        desk.window.open_page("permissions")
-        control = choice(await allowing(desk), "Server")
-        control.click()
-        menu = control.findChildren(QMenu)[-1]
-        assert [action.text() for action in menu.actions()] == ["c", "a", "b"]
-        menu.close()

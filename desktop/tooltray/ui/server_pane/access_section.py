@@ -1,4 +1,6 @@
-"""The base of the sections of the tab Sandbox."""
+"""The base of the sections of the tab Access."""
+
+from collections.abc import Sequence
 
 from PySide6.QtWidgets import QWidget
 
@@ -12,7 +14,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.surface import clear, column
 
 
-class ConfinementSection(QWidget, View):
+class AccessSection(QWidget, View):
     """The base of the sections.
 
     Attributes:
@@ -28,6 +30,9 @@ class ConfinementSection(QWidget, View):
     def set_server(self, server: ServerSnapshot) -> None:
         """Shows a newer snapshot."""
 
+    def look(self) -> None:
+        """Reads again what the section shows."""
+
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure in `notes`; None removes it."""
         clear(self.notes)
@@ -39,3 +44,9 @@ class ConfinementSection(QWidget, View):
         return await self.hub.confinement.set_confinement(
             self._name, wanted.files, wanted.network, list(wanted.hosts), list(wanted.read), list(wanted.write)
         )
+
+    async def restore_access(self, rules: Sequence[str], confinement: ConfinementSnapshot | None) -> None:
+        """Restores the rules and the confinement that the server had."""
+        await self.hub.approvals.set_server_auto_approve(self._name, list(rules))
+        if confinement is not None:
+            await self.confine(confinement)

@@ -1,9 +1,10 @@
-"""The tab Confinement of an opened server: what is chosen is done at once, shown as it came out, and can be taken back."""
+"""The sandbox in the tab Access of an opened server: what is chosen is done at once, shown as it came out, and can be taken back."""
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.server_snapshots import server
+from tests.fakes.server_snapshots import TRUSTED, server
 from tests.ui.seen import button, control, words
 
 from tooltray.foundation.errors import TooltrayError
@@ -23,9 +24,9 @@ def engine(confinement: ConfinementSnapshot | None = OWN) -> FakePresenter:
 
 
 def section(desk: Desk) -> ChoiceSection:
-    view = desk.open_server("s", "confinement").view("confinement")
-    assert view is not None
-    return view.findChild(ChoiceSection)  # type: ignore[return-value]
+    details = desk.open_server("s", "access")
+    control(details, "Show the sandbox").click()
+    return details.findChild(ChoiceSection)  # type: ignore[return-value]
 
 
 def option(section: ChoiceSection, title: str) -> Option:
@@ -81,6 +82,20 @@ async def test_what_is_missing_stands_above_and_a_newer_snapshot_is_shown(theme:
         assert any("Not sandboxed" in chip.accessibleName() for chip in desk.card("s").findChildren(Chip))
 
 
-async def test_a_server_that_is_no_process_has_no_such_tab(theme: Theme) -> None:
+async def test_it_is_folded_where_a_choice_has_no_sandbox_and_unfolds_with_one_that_has(theme: Theme) -> None:
+    fake = engine(ConfinementSnapshot())
+    async with Desk(fake, theme) as desk:
+        details = desk.open_server("s", "access")
+        assert details.findChild(ChoiceSection) is None
+        control(details, "Show the sandbox").click()
+        assert details.findChild(ChoiceSection).isVisible()
+        control(details, "Hide the sandbox").click()
+        assert not details.findChild(ChoiceSection).isVisible()
+        fake.bus.publish(ServerChanged(server("s", confinement=OWN, access=replace(TRUSTED, choice="careful"))))
+        await until(details.findChild(ChoiceSection).isVisible)
+        assert "Sandboxed · a.org" in words(details)
+
+
+async def test_a_server_that_is_no_process_has_no_sandbox(theme: Theme) -> None:
     async with Desk(engine(None), theme) as desk:
-        assert not desk.open_server("s").has_tab("confinement")
+        assert "Show" not in words(desk.open_server("s", "access"))

@@ -1,0 +1,355 @@
+"""The tab Access of an opened server: the three choices, and the same as rules: approval, and secrets."""
+
+import json
+import time
+from datetime import datetime
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMenu
+from shiboken6 import isValid
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import TRUSTED, server
+from tests.ui.seen import button, cells, control, drawn, table, words
+from tests.ui.test_accessibility import nameless
+
+from tooltray.consent.approvals.access import READS_ASK
+from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ClientListUpdated, SecretsChanged, ServerChanged
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
+from tooltray.foundation.snapshots.approvals import CHOICES, GrantSnapshot, ServerPermissions, ToolPermission
+from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
+from tooltray.foundation.snapshots.servers import ServerSnapshot
+from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
+from tooltray.ui.access_words import access_words
+from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
+from tooltray.ui.server_pane.server_details import ServerDetails
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice, Option
+from tooltray.ui.widgets.toast import Toast
+
+READ = ToolPermission("read_it", "read", "default", True, "It only reads")
+WRITE = ToolPermission("write_it", "write", "default", False, "It may change things")
+ALLOWED = ToolPermission("<b>push</b>", "write", "default", False, "It may change things", ("g",))
+FILES = ServerPermissions("files", ("read",), tools=(READ, WRITE), call_rules=("read_it, where path is x",))
+GIT = ServerPermissions("git", ("all",), tools=(ALLOWED, replace(READ, tool="log")))
+GRANT = GrantSnapshot("g", "tool", "git", "<b>push</b>", client="Cursor", created_at=time.time())
+OWN = ConfinementSnapshot("own", read=("/r",))
+
+
+def files(choice: str | None = "careful", confinement: ConfinementSnapshot | None = OWN, **fields: object) -> ServerSnapshot:
+    access = replace(TRUSTED, choice=choice, **fields)
+    return server("files", confinement=confinement, auto_approve=("read",), access=access)
+
+
+def engine(shown: ServerSnapshot | None = None, *permissions: ServerPermissions) -> FakePresenter:
+    fake = FakePresenter([shown or files(), server("git")])
+    fake.permissions = list(permissions or (FILES, GIT))
+    return fake
+
+
+async def opened(desk: Desk, name: str = "files") -> ServerDetails:
+    details = desk.open_server(name, "access")
+    await until(lambda: not len(desk.tasks))
+    return details
+
+
+async def undone(desk: Desk) -> str:
+    """Presses Undo in the toast that is there; returns what it says."""
+    await until(lambda: desk.window.findChildren(Toast))
+    toast = desk.window.findChildren(Toast)[-1]
+    text = toast.text
+    button(toast, "Undo").click()
+    await until(lambda: not isValid(toast) and not len(desk.tasks))
+    return text
+
+
+def pick(menu: QMenu, title: str) -> None:
+    next(action for action in menu.actions() if action.text() == title).trigger()
+    menu.close()
+
+
+def chosen(details: ServerDetails) -> list[str]:
+    return [each.text() for each in offered(details) if each.isChecked()]
+
+
+def offered(details: ServerDetails) -> list[Option]:
+    names = ("Careful", "Trusted", "Free", "Custom")
+    return [each for each in details.findChildren(Option) if each.text() in names and each.isVisibleTo(details)]
+
+
+async def test_a_choice_is_made_at_once_and_undone(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        assert chosen(details) == ["Careful"]
+        assert nameless(desk.window) == []
+        trusted = control(details, "Trusted")
+        QTest.mouseClick(trusted.parentWidget(), Qt.MouseButton.LeftButton)  # also beside its words
+        await desk.asked("set_access", "files", "trusted")
+        assert await undone(desk) == "files: Trusted"
+        assert desk.engine.calls[-2:] == [
+            ("set_server_auto_approve", "files", ["read"]),
+            ("set_confinement", "files", "own", "open", [], ["/r"], []),
+        ]
+
+
+async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing(theme: Theme) -> None:
+    fake = engine()
+    async with Desk(fake, theme) as desk:
+        details = await opened(desk)
+        for _ in range(2):
+            control(details, "Trusted").click()
+        control(details, "Careful").click()
+        await until(lambda: not len(desk.tasks))
+        assert [call for call in fake.calls if call[0] == "set_access"] == [("set_access", "files", "trusted")]
+        fake.bus.publish(ServerChanged(files("trusted")))
+        await until(lambda: chosen(details) == ["Trusted"])
+        control(details, "Trusted").click()  # it stays chosen
+        assert chosen(details) == ["Trusted"]
+
+
+async def test_never_asking_is_confirmed_first(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        control(details, "Free").click()
+        await until(lambda: desk.window.sheet is not None)
+        assert "Can read and change all your files" in words(desk.window.sheet)
+        control(desk.window.sheet, "Cancel").click()
+        await until(lambda: chosen(details) == ["Careful"])
+        assert not [call for call in desk.engine.calls if call[0] == "set_access"]
+        control(details, "Free").click()
+        await until(lambda: desk.window.sheet is not None)
+        control(desk.window.sheet, "Never ask").click()
+        await desk.asked("set_access", "files", "free")
+
+
+async def test_a_choice_that_fails_goes_back_and_says_why(theme: Theme) -> None:
+    fake = engine()
+    fake.failures["set_access"] = TooltrayError("The settings cannot be written")
+    async with Desk(fake, theme) as desk:
+        details = await opened(desk)
+        control(details, "Trusted").click()
+        await until(lambda: "The settings cannot be written" in words(details))
+        assert chosen(details) == ["Careful"]
+
+
+async def test_settings_that_make_no_choice_are_shown_as_custom_with_the_difference(theme: Theme) -> None:
+    shown = files(None, ConfinementSnapshot(), offered=("trusted", "free"), runs="nothing", differs=READS_ASK)
+    async with Desk(engine(shown), theme) as desk:
+        details = await opened(desk)
+        assert chosen(details) == ["Custom"]
+        assert READS_ASK in words(details)
+        assert not control(details, "Careful").isEnabled()
+        assert "It cannot be sandboxed on this computer." in words(details)
+        control(details, "Custom").click()
+        assert chosen(details) == ["Custom"]
+
+
+async def test_a_server_elsewhere_has_two_choices_and_tooltrays_own_has_none(theme: Theme) -> None:
+    shown = files("free", None, offered=("trusted", "free"), runs="all")
+    async with Desk(engine(shown), theme) as desk:
+        details = await opened(desk)
+        assert [each.text() for each in offered(details)] == ["Trusted", "Free"]
+        control(details, "Trusted").click()
+        assert await undone(desk) == "files: Trusted"
+        assert not [call for call in desk.engine.calls if call[0] == "set_confinement"]
+        assert not desk.open_server("hub").has_tab("access")
+
+
+async def test_links_to_what_a_server_may_do_open_its_tab(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        for page, part in (("permissions", "server"), ("servers", "access")):
+            desk.open_server("git", "overview")
+            desk.window.context.links.part_asked.emit(page, part, "files")
+            await until(lambda: desk.page.details.server.name == "files" and desk.page.details.tab == "access")
+
+
+async def test_tools_show_whether_they_run_without_asking(theme: Theme) -> None:
+    fake = engine()
+    fake.grants = [GRANT]
+    async with Desk(fake, theme) as desk:
+        details = await opened(desk)
+        assert "1 of 2 tools run without asking." in words(details)
+        assert "Runs without asking: read_it, where path is x." in words(details)
+        shown = table(details, "Tools")
+        assert cells(shown, 1) == ["write_it", "Asks first", "It may change things", "Change…"]
+        details = await opened(desk, "git")
+        assert cells(table(details, "Tools"), 0)[1] == "Allowed for Cursor"
+        assert "read_it, where path is x" not in words(details)
+
+
+async def test_what_runs_without_asking_is_chosen_and_undone(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        mode = next(each for each in details.findChildren(Choice) if each.accessibleName().startswith("What runs without asking"))
+        mode.click()
+        pick(mode.findChildren(QMenu)[-1], "Everything")
+        await desk.asked("set_server_auto_approve", "files", ["all"])
+        await until(lambda: mode.chosen == "all")
+        assert await undone(desk) == "What runs without asking of files is changed"
+        assert ("set_server_auto_approve", "files", ["read"]) in desk.engine.calls
+        desk.engine.failures["set_server_auto_approve"] = TooltrayError("Server 'files' not found")
+        before = mode.chosen
+        mode.chosen_changed.emit("nothing")
+        await until(lambda: "Server 'files' not found" in drawn(details))
+        assert mode.chosen == before
+
+
+async def test_one_tool_is_made_to_ask_by_the_keyboard_and_that_is_undone(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tools = table(await opened(desk), "Tools")
+        tools.setFocus()
+        tools.setCurrentIndex(tools.model().index(0, 0))
+        QTest.keyClick(tools, Qt.Key.Key_Space)
+        pick(tools.findChildren(QMenu)[-1], "Asks first")
+        await desk.asked("set_tool_approval", "files", "read_it", "ask")
+        await until(lambda: cells(tools)[1] == "Asks first")
+        assert await undone(desk) == "read_it asks first"
+        assert ("set_tool_approval", "files", "read_it", "default") in desk.engine.calls
+
+
+async def test_many_tools_are_shown_by_a_press(theme: Theme) -> None:
+    many = ServerPermissions("files", (), tools=tuple(replace(WRITE, tool=f"tool_{number}") for number in range(50)))
+    async with Desk(engine(None, many), theme) as desk:
+        details = await opened(desk)
+        assert len(table(details, "Tools").rows) == 8
+        control(details, "Show all 50 tools").click()
+        assert len(table(details, "Tools").rows) == 50
+        control(details, "Show fewer tools").click()
+        assert len(table(details, "Tools").rows) == 8
+
+
+async def test_tools_that_are_not_known_are_not_said_to_be_none(theme: Theme) -> None:
+    async with Desk(engine(None, ServerPermissions("files", (), is_listed=False)), theme) as desk:
+        details = await opened(desk)
+        assert "Its tools are not known yet." in words(details)
+        desk.engine.permissions = [ServerPermissions("files", ())]
+        desk.engine.bus.publish(ClientListUpdated())
+        await until(lambda: "It has no tools." in words(details))
+        desk.engine.permissions = []
+        desk.engine.bus.publish(ClientListUpdated())
+        await until(lambda: not control(details, "Allow tools…").isEnabled())
+
+
+async def test_a_hidden_tab_asks_for_nothing(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await opened(desk)
+        details.show_tab("overview")
+        desk.engine.calls.clear()
+        desk.engine.bus.publish(ClientListUpdated())
+        await until(lambda: not len(desk.tasks))
+        assert not [call for call in desk.engine.calls if call[0] == "get_permissions"]
+        details.show_tab("access")
+        await desk.asked("get_permissions", "files")
+
+
+async def test_a_tool_opened_shows_its_last_answers_and_leads_to_its_calls(theme: Theme) -> None:
+    fake = engine()
+    fake.grants = [GRANT]
+    asked: list[tuple[str, str, str]] = []
+    entry = ActivityEntry(1, "approval", time.time(), "refused", client="Cursor", touched="origin")
+    fake.get_activity = lambda **_: [ActivityRow(entry, 1, 1, entry.at)]  # type: ignore[attr-defined]
+    async with Desk(fake, theme) as desk:
+        details = await opened(desk, "git")
+        links = desk.window.context.links
+        links.part_asked.disconnect()
+        links.part_asked.connect(lambda *part: asked.append(part))
+        tools = table(details, "Tools")
+        tools.row_chosen.emit(tools.rows[0])
+        panel = desk.window.sheet.panel
+        await until(lambda: "Refused · Cursor · origin" in drawn(panel))
+        assert nameless(desk.window) == []
+        control(panel, "Revoke").click()
+        await until(lambda: desk.engine.grants == [])
+        control(panel, "Asks first").click()
+        await desk.asked("set_tool_approval", "git", "<b>push</b>", "ask")
+        control(panel, "Show its calls").click()
+        (_, part, text) = asked[-1]
+        assert (part, json.loads(text)["tools"]) == ("filter", ["<b>push</b>"])
+
+
+async def test_answers_that_cannot_be_read_are_said_to_be_not_known(theme: Theme) -> None:
+    fake = engine()
+    fake.failures["get_activity"] = TooltrayError("The journal cannot be read")
+    async with Desk(fake, theme) as desk:
+        tools = table(await opened(desk), "Tools")
+        tools.row_chosen.emit(tools.rows[0])
+        await until(lambda: "Not known: The journal cannot be read" in words(desk.window.sheet.panel))
+        sheet = desk.window.sheet
+        tools.row_chosen.emit(tools.rows[1])  # an open sheet stays
+        assert desk.window.sheet is sheet
+
+
+async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(theme: Theme) -> None:
+    fake = engine()
+    fake.failures["set_tool_approval"] = TooltrayError("The disk is full")
+    async with Desk(fake, theme) as desk:
+        tools = table(await opened(desk), "Tools")
+        tools.row_chosen.emit(tools.rows[0])
+        panel = desk.window.sheet.panel
+        control(panel, "Asks first").click()
+        await until(lambda: "The disk is full" in words(panel))
+        assert control(panel, "As its server").isChecked()
+        fake.failures.clear()
+        control(panel, "Asks first").click()
+        assert "The disk is full" not in words(panel)
+        await until(lambda: cells(tools)[1] == "Asks first")
+
+
+async def test_secrets_show_their_state_and_lead_to_their_sheets(theme: Theme) -> None:
+    fake = engine()
+    asked: list[tuple[str, ...]] = []
+    async with Desk(fake, theme) as desk:
+        details = await opened(desk)
+        shown = table(details, "Secrets of files")
+        assert not shown.isVisible()
+        fake.stored_secrets = StoredSecrets(
+            "keyring",
+            secrets=(
+                SecretSnapshot("a", False, ("files",)),
+                SecretSnapshot("b", True, ("files", "git")),
+                SecretSnapshot("c", True, ("files",), kind="provided"),
+                SecretSnapshot("d", None, ("files",)),
+                SecretSnapshot("e", True, ("git",)),
+            ),
+        )
+        fake.bus.publish(SecretsChanged("keyring"))
+        await until(shown.isVisible)
+        assert [cells(shown, at)[1:] for at in range(4)] == [
+            ["Missing", "Enter…"],
+            ["Stored", "Change…"],
+            ["Kept elsewhere", "Change…"],
+            ["Not known", "Change…"],
+        ]
+        assert nameless(desk.window) == []
+        desk.window.context.links.part_asked.disconnect()
+        desk.window.context.links.part_asked.connect(lambda *part: asked.append(part))
+        shown.pressed.emit(shown.rows[1])
+        assert asked == [("settings", "secrets", "b")]
+        shown.row_chosen.emit(shown.rows[0])
+        await until(lambda: desk.window.sheet is not None and "A secret for files" in words(desk.window.sheet))
+
+
+def test_a_line_says_what_a_server_may_do() -> None:
+    assert access_words(files()) == "Reads run. Changes ask. Sandboxed."
+    assert access_words(files(None, ConfinementSnapshot(), runs="some", has_call_rules=True)) == (
+        "Some calls run without asking. Its rules allow some calls. Not sandboxed."
+    )
+    assert access_words(files("free", None, runs="all", has_call_rules=True)) == "Everything runs without asking."
+    assert access_words(files(None, None, runs="nothing")) == "Every call asks first."
+    assert access_words(server("hub", is_builtin=True)) == ""
+
+
+def test_each_answer_to_a_call_has_words() -> None:
+    for outcome in (*CHOICES, "rule", "refused", "late", "cancelled"):
+        word = answer_word(ActivityEntry(1, "approval", 1.0, outcome))
+        assert word[:1].isupper(), outcome
+
+
+def test_a_tool_that_is_allowed_until_the_screen_locks_says_so() -> None:
+    tool, grant = ToolPermission("t", "write", "default", False, "", ("1",)), GrantSnapshot("1", "tool", "s", "t", until="lock")
+    row = ToolRow("s", tool, True, (grant,))
+    assert comes_to(row, datetime.now()) == ("Allowed until the screen locks", "accent")
+    assert comes_to(replace(row, grants=(replace(grant, until=""),)), datetime.now()) == ("Allowed", "accent")
