@@ -117,36 +117,6 @@ def choices() -> list[tuple[str, str]]:
     return [("default", tr("As its server")), ("always", tr("Runs without asking")), ("ask", tr("Asks first"))]
 
 
-<<<<<<< HEAD
-def found(rows: Iterable[ToolRow], text: str) -> list[ToolRow]:
-    """Returns the tools in whose own or whose server's name all words of a text are found."""
-    words = text.casefold().split()
-    return [row for row in rows if all(word in row.text for word in words)]
-=======
-def client_choices() -> list[tuple[str, str]]:
-    """Returns what can be chosen for one kind of AI client."""
-    return [("", tr("Default")), (ALL, mode_name(ALL)), (READS, mode_name(READS)), (NOTHING, mode_name(NOTHING))]
-
-
-def guard_choices() -> list[tuple[str, str]]:
-    """Returns what can be chosen of the flow guard for one kind of AI client."""
-    return [("", tr("Flow guard: default")), ("on", tr("Flow guard on")), ("off", tr("Flow guard off"))]
-
-
-def has_own_rules(mode: ClientModeSnapshot) -> bool:
-    """Returns whether this kind of AI client has its own rules or flow guard."""
-    return not (mode.auto_approve is None and mode.call_rules is None and mode.flow_guard is None)
-
-
-def client_mode(rules: Sequence[str] | None) -> str:
-    """Returns which of `client_choices` some rules are; OWN for others."""
-    if rules is None:
-        return ""
-    known = {("all",): ALL, ("read",): READS, (): NOTHING}
-    return known.get(tuple(rules), OWN)
->>>>>>> w-pb2
-
-
 def answer_word(entry: ActivityEntry) -> str:
     """Returns the answer to a call, in words."""
     words = {
