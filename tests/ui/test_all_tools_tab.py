@@ -239,7 +239,7 @@ async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme
         desk.window.context.links.part_asked.connect(lambda *part: parts.append(part))
         button(details, "Change what runs without asking").click()
         button(details, "Show its calls").click()
-        assert parts[0] == ("permissions", "server", "files")
+        assert parts[0] == ("servers", "access", "files")
         assert parts[1][:2] == ("activity", "filter")
         assert '"tools": ["read"]' in parts[1][2]
         button(details, "Copy name").click()
