@@ -66,11 +66,11 @@ class ClientApproval(QWidget):
         lines.addWidget(self._own)
         self._words = Label(theme, "", "caption", "secondary", wrap=True)
         lines.addWidget(self._words)
+        text = tr("Replaces the servers' rules. A tool set to ask first still asks every client.")
+        lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._guard = Choice(theme, guard_choices(), name=tr("Flow guard for {client}", client=title))
         self._guard.chosen_changed.connect(self._on_guard)
         lines.addWidget(self._guard)
-        text = tr("Replaces the servers' rules. A tool set to ask first still asks every client.")
-        lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._show_rules()
 
     def set_kind(self, kind: ClientModeSnapshot) -> None:
