@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import cast
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import say, tr
@@ -35,40 +35,15 @@ class EntryFieldRow(QWidget):
     def __init__(self, theme: Theme, field: EntryField, *, server: str, looks_secret: LooksSecret, choose_folder: ChooseFolder) -> None:
         super().__init__()
         self._theme, self.field, self._choose_folder = theme, field, choose_folder
-        self._line: QLineEdit | None = None
-        self._lines: CodeView | None = None
-        self._switch: Switch | None = None
-        self._choice: Choice | None = None
-        self.pairs: SecretPairs | None = None
-        self._was_there = self._is_showing = False
+        self._was_there = self._is_showing = self.has_fault = False
         self._own_fault = ""
-        self.has_fault = False
         title = say(field.title)
         layout = column(self, spacing=4)
         head = row(spacing=8)
         head.addWidget(Label(theme, title, "label", wrap=True), 1)
         layout.addLayout(head)
-        match field.kind:
-            case "switch":
-                self._switch = Switch(theme, title, on=field.default is True)
-                self._switch.clicked.connect(self._on_edited)
-                head.addWidget(self._switch)
-            case "lines" | "json":
-                self._lines = CodeView(theme, "", title, lines=FEWEST_LINES, editable=True, json=field.kind == "json")
-                self._lines.setPlaceholderText(say(field.placeholder))
-                self._lines.textChanged.connect(self._on_edited)
-                layout.addWidget(self._lines)
-            case "choice":
-                self._choice = Choice(theme, options_of(field, None), name=title)
-                self._choice.chosen_changed.connect(self._on_edited)
-                layout.addWidget(self._choice)
-            case "pairs":
-                self.pairs = SecretPairs(theme, title, server, looks_secret)
-                self.pairs.changed.connect(self._on_edited)
-                layout.addWidget(self.pairs)
-            case "text" | "number":
-                self._line = self._make_line(title)
-                layout.addWidget(self._line)
+        self.control = self._make(title, server, looks_secret)
+        (head if field.kind == "switch" else layout).addWidget(self.control)
         if field.path in (("cwd",), ("projects",)):
             button = Button(theme, tr("Choose…"), "link", "folder", small=True)
             button.setAccessibleName(tr("Choose {name}", name=title))
@@ -81,11 +56,9 @@ class EntryFieldRow(QWidget):
         layout.addWidget(self._note)
 
     @property
-    def control(self) -> QWidget:
-        """The widget for the keyboard."""
-        control = self._line or self._lines or self._switch or self._choice or self.pairs
-        assert control is not None
-        return control
+    def pairs(self) -> SecretPairs | None:
+        """The lines of a field with variables or headers."""
+        return self.control if isinstance(self.control, SecretPairs) else None
 
     @property
     def fault(self) -> str:
@@ -95,15 +68,17 @@ class EntryFieldRow(QWidget):
     @property
     def value(self) -> object:
         """The user's value; None without one, so that the default applies. Only without `fault`."""
-        if self._switch is not None:
-            on = self._switch.isChecked()
-            return on if on is not self.field.default or self._was_there else None
-        if self._choice is not None:
-            return json.loads(self._choice.chosen) if self._choice.chosen else None
-        if self.pairs is not None:
-            return self.pairs.pairs or None
-        text = self._lines.toPlainText() if self._lines is not None else self._line.text() if self._line is not None else ""
-        return self._read(text)
+        match self.control:
+            case Switch() as switch:
+                on = switch.isChecked()
+                return on if on is not self.field.default or self._was_there else None
+            case Choice() as choice:
+                return json.loads(choice.chosen) if choice.chosen else None
+            case SecretPairs() as pairs:
+                return pairs.pairs or None
+            case CodeView() as lines:
+                return self._read(lines.toPlainText())
+        return self._read(cast(QLineEdit, self.control).text())
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry's value, without `changed`."""
@@ -116,7 +91,7 @@ class EntryFieldRow(QWidget):
         self._say(tr("It is written in another way than fits here; change it in the JSON.") if is_other else "", "muted")
         if is_other:
             self._show(None)
-        elif self._line is None or value != self._value_or_none():
+        elif not isinstance(self.control, QLineEdit) or value != self._value_or_none():
             self._show(value)
 
     def show_fault(self, fault: str) -> None:
@@ -152,49 +127,65 @@ class EntryFieldRow(QWidget):
 
     def _show(self, value: object) -> None:
         self._is_showing = True
-        if self._switch is not None:
-            self._switch.set_on(bool(self.field.default if value is None else value))
-        elif self._choice is not None:
-            self._choice.set_options(options_of(self.field, value))
-            self._choice.choose(choice_of(value))
-        elif self.pairs is not None:
-            self.pairs.set_pairs(cast(Mapping[str, str], value or {}))
-        elif self._lines is not None:
-            self._show_lines(value)
-        elif self._line is not None:
-            self._line.setText("" if value is None else f"{value:.15g}" if isinstance(value, int | float) else str(value))
-            self._line.setCursorPosition(0)
+        match self.control:
+            case Switch() as switch:
+                switch.set_on(bool(self.field.default if value is None else value))
+            case Choice() as choice:
+                choice.set_options(options_of(self.field, value))
+                choice.choose(choice_of(value))
+            case SecretPairs() as pairs:
+                pairs.set_pairs(cast(Mapping[str, str], value or {}))
+            case CodeView() as lines:
+                self._show_lines(lines, value)
+            case QLineEdit() as line:
+                line.setText("" if value is None else f"{value:.15g}" if isinstance(value, int | float) else str(value))
+                line.setCursorPosition(0)
         self._is_showing = False
 
-    def _show_lines(self, value: object) -> None:
-        assert self._lines is not None
+    def _show_lines(self, lines: CodeView, value: object) -> None:
         if self.field.kind == "json":
             text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
         else:
             text = "\n".join(cast(list[str], value or []))
-        if [line for line in self._lines.toPlainText().splitlines() if line.strip()] != text.splitlines():
-            self._lines.setPlainText(text)
-        self._fit_lines()
+        if [line for line in lines.toPlainText().splitlines() if line.strip()] != text.splitlines():
+            lines.setPlainText(text)
+        _fit(lines)
 
-    def _fit_lines(self) -> None:
-        assert self._lines is not None
-        self._lines.set_lines(max(FEWEST_LINES, min(MOST_LINES, self._lines.blockCount())))
-
-    def _make_line(self, title: str) -> QLineEdit:
-        line = QLineEdit()
-        line.setMaxLength(LONGEST)
-        line.setFont(self._theme.font("mono" if self.field.is_code else "body"))
-        line.setFixedHeight(self._theme.size("control"))
-        line.setPlaceholderText(say(self.field.placeholder))
-        line.setAccessibleName(title)
-        line.textEdited.connect(self._on_edited)
-        return line
+    def _make(self, title: str, server: str, looks_secret: LooksSecret) -> QWidget:
+        theme, field = self._theme, self.field
+        match field.kind:
+            case "switch":
+                switch = Switch(theme, title, on=field.default is True)
+                switch.clicked.connect(self._on_edited)
+                return switch
+            case "lines" | "json":
+                lines = CodeView(theme, "", title, lines=FEWEST_LINES, editable=True, json=field.kind == "json")
+                lines.setPlaceholderText(say(field.placeholder))
+                lines.textChanged.connect(self._on_edited)
+                return lines
+            case "choice":
+                choice = Choice(theme, options_of(field, None), name=title)
+                choice.chosen_changed.connect(self._on_edited)
+                return choice
+            case "pairs":
+                pairs = SecretPairs(theme, title, server, looks_secret)
+                pairs.changed.connect(self._on_edited)
+                return pairs
+            case "text" | "number":
+                line = QLineEdit()
+                line.setMaxLength(LONGEST)
+                line.setFont(theme.font("mono" if field.is_code else "body"))
+                line.setFixedHeight(theme.size("control"))
+                line.setPlaceholderText(say(field.placeholder))
+                line.setAccessibleName(title)
+                line.textEdited.connect(self._on_edited)
+                return line
 
     def _on_edited(self, *_value: object) -> None:
         if self._is_showing:
             return
-        if self._lines is not None:
-            self._fit_lines()
+        if isinstance(self.control, CodeView):
+            _fit(self.control)
         try:
             _ = self.value
             self._own_fault = ""
@@ -207,22 +198,23 @@ class EntryFieldRow(QWidget):
         self._choose_folder(say(self.field.title), self._on_folder)
 
     def _on_folder(self, folder: str) -> None:
-        if self._line is not None:
-            self._line.setText(folder)
+        if isinstance(self.control, QLineEdit):
+            self.control.setText(folder)
             self._on_edited()
-        elif self._lines is not None:
-            written = self._lines.toPlainText().rstrip("\n")
-            self._lines.setPlainText(f"{written}\n{folder}" if written else folder)
+        elif isinstance(self.control, CodeView):
+            written = self.control.toPlainText().rstrip("\n")
+            self.control.setPlainText(f"{written}\n{folder}" if written else folder)
 
     def _say(self, text: str, tone: str) -> None:
         self._note.setText(text)
         self._note.set_tone(tone)
         self._note.setVisible(bool(text))
-        if self._line is not None or self._lines is not None:
+        if isinstance(self.control, QLineEdit | CodeView):
             self.control.setAccessibleDescription(text)
 
-    def focus(self) -> None:
-        self.control.setFocus(Qt.FocusReason.OtherFocusReason)
+
+def _fit(lines: CodeView) -> None:
+    lines.set_lines(max(FEWEST_LINES, min(MOST_LINES, lines.blockCount())))
 
 
 def _number(text: str) -> int | float:

@@ -5,7 +5,7 @@ It knows no tab; each is built when it is first shown."""
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -153,7 +153,7 @@ class ServerDetails(QFrame):
         theme, name = self._theme, self._server.name
         line = row(margins=(MARGIN, 10, 12, 6), spacing=4)
         self._back = Button(theme, tr("Back"), icon="chevron-left", small=True)
-        self._back.setToolTip("Esc")
+        self._back.setToolTip(QKeySequence(Qt.Key.Key_Escape).toString(QKeySequence.SequenceFormat.NativeText))
         self._back.clicked.connect(self._on_back)
         line.addWidget(self._back)
         self._gap = QWidget()
