@@ -25,6 +25,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tools_tab import ToolsTab
+from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.row_model import Heading
 from tooltray.ui.widgets.toast import Toast
 
@@ -198,6 +199,26 @@ async def test_a_profile_is_made_of_the_tools_that_are_used(theme: Theme) -> Non
         desk.window.sheet.dismiss()  # type: ignore[union-attr]
         button(desk.window, "Undo").click()
         await desk.asked("remove_profile", "daily")
+
+
+async def test_filters_that_find_nothing_are_hidden_and_the_others_go_below_where_there_is_no_room(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        filters = {each.text(): each for each in tab.filters.findChildren(FilterTab)}
+        await until(lambda: filters["Off"].isVisible())
+        desk.engine.tools = TOOLS[:2]
+        tab.look_again()
+        await until(lambda: filters["Off"].isHidden() and filters["Blocked until reviewed"].isHidden())
+        filters["Asks first"].setFocus()
+        QTest.keyClick(filters["Asks first"], Qt.Key.Key_Right)  # over the hidden ones
+        assert filters["Never used"].isChecked()
+        choice = control(desk.all_tools, "Server: All servers")
+        desk.window.resize(1400, 760)
+        await until(lambda: tab.filters.x() > choice.geometry().right())
+        desk.engine.tools = TOOLS
+        tab.look_again()
+        desk.window.resize(900, 600)
+        await until(lambda: tab.filters.x() < choice.geometry().right())
 
 
 async def asked_about(desk: Desk, tab: ToolsTab, place: int) -> ToolSheet:
