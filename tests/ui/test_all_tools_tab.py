@@ -17,14 +17,17 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
+from tooltray.ui.approval.tool_sheet import ToolSheet
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tools_tab import ToolsTab
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.row_model import Heading
 from tooltray.ui.widgets.toast import Toast
 
@@ -38,7 +41,7 @@ TOOLS = [
 OF_VIEWS = [tool("map", "files", has_view=True), tool("refresh", "files", is_for_views=True)]
 USE = ToolUse("files", "read", 7, 2, time.time() - 60, ("cursor", "tooltray"))
 SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {"type": "string", "description": "which"}}, "required": ["a"]}
-PICK, NAME, OF, TOKENS, GOES, LAST, USERS = range(7)
+PICK, NAME, OF, TOKENS, GOES, CHANGE, LAST, USERS = range(8)
 
 
 def engine(**fields: Any) -> ToolsInMemory:
@@ -226,6 +229,79 @@ async def test_a_profile_of_used_tools_is_given_to_a_client_and_undone_with_it(t
         await desk.asked("remove_profile", "used")
 
 
+async def test_filters_that_find_nothing_are_hidden_and_the_others_go_below_where_there_is_no_room(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        filters = {each.text(): each for each in tab.filters.findChildren(FilterTab)}
+        await until(lambda: filters["Off"].isVisible())
+        desk.engine.tools = TOOLS[:2]
+        tab.look_again()
+        await until(lambda: filters["Off"].isHidden() and filters["Blocked until reviewed"].isHidden())
+        filters["Asks first"].setFocus()
+        QTest.keyClick(filters["Asks first"], Qt.Key.Key_Right)  # over the hidden ones
+        assert filters["Never used"].isChecked()
+        choice = control(desk.all_tools, "Server: All servers")
+        desk.window.resize(1400, 760)
+        await until(lambda: tab.filters.x() > choice.geometry().right())
+        desk.engine.tools = TOOLS
+        tab.look_again()
+        desk.window.resize(900, 600)
+        await until(lambda: tab.filters.x() < choice.geometry().right())
+
+
+async def asked_about(desk: Desk, tab: ToolsTab, place: int) -> ToolSheet:
+    """Presses Change… in a line; returns the sheet."""
+    tab.table.pressed.emit(tab.table.rows[place])
+    await until(lambda: isinstance(desk.window.context.sheets.panel, ToolSheet) and not len(desk.tasks))
+    panel = desk.window.context.sheets.panel
+    assert isinstance(panel, ToolSheet)
+    return panel
+
+
+async def test_whether_a_tool_asks_is_changed_in_its_line(theme: Theme) -> None:
+    grant = GrantSnapshot("g1", "tool", "files", "write")
+    write = ToolPermission("write", "write", "default", False, "It changes things", ("g1",))
+    fake = engine(permissions=[ServerPermissions("files", (), tools=(write,))], grants=[grant])
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        assert cells(tab.table, 1)[CHANGE] == "Change…"
+        sheet = await asked_about(desk, tab, 1)
+        control(sheet, "Runs without asking").click()
+        await desk.asked("set_tool_approval", "files", "write", "always")
+        await until(lambda: sheet.of.tool.choice == "always")
+        await until(lambda: "Until: " in words(sheet))
+        button(sheet, "Revoke").click()
+        await desk.asked("remove_grant", "g1")
+        await until(lambda: not sheet.of.grants)
+        fake.failures["set_tool_approval"] = TooltrayError("The disk is full")
+        control(sheet, "Asks first").click()
+        await until(lambda: "The disk is full" in words(sheet) and not len(desk.tasks))
+        button(desk.window.findChildren(Toast)[-1], "Undo").click()
+        await desk.asked("restore_grant", "g1")
+        await until(lambda: sheet.of.grants)
+
+
+async def test_why_a_tool_s_approval_cannot_be_seen_is_said_on_the_page(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        desk.engine.failures["get_permissions"] = TooltrayError("The hub is busy")
+        details = await detailed(desk, "write")
+        await until(lambda: "It can change things, so you are asked first." in words(details))
+        button(details, "Change…").click()
+        await until(lambda: "The hub is busy" in words(desk.all_tools) and not len(desk.tasks))
+        assert desk.window.sheet is None
+
+
+async def test_a_row_that_is_opened_is_not_ticked(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        table = tab.table
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.model().index(1, NAME)).center())
+        assert tab.details is not None
+        assert table.picked == []
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=table.visualRect(table.model().index(0, PICK)).center())
+        assert [row.tool.name for row in table.picked] == ["read"]
+
+
 async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         details = await detailed(desk, "read")
@@ -237,11 +313,9 @@ async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme
         parts: list[tuple[str, str, str]] = []
         desk.window.context.links.part_asked.disconnect()
         desk.window.context.links.part_asked.connect(lambda *part: parts.append(part))
-        button(details, "Change what runs without asking").click()
         button(details, "Show its calls").click()
-        assert parts[0] == ("servers", "access", "files")
-        assert parts[1][:2] == ("activity", "filter")
-        assert '"tools": ["read"]' in parts[1][2]
+        assert parts[0][:2] == ("activity", "filter")
+        assert '"tools": ["read"]' in parts[0][2]
         button(details, "Copy name").click()
         assert QGuiApplication.clipboard().text() == "read"
         button(details, "Name and description for AI clients…").click()

@@ -91,6 +91,25 @@ async def test_an_address_of_a_server_leads_from_discover_to_its_card(theme: The
         assert not desk.discover.isVisible()
 
 
+async def test_a_server_that_is_asked_for_is_shown_from_any_tab(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        for tab in ("discover", "all_tools", "projects"):
+            desk.window.open_part("servers", tab)
+            assert not desk.page.isVisible()
+            desk.window.open_part("servers", "server", "a")
+            assert desk.page.details is not None
+            assert desk.page.details.isVisible()
+
+
+async def test_arrows_lead_through_all_tabs_of_servers(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        control(desk.servers_page, "Installed").setFocus()
+        for tab in ("discover", "all_tools", "projects", "installed"):
+            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
+            assert desk.servers_page.current == tab
+
+
 async def test_without_a_hub_nothing_of_the_new_tabs_can_be_pressed(theme: Theme) -> None:
     fake = FakePresenter([server("a")])
     fake.client_scan = SCAN

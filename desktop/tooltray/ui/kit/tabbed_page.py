@@ -19,7 +19,7 @@ class TabEntry(msgspec.Struct, frozen=True):
         name: in code, links and tests.
         title: made when the language is known.
         make: builds the tab.
-        is_early: the tab is built with its page, since it counts what needs the user even while it is hidden.
+        is_early: the tab is built before it is shown, since it counts what needs the user even while it is hidden.
     """
 
     name: str
@@ -48,15 +48,18 @@ class TabbedPage(Page):
         layout.addWidget(self._header)
         self._stack = QStackedWidget()
         layout.addWidget(self._stack, 1)
-        for entry in entries:
-            if entry.is_early:
-                self.tab(entry.name)
         self.show_tab(entries[0].name)
 
     @property
     def current(self) -> str:
         """The name of the current tab."""
         return self._entries[self._tabs.current].name
+
+    def build_early(self) -> None:
+        """Builds the tabs that count what needs the user; later than the page, since the window is first to be painted."""
+        for entry in self._entries:
+            if entry.is_early:
+                self.tab(entry.name)
 
     def tab(self, name: str) -> Page:
         """Returns a tab; builds it at the first call."""

@@ -1,4 +1,4 @@
-"""The Servers page: the installed servers, those to be found, all that they offer, and those of projects; a tab each."""
+"""The Servers page: installed servers, Discover, all tools, and projects; a tab each."""
 
 from typing import cast
 

@@ -134,9 +134,10 @@ class MainWindow(QMainWindow):
         self.page(name).show_part(part, text)
 
     async def build_pages(self) -> None:
-        """Builds the pages that were not shown yet, since some count what needs the user; lets the event loop run between them."""
+        """Builds the pages and tabs that were not shown yet, since some count what needs the user; lets the event loop run between them."""
         for entry in PAGES:
-            self.page(entry.name)
+            if isinstance(page := self.page(entry.name), TabbedPage):
+                page.build_early()
             await asyncio.sleep(0)
 
     @property

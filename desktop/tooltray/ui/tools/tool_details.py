@@ -32,11 +32,14 @@ class ToolDetails(DetailsPane):
 
     Args:
         try_tool: opens the sheet that calls a tool, by its name for AI clients.
+        change: opens the sheet of a tool's approval.
     """
 
-    def __init__(self, context: PageContext, row: ToolRow, try_tool: Callable[[str], object]) -> None:
+    def __init__(
+        self, context: PageContext, row: ToolRow, *, try_tool: Callable[[str], object], change: Callable[[ToolRow], object]
+    ) -> None:
         super().__init__(context.theme, row.name)
-        self._context, self._try_tool = context, try_tool
+        self._context, self._try_tool, self._change = context, try_tool, change
         self.row = row
         self._definition: Mapping[str, object] | None = None
         self._is_read = False
@@ -167,7 +170,7 @@ class ToolDetails(DetailsPane):
         tool = self.row.tool
         words, tone = said.goes_through(tool)
         self._add(tr("Approval"), self._word(words, tone), Label(self._theme, said.why_so(tool), "caption", "secondary", wrap=True))
-        self._add("", self._link(tr("Change what runs without asking"), self._on_permissions))
+        self._add("", self._link(tr("Change…"), lambda: self._change(self.row)))
 
     def _word(self, words: str, tone: str) -> QWidget:
         if not tone:
@@ -209,9 +212,6 @@ class ToolDetails(DetailsPane):
 
     def _on_words(self) -> None:
         self._context.wishes.tool_requested.emit(self.row.tool)
-
-    def _on_permissions(self) -> None:
-        self._context.links.part_asked.emit("servers", "access", self.row.tool.server)
 
     def _on_calls(self) -> None:
         tool = self.row.tool

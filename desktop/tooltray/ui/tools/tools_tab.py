@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.ui.approval.tool_approval import ToolApproval
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
@@ -35,8 +36,8 @@ from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import clear, column, row
 from tooltray.ui.widgets.table import Table
 
-ROOM_FOR_USERS, ROOM_FOR_USE, ROOM_FOR_TOKENS, ROOM_FOR_SERVER = 940, 810, 700, 618  # px; below that, these are in the details only
-SERVER, TOKENS, LAST, USERS = 2, 3, 5, 6  # the columns that can go
+ROOMS = {7: 1020, 6: 890, 3: 786, 5: 702, 2: 618}
+"""The width in px below which a column is left to the details, by its place: who used it, when, its tokens, Change…, its server."""
 DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
 USE_READ_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last
 SERVER_WIDTH = 132  # px; "All servers" is not cut
@@ -65,7 +66,7 @@ class ToolTable(Table):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for index, room in ((USERS, ROOM_FOR_USERS), (LAST, ROOM_FOR_USE), (TOKENS, ROOM_FOR_TOKENS), (SERVER, ROOM_FOR_SERVER)):
+        for index, room in ROOMS.items():
             self.setColumnHidden(index, self.width() < room)
 
 
@@ -88,6 +89,7 @@ class ToolsTab(Page):
         self._wanted = ""  # a published name whose details are to be shown once it is known
         self._is_hint_put_away = False
         self._text = ""
+        self._approval = ToolApproval(context, self._show_failure)
         self._ask_tools, self._ask_costs = self.reading(self._read_tools), self.reading(self._read_costs)
         self._ask_use = self.reading(self._read_use)
         self._use_later = QTimer(self, singleShot=True, interval=USE_READ_AFTER_MS)
@@ -152,6 +154,7 @@ class ToolsTab(Page):
         self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"))
         self._table.row_chosen.connect(self._on_row)
         self._table.switched.connect(self._on_switch)
+        self._table.pressed.connect(self._on_change)
         self._table.picked_changed.connect(self._draw_picked)
         self._loading = EmptyState(self._theme, tr("Loading the tools…"), "", ())
         self._none_found = EmptyState(self._theme, tr("No matching tools"), tr("Search for something else, or choose another filter."), ())
@@ -175,7 +178,7 @@ class ToolsTab(Page):
 
     def _make_filters(self) -> None:
         names = [tr("All"), tr("Asks first"), tr("Blocked until reviewed"), tr("Off"), tr("Never used")]
-        self.filters = FilterTabs(self._theme, names, name=tr("Which tools"), hides_zero=True)
+        self.filters = FilterTabs(self._theme, names, name=tr("Which tools"), hides_empty=True)
         self.filters.chosen.connect(self._draw_rows)
         self._server = Choice(self._theme, [("", tr("All servers"))], name=tr("Server"))
         self._server.setMinimumWidth(SERVER_WIDTH)
@@ -212,6 +215,7 @@ class ToolsTab(Page):
             Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 132, None, lambda row: row.tool.server.casefold()),
             Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, said.tokens_tip, lambda row: row.tokens or 0, falls=True),
             Column(tr("Approval"), lambda row: said.goes_through(row.tool), Kind.CHIP, 158, lambda row: said.why_so(row.tool)),
+            Column("", lambda row: tr("Change…"), Kind.BUTTON, 84),
             Column(tr("Last used"), last, Kind.QUIET, 104, said.use_tip, lambda row: row.use.last_at if row.use else 0.0, falls=True),
             Column(tr("Used by"), said.used_by, Kind.QUIET, 132, said.use_tip),
             Column(tr("On"), lambda row: row.tool.is_enabled, Kind.SWITCH, 76),
@@ -344,7 +348,7 @@ class ToolsTab(Page):
             self._open(row)
 
     def _open(self, row: ToolRow) -> None:
-        details = ToolDetails(self.context, row, self.try_tool)
+        details = ToolDetails(self.context, row, try_tool=self.try_tool, change=self._on_change)
         details.close_requested.connect(self._close_details)
         self._split.open_details(details)
         self.run(self._read_details(row), show=self._show_failure)
@@ -366,6 +370,9 @@ class ToolsTab(Page):
 
     def _on_closed(self) -> None:
         self._table.setFocus()
+
+    def _on_change(self, row: ToolRow) -> None:
+        self._approval.open(*row.key)
 
     def _on_switch(self, row: ToolRow, on: bool) -> None:
         self._table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list

@@ -92,7 +92,7 @@ class FilterTabs(QWidget):
         name: of the row, for screen readers.
         have_counts: each text is followed by a number.
         uncounted: places of words that have none all the same.
-        hides_zero: those that count nothing are hidden, except the first and the chosen one.
+        hides_empty: filters that let nothing through are hidden, but for the first and the chosen one.
     """
 
     chosen = Signal(int)
@@ -105,11 +105,11 @@ class FilterTabs(QWidget):
         name: str = "",
         have_counts: bool = True,
         uncounted: Collection[int] = (),
-        hides_zero: bool = False,
+        hides_empty: bool = False,
     ) -> None:
         super().__init__()
+        self._hides_empty = hides_empty
         self.setAccessibleName(name)
-        self._hides_zero = hides_zero
         layout = row(self, spacing=4)
         group = QButtonGroup(self)
         self._tabs = [FilterTab(theme, text, has_count=have_counts and place not in uncounted) for place, text in enumerate(names)]
@@ -118,10 +118,13 @@ class FilterTabs(QWidget):
             layout.addWidget(tab)
         self._tabs[0].setChecked(True)
         group.idClicked.connect(self.chosen)
+        group.idClicked.connect(self._hide_empty)
+        self._hide_empty()
 
     def choose(self, index: int) -> None:
         """Switches a tab on, without `chosen`."""
         self._tabs[index].setChecked(True)
+        self._hide_empty()
 
     @property
     def current(self) -> int:
@@ -144,4 +147,8 @@ class FilterTabs(QWidget):
         for tab, count in zip(self._tabs, counts, strict=True):
             if count != tab.count:
                 tab.set_count(count)
-            tab.setHidden(self._hides_zero and count == 0 and not tab.isChecked() and tab is not self._tabs[0])
+        self._hide_empty()
+
+    def _hide_empty(self) -> None:
+        for tab in self._tabs[1:] if self._hides_empty else ():
+            tab.setHidden(tab.count == 0 and not tab.isChecked())
