@@ -112,7 +112,7 @@ class ComputerTab(Page):
         above.addWidget(self._head)
         layout.addLayout(above)
         layout.addLayout(self._build_filters())
-        self._fault = FaultArea(self._theme, top=0)
+        self._fault = FaultArea(self._theme)
         self._stack = QStackedWidget()
         self._split = SplitView(self._stack)
         layout.addWidget(NoticesAbove(self._fault, self._split), 1)

@@ -110,7 +110,7 @@ class ConnectedTab(Page):
         self._count = Label(theme, "", "caption", "secondary", tabular=True)
         filters.addWidget(self._count)
         layout.addLayout(filters)
-        self._fault = FaultArea(theme, top=0)
+        self._fault = FaultArea(theme)
         self._stack = QStackedWidget()
         self._split = SplitView(self._stack)
         self._split.closed.connect(self._focus_table)

@@ -29,7 +29,6 @@ from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList
 from tooltray.ui.servers.server_verbs import ServerVerbs
 from tooltray.ui.state_language import needs_person
-from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
@@ -40,7 +39,6 @@ from tooltray.ui.widgets.surface import column
 WIDEST_PANE = 560  # px of an opened server beside the list
 
 INSTALLED, DISCOVER = 0, 1  # the tabs
-FIRST_MARGIN = 16  # above a banner where no filters are
 
 
 class ServersPage(Page):
@@ -79,7 +77,7 @@ class ServersPage(Page):
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
         self._stack = QStackedWidget()
-        layout.addWidget(NoticesAbove(self.notices, self._stack), 1)
+        layout.addWidget(self._stack, 1)
         self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = FirstStart(context)
@@ -314,7 +312,6 @@ class ServersPage(Page):
                 self._split.close_details()
         self._header.set_subtitle(str(len(servers)) if own else "")
         self._filter.setVisible(bool(own))
-        self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)
         if servers:
             self.steps.set_empty(not own)
