@@ -5,18 +5,25 @@ Only what is visible counts, unless a function states otherwise.
 
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 
+from tooltray.ui.widgets.banner import FaultArea
 from tooltray.ui.widgets.table import Table
+
+
+def _labels(widget: QWidget) -> list[QLabel]:
+    """The visible labels; a tab's own notice belongs to it, although it is in the header of the page."""
+    lines = [area.line for area in widget.findChildren(FaultArea) if area.line is not None and not widget.isAncestorOf(area.line)]
+    return [label for part in (widget, *lines) for label in part.findChildren(QLabel) if label.isVisibleTo(part)]
 
 
 def words(widget: QWidget | None) -> str:
     """What its labels say to a screen reader, a line for each."""
     assert widget is not None
-    return "\n".join(label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+    return "\n".join(label.accessibleName() or label.text() for label in _labels(widget))
 
 
 def drawn(widget: QWidget) -> str:
     """What its labels show, a line for each."""
-    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget))
+    return "\n".join(label.text() for label in _labels(widget))
 
 
 def control(widget: QWidget | None, name: str) -> QAbstractButton:

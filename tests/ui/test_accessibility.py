@@ -5,9 +5,10 @@ from functools import partial
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QTableView, QWidget
+from shiboken6 import delete
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -19,10 +20,13 @@ from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.clients.client_table import NEW
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accessible import window_role
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
+from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.table import Table
@@ -300,3 +304,31 @@ async def test_the_settings_of_a_server_and_their_sheets_have_names(theme: Theme
             await asyncio.sleep(0)
             assert nameless(desk.window) == []
             desk.window.sheet.dismiss()
+
+
+def role(widget: QWidget) -> QAccessible.Role:
+    return QAccessible.queryAccessibleInterface(widget).role()
+
+
+def test_windows_and_choices_say_what_they_are(theme: Theme) -> None:
+    QAccessible.installFactory(window_role)
+    asking = ApprovalWindow(theme, guard_ms=0)
+    assert role(asking) == QAccessible.Role.Dialog
+    delete(asking)
+    for options, expected in (
+        (OptionList(theme, [("a", "A"), ("b", "B")], name="One", chosen=["a"], may_be_empty=False), QAccessible.Role.RadioButton),
+        (OptionList(theme, [("a", "A"), ("b", "B")], name="Some", takes_many=True), QAccessible.Role.CheckBox),
+    ):
+        assert role(options.first) == expected
+        options.set_chosen(["b"])
+        assert options.chosen == ["b"]
+
+
+async def test_a_page_that_its_key_opens_leaves_no_mark_on_the_entry_of_the_page_before(theme: Theme) -> None:
+    async with Desk(FakePresenter(SERVERS), theme) as desk:
+        first = desk.window.findChild(NavItem)
+        assert isinstance(first, NavItem)
+        first.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+        assert not first.isChecked()
+        assert not first.shows_focus

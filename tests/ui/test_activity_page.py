@@ -29,7 +29,7 @@ from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import NoticeLine
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.waterfall import Waterfall
 
@@ -340,7 +340,9 @@ async def test_an_empty_journal_leads_to_a_first_call_and_a_damaged_one_says_so(
         calls.look_again()
         await until(lambda: "3 entries are missing" in words(calls))
         assert "No calls yet" not in words(calls)
-        assert [banner.accessibleName() for banner in calls.findChildren(Banner)] == ["3 entries are missing. The disk is full."]
+        assert [banner.accessibleName() for banner in desk.activity.findChildren(NoticeLine)] == [
+            "3 entries are missing. The disk is full."
+        ]
 
 
 async def test_the_activity_is_cleared_and_brought_back(theme: Theme) -> None:

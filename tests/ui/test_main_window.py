@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import control, drawn, field
+from tests.ui.seen import control, drawn, field, words
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported, SecretsChanged
@@ -209,11 +209,11 @@ async def test_what_the_hub_says_no_more_is_no_notice_any_more_also_if_it_was_ne
     for problem in (broken, gone):  # as they are told when they happen
         notices.add_notice(problem)
     notices.set_notices((broken,))
-    await until(lambda: "Line 4" in drawn(notices))
+    await until(lambda: "Line 4" in words(notices))
     notices.set_notices((Problem("an entry cannot be used", "line 9"),))  # lines were taken out above it
-    await until(lambda: drawn(notices) == "A sign-in was lost\n1 more notice")
+    await until(lambda: words(notices) == "A sign-in was lost\n1 more notice")
     control(notices, "Dismiss this notice").click()
-    await until(lambda: "Line 9" in drawn(notices))
+    await until(lambda: "Line 9" in words(notices))
     notices.set_notices(())
     assert notices.isHidden()
 
@@ -249,12 +249,12 @@ async def test_a_hub_that_does_not_start_says_why_and_offers_to_try_again(theme:
 
 
 async def test_secrets_that_keep_a_server_from_starting_can_be_opened_in_the_window(theme: Theme) -> None:
-    locked = Problem("The secrets are locked", "secrets.enc needs its passphrase", "Unlock them")
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.engine.failures["get_secret_names"] = TooltrayError(locked.title, locked.message, locked.hint)
-        desk.engine.set_state("a", ServerState.ERROR, problem=locked)
-        await until(lambda: desk.window.findChild(SecretsHelp))
+        desk.engine.failures["get_secret_names"] = TooltrayError(LOCKED.title, LOCKED.message, LOCKED.hint)
+        desk.engine.set_state("a", ServerState.ERROR, problem=LOCKED)
+        await until(lambda: LOCKED.title in drawn(desk.page.notices))
+        press(desk.window, "Unlock…")
         del desk.engine.failures["get_secret_names"]
         press(desk.window, "Only in memory…")
         await until(lambda: "Those in memory are lost" in drawn(desk.window))
@@ -277,7 +277,8 @@ async def with_locked_file(theme: Theme) -> AsyncIterator[Desk]:
         await until(lambda: desk.page.server_list.cards)
         desk.engine.failures["get_secret_names"] = TooltrayError(LOCKED.title, LOCKED.message, LOCKED.hint)
         desk.engine.set_state("a", ServerState.ERROR, problem=LOCKED)
-        await until(lambda: desk.window.findChild(SecretsHelp))
+        await until(lambda: LOCKED.title in drawn(desk.page.notices))
+        press(desk.window, "Unlock…")
         yield desk
 
 

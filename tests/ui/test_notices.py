@@ -1,36 +1,31 @@
-"""What the Servers page says above its cards: it covers nothing, and says plainly that everything is paused."""
+"""Notices in the header: they cover and move nothing, and say plainly that everything is paused."""
 
 import asyncio
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QCursor
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import delete
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.seen import control, words
+from tests.ui.seen import control, drawn, field, words
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.kit.notice_area import NoticeArea
+from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.widgets.banner import HEIGHT, FaultArea, NoticeLine
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.surface import column
 from tooltray.ui.widgets.toast import show_toast
 
 BROKEN = Problem("The settings could not be read", "line 4 is not JSON")
-
-
-def point_at(desk: Desk, widget: QWidget) -> None:
-    """Moves the pointer into the middle of a widget."""
-    window = desk.window.windowHandle()
-    assert window is not None
-    place = widget.mapTo(desk.window, widget.rect().center())
-    QCursor.setPos(desk.window.mapToGlobal(place))  # where Qt looks when what is under the pointer goes
-    QTest.mouseMove(window, place)
 
 
 def top(desk: Desk, name: str) -> int:
@@ -48,52 +43,62 @@ async def with_cards(desk: Desk) -> NoticeArea:
     return desk.page.notices
 
 
-async def test_a_notice_moves_the_cards_and_covers_none_and_leaves_no_band_when_it_goes(theme: Theme) -> None:
+async def test_a_notice_is_a_line_in_the_header_of_whatever_page_and_moves_nothing_below(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         notices = await with_cards(desk)
         before = top(desk, "a")
-        point_at(desk, desk.card("a"))
-        await until(desk.card("a").underMouse)
         notices.add_notice(BROKEN)
-        await until(lambda: top(desk, "a") == before + notices.height() > before)
-        close = control(notices, "Dismiss this notice")
-        point_at(desk, close)
-        await until(close.underMouse)
-        close.click()
-        await until(lambda: top(desk, "a") == before)
-
-
-async def test_a_list_that_scrolls_keeps_its_place_under_the_pointer(theme: Theme) -> None:
-    async with Desk(FakePresenter([server(f"s{number}") for number in range(20)]), theme) as desk:
-        await until(lambda: desk.page.server_list.cards and desk.card("s0").isVisible())
+        await until(lambda: notices.isVisible() and notices.height() == HEIGHT)
         await settle()
-        notices, before = desk.page.notices, top(desk, "s0")
-        point_at(desk, desk.card("s0"))
-        await until(desk.card("s0").underMouse)
-        notices.add_notice(BROKEN)
-        await until(notices.isVisible)
-        await settle()
-        assert top(desk, "s0") == before
-        notices.set_notices([])
+        assert top(desk, "a") == before
+        for name in ("activity", "settings", "servers"):
+            desk.window.open_page(name)
+            await until(notices.isVisible)
+            header = desk.window.page(name).findChild(Header)
+            assert isinstance(header, Header)
+            assert header.isAncestorOf(notices)
+            assert header.height() == theme.size("header")
         control(notices, "Dismiss this notice").click()
         await until(notices.isHidden)
-        await settle()
-        assert top(desk, "s0") == before
+        assert top(desk, "a") == before
 
 
-async def test_a_list_gives_way_to_a_notice_where_the_pointer_only_lay_as_the_page_came(theme: Theme) -> None:
-    async with Desk(FakePresenter([server(f"s{number}") for number in range(20)]), theme) as desk:
-        await until(lambda: desk.page.server_list.cards and desk.card("s0").isVisible())
-        await settle()
-        notices, before = desk.page.notices, top(desk, "s0")
-        point_at(desk, desk.card("s0"))
-        await until(desk.card("s0").underMouse)
-        desk.window.open_page("clients")
-        desk.window.open_page("servers")
-        await settle()
-        notices.add_notice(BROKEN)
-        await until(notices.isVisible)
-        await until(lambda: top(desk, "s0") == before + notices.height() > before)
+def line_of(theme: Theme, width: int, *buttons: Button) -> NoticeLine:
+    text = "Line 4 is not JSON. Put it right and start Tooltray again."
+    line = NoticeLine(theme, "warning", "The settings could not be read", text, *buttons)
+    line.resize(width, HEIGHT)
+    line.show()
+    QApplication.processEvents()
+    return line
+
+
+def test_what_does_not_fit_into_the_line_is_a_click_away_and_the_title_gives_way_last(theme: Theme) -> None:
+    wide = line_of(theme, 1200)
+    assert "More…" not in [each.text() for each in wide.findChildren(Button) if each.isVisible()]
+    line = line_of(theme, 560, Button(theme, "Copy report"))
+    assert "The settings could not be read" in drawn(line)
+    assert "Tooltray again" not in drawn(line)
+    control(line, "More…").click()
+    assert line.details is not None
+    assert "Line 4 is not JSON. Put it right and start Tooltray again." in drawn(line.details)
+    QTest.keyClick(line.details, Qt.Key.Key_Escape)
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert line.details is None
+
+
+async def test_secrets_are_unlocked_from_the_line(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        notices = await with_cards(desk)
+        notices.set_secrets_problem(Problem("The keyring is locked"), "file")
+        control(notices, "Unlock…").click()
+        help = notices.findChild(SecretsHelp)
+        assert isinstance(help, SecretsHelp)
+        notices.set_secrets_problem(Problem("The passphrase is wrong"), "file")
+        assert "The passphrase is wrong" in drawn(help)
+        field(help, "Passphrase").setText("open sesame")
+        control(help, "Unlock").click()
+        await desk.asked("unlock_secrets", "open sesame")
+        await until(lambda: notices.findChild(SecretsHelp) is None)
 
 
 def badges(desk: Desk) -> dict[str, str]:
@@ -142,9 +147,10 @@ def test_what_keeps_the_hub_from_running_is_said_before_that_it_is_paused(theme:
     notices.set_secrets_problem(Problem("The keyring is locked"))
     notices.set_paused(True)
     notices.set_failure(BROKEN if is_failing else None)
-    shown = notices.findChild(Banner)
-    assert isinstance(shown, Banner)
+    shown = notices.findChild(NoticeLine)
+    assert isinstance(shown, NoticeLine)
     assert shown.accessibleName().startswith("The settings could not be read" if is_failing else "Everything is paused")
+    delete(notices)
 
 
 async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(theme: Theme) -> None:
@@ -161,19 +167,40 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         assert QApplication.focusWidget() is desk.window
 
 
-@pytest.mark.parametrize("name", ["clients", "permissions"])
-async def test_a_page_s_fault_moves_what_is_below_it(theme: Theme, name: str) -> None:
-    async with Desk(FakePresenter([server("a")]), theme) as desk:
-        window = desk.window
-        window.open_page(name)
-        page = window.page(name)
-        await until(lambda: page.isVisible() and not len(desk.tasks))  # what it asks for when it is shown
-        area = page.findChild(NoticesAbove)
-        fault = page.findChild(FaultArea)
-        assert isinstance(area, NoticesAbove)
-        assert isinstance(fault, FaultArea)
+@pytest.mark.parametrize(("place", "part"), [("clients", ""), ("servers", "all_tools"), ("settings", "secrets")])
+async def test_a_page_s_own_fault_has_the_line_while_the_page_is_shown(theme: Theme, place: str, part: str) -> None:
+    async with Desk(FakePresenter([server("a")], is_paused=True), theme) as desk:
+        window, notices = desk.window, desk.window.context.notices
+        window.open_part(place, part)
+        whole = window.page(place)
+        page = whole.tab(part) if part else whole  # type: ignore[attr-defined]
+        header = whole.findChild(Header)
+        await until(lambda: page.isVisible() and notices.isVisible() and not len(desk.tasks))  # what it asks for when it is shown
         page.show_problem(BROKEN)
-        await until(lambda: area.content_top == fault.height() > 0)
-        assert "The settings could not be read" in words(fault)
+        assert "The settings could not be read" in words(header)
+        assert not notices.isVisible()
+        window.open_page("activity")
+        assert "Everything is paused" in words(desk.activity)
+        window.open_page(place)
+        assert "The settings could not be read" in words(header)
         page.show_problem(None)
-        await until(lambda: area.content_top == 0)
+        assert "The settings could not be read" not in words(header)
+        assert notices.isVisible()
+
+
+def test_of_two_faults_in_one_header_the_later_one_is_shown_and_without_a_header_a_fault_is_where_it_was_found(theme: Theme) -> None:
+    page, faults = QWidget(), [FaultArea(theme), FaultArea(theme)]
+    lines = column(page)
+    header = Header(theme, "Page")
+    for part in (header, *faults):
+        lines.addWidget(part)
+    page.show()
+    for fault, text in zip(faults, ("one", "two"), strict=True):
+        fault.show_problem(Problem(text))
+    assert ("One" in words(header), "Two" in words(header)) == (False, True)
+    faults[1].show_problem(None)
+    assert "One" in words(header)
+    alone = FaultArea(theme)
+    alone.show_problem(BROKEN)
+    alone.show()
+    assert "The settings could not be read" in words(alone)

@@ -16,6 +16,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView, confirm
 from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 
 FULL = Problem("the disk is full")
@@ -61,6 +62,16 @@ async def test_a_failure_is_shown_after_controls_show_what_is_true_and_success_h
         panel.run(panel.work("change"))
         await idle(desk)
         assert panel.shown == [FULL, FULL, None]
+
+
+async def test_a_button_is_busy_while_its_work_runs_also_if_that_fails(opened: Callable[[], Desk]) -> None:
+    async with opened() as desk:
+        panel, save = Panel(desk.window.context), Button(desk.theme, "Save")
+        for failure in (None, FULL):
+            panel.run(panel.work("change", failure), button=save)
+            assert not save.isEnabled()
+            await idle(desk)
+            assert save.isEnabled()
 
 
 async def test_undo_is_followed_by_the_same_read(opened: Callable[[], Desk]) -> None:

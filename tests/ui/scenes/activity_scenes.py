@@ -20,6 +20,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_list import ALL
 from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import NoticeLine
 
 DAY_S = 86400
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -215,7 +216,7 @@ async def activity_damaged(theme: Theme) -> Shot:
     said = "The journal was damaged: it was set aside as activity.db.damaged-2026-11-25, and a new one begun"
     _engine(shot).journal_status = JournalStatus("/home/ana/.tooltray/activity.db", 4096, 50, problem=said)
     shot.desk.activity.calls.look_again()
-    await until(lambda: not shot.desk.activity.calls._notice.isHidden())
+    await until(lambda: shot.desk.activity.findChild(NoticeLine))
     return shot
 
 
@@ -227,7 +228,7 @@ async def activity_unreadable(theme: Theme) -> Shot:
     result = Desk(engine, theme)
     await result.open()
     result.window.open_page("activity")
-    await until(lambda: not result.activity.calls._notice.isHidden())
+    await until(lambda: result.activity.findChild(NoticeLine))
     return Shot(result)
 
 

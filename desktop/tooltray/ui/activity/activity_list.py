@@ -71,7 +71,7 @@ class ActivityList(QWidget, View):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._nothing)
-        fault = FaultArea(theme, top=0)
+        fault = FaultArea(theme)
         self._show = show or fault.show_problem
         layout.addWidget(NoticesAbove(fault, self._stack), 1)
         self._new = Button(theme, "", "primary", small=True)

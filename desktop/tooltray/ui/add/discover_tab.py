@@ -81,7 +81,7 @@ class DiscoverTab(Page):
         state.addWidget(self._refresh)
         head.addLayout(state)
         layout.addLayout(head)
-        self._fault = FaultArea(self._theme, top=0)
+        self._fault = FaultArea(self._theme)
         self._stack = QStackedWidget()
         layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
         self._looking = EmptyState(self._theme, tr("One moment…"), tr("Well-known servers appear here."), [])

@@ -89,7 +89,7 @@ class ClientsPage(Page):
         above = column(margins=(24, 16, 24, 8))
         above.addWidget(self._banner)
         layout.addLayout(above)
-        self._fault = FaultArea(theme, top=0)
+        self._fault = FaultArea(theme)
         self._stack = QStackedWidget()
         self._split = SplitView(self._stack)
         layout.addWidget(NoticesAbove(self._fault, self._split), 1)

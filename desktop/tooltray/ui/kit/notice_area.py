@@ -1,10 +1,10 @@
-"""The place for banners above a page's content: at most one at a time."""
+"""The window's notices, of which the header of the current page shows the most important one, in a line."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -13,7 +13,7 @@ from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import NoticeLine
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.surface import clear, column
 
@@ -49,14 +49,8 @@ class NoticeArea(QWidget):
         self._extra: tuple[Problem, ...] = ()
         self._put_away: set[Problem] = set()
         self._shown: tuple[object, ...] = ()
-        self.setObjectName("Notices")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._layout = column(self)
-        self.set_top_margin(0)
         self.hide()
-
-    def set_top_margin(self, height: int) -> None:
-        self._layout.setContentsMargins(24, height, 24, 12)
 
     def set_failure(self, problem: Problem | None) -> None:
         """Shows why the hub does not run; None hides it."""
@@ -116,7 +110,10 @@ class NoticeArea(QWidget):
         elif self._is_paused:
             shown = ("paused", self._paused_until)
         elif self._secrets is not None:
-            shown = ("secrets", self._secrets_backend)
+            shown = ("secrets", self._secrets_backend, self._secrets)
+            if (help := self.findChild(SecretsHelp)) is not None:  # a passphrase that is being typed stays
+                help.set_problem(self._secrets)
+                return
         elif self._waiting is not None:
             shown = ("waiting", *self._waiting)
         elif waiting:
@@ -126,52 +123,56 @@ class NoticeArea(QWidget):
         else:
             shown = ()
         if shown == self._shown:
-            if self._secrets is not None and (help := self.findChild(SecretsHelp)) is not None:
-                help.set_problem(self._secrets)
             return
         self._shown = shown
         leave_focus(self)
         clear(self._layout)
         if self._failure is not None:
-            self._layout.addWidget(self._failure_banner(self._failure))
+            self._layout.addWidget(self._failure_line(self._failure))
         elif self._is_paused:
-            self._layout.addWidget(self._paused_banner())
+            self._layout.addWidget(self._paused_line())
         elif self._secrets is not None:
-            help = SecretsHelp(self._theme, self._secrets, self._secrets_backend)
-            help.chosen.connect(self.secrets_choice_requested)
-            self._layout.addWidget(help)
+            self._layout.addWidget(self._secrets_line(self._secrets))
         elif self._waiting is not None:
-            self._layout.addWidget(self._waiting_banner(*self._waiting))
+            self._layout.addWidget(self._waiting_line(*self._waiting))
         elif waiting:
-            self._layout.addWidget(self._notice_banner(waiting[0], len(waiting) - 1))
+            self._layout.addWidget(self._notice_line(waiting[0], len(waiting) - 1))
         elif self._open:
-            self._layout.addWidget(self._open_banner(self._open))
+            self._layout.addWidget(self._open_line(self._open))
         self.setVisible(bool(shown))
 
-    def _failure_banner(self, problem: Problem) -> Banner:
+    def _failure_line(self, problem: Problem) -> NoticeLine:
         again = Button(self._theme, tr("Try again"), icon="refresh", small=True)
         again.clicked.connect(self.retry_requested)
-        return Banner(self._theme, "error", title(problem), sentences(problem), again)
+        return NoticeLine(self._theme, "error", title(problem), sentences(problem), again)
 
-    def _paused_banner(self) -> Banner:
+    def _paused_line(self) -> NoticeLine:
         resume = Button(self._theme, tr("Resume"), icon="play", small=True)
         resume.clicked.connect(self.resume_requested)
         name = tr("Everything is paused")
         if self._paused_until:
             name = tr("Everything is paused until {time}", time=moment(self._paused_until, datetime.now()))
-        return Banner(self._theme, "warning", name, tr("AI clients see their tools; every call is refused."), resume)
+        return NoticeLine(self._theme, "warning", name, tr("AI clients see their tools; every call is refused."), resume)
 
-    def _waiting_banner(self, name: str, text: str) -> Banner:
+    def _secrets_line(self, problem: Problem) -> NoticeLine:
+        return NoticeLine(self._theme, "warning", title(problem), sentences(problem), content=(tr("Unlock…"), self._secrets_help))
+
+    def _secrets_help(self) -> SecretsHelp:
+        assert self._secrets is not None
+        help = SecretsHelp(self._theme, self._secrets, self._secrets_backend)
+        help.chosen.connect(self.secrets_choice_requested)
+        help.chosen.connect(lambda _, passphrase: passphrase or help.window().close())  # else it keeps the keyboard from a keyring's prompt
+        return help
+
+    def _waiting_line(self, name: str, text: str) -> NoticeLine:
         look = Button(self._theme, tr("See what they start"), small=True)
         look.clicked.connect(self.look_requested)
         close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
         close.clicked.connect(self.put_off_requested)
-        return Banner(self._theme, "info", name, text, look, close)
+        return NoticeLine(self._theme, "info", name, text, look, close)
 
-    def _notice_banner(self, problem: Problem, more: int) -> Banner:
-        text = sentences(problem)
-        if more:
-            text = f"{text}\n{many(more, '1 more notice', '{count} more notices')}".strip()
+    def _notice_line(self, problem: Problem, more: int) -> NoticeLine:
+        remark = many(more, "1 more notice", "{count} more notices") if more else ""
         close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
         close.clicked.connect(self._on_close)
         buttons: list[Button] = [close]
@@ -179,9 +180,9 @@ class NoticeArea(QWidget):
             copy = Button(self._theme, tr("Copy report"), icon="copy", small=True)
             copy.clicked.connect(partial(self.report_requested.emit, report))
             buttons.insert(0, copy)
-        return Banner(self._theme, "warning", title(problem), text, *buttons)
+        return NoticeLine(self._theme, "warning", title(problem), sentences(problem), *buttons, more=remark)
 
-    def _open_banner(self, names: Sequence[str]) -> Banner:
+    def _open_line(self, names: Sequence[str]) -> NoticeLine:
         tighten = Button(self._theme, tr("Ask first"), small=True)
         tighten.clicked.connect(self.ask_first_requested)
         close = IconButton(self._theme, "x", tr("Leave it as it is"), small=True)
@@ -189,7 +190,7 @@ class NoticeArea(QWidget):
         listed = ", ".join(names[:MOST_NAMES])
         text = tr("{names} and {count} more", names=listed, count=len(names) - MOST_NAMES) if len(names) > MOST_NAMES else listed
         words = many(len(names), "1 server changes things without asking", "{count} servers change things without asking")
-        return Banner(self._theme, "info", words, text, tighten, close)
+        return NoticeLine(self._theme, "info", words, text, tighten, close)
 
     def _on_close(self) -> None:
         problem = self._shown[1]

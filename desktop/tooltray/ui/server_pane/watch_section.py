@@ -42,9 +42,9 @@ class WatchSection(AccessSection):
     def _add_buttons(self) -> None:
         line = row(spacing=8)
         self._start = Button(self._theme, tr("Watch for 5 minutes"), small=True)
-        self._start.clicked.connect(lambda: self.run(self._watch()))
+        self._start.clicked.connect(lambda: self.run(self._watch(), button=self._start))
         self._stop = Button(self._theme, tr("Stop watching"), small=True)
-        self._stop.clicked.connect(lambda: self.run(self._stop_watching()))
+        self._stop.clicked.connect(lambda: self.run(self._stop_watching(), button=self._stop))
         for button in (self._start, self._stop):
             line.addWidget(button)
         line.addStretch(1)

@@ -28,7 +28,6 @@ from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_list import ServerList
 from tooltray.ui.servers.server_verbs import ServerVerbs
 from tooltray.ui.state_language import needs_person
-from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.page_frame import SearchField
@@ -36,8 +35,6 @@ from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 
 WIDEST_PANE = 560  # px of an opened server beside the list
-
-FIRST_MARGIN = 16  # above a banner where no filters are
 
 
 class InstalledTab(Page):
@@ -78,7 +75,7 @@ class InstalledTab(Page):
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
         self._stack = QStackedWidget()
-        layout.addWidget(NoticesAbove(self.notices, self._stack), 1)
+        layout.addWidget(self._stack, 1)
         self._loading = EmptyState(theme, tr("Tooltray is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = FirstStart(context)
@@ -274,7 +271,6 @@ class InstalledTab(Page):
             else:
                 self._split.close_details()
         self._filter.setVisible(bool(own))
-        self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)
         if servers:
             self.steps.set_empty(not own)

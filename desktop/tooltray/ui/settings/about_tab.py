@@ -155,7 +155,7 @@ class AboutTab(Page):
         self._load = Label(theme, "", "caption", "secondary", tabular=True)
         self._servers_load = Label(theme, "", "caption", "secondary", tabular=True)
         licences = Button(theme, tr("Show licences"), small=True)
-        licences.clicked.connect(lambda: self.run(self._show_licences()))
+        licences.clicked.connect(lambda: self.run(self._show_licences(), button=licences))
         self._area.body.addLayout(heading(theme, "Tooltray"))
         self._program = group(
             theme,
@@ -182,7 +182,7 @@ class AboutTab(Page):
     def _add_diagnostics(self) -> None:
         theme = self._theme
         diagnostics = Button(theme, tr("Copy diagnostics…"), small=True)
-        diagnostics.clicked.connect(lambda: self.run(self._show_diagnostics()))
+        diagnostics.clicked.connect(lambda: self.run(self._show_diagnostics(), button=diagnostics))
         self._begin(tr("If something is wrong"))
         text = tr("For a bug report. You see them first.")
         self._reports = group(theme, setting_row(theme, tr("Diagnostics"), text, diagnostics))

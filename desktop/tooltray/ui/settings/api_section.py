@@ -95,7 +95,7 @@ class ApiSection(Section):
         self._show = Button(theme, tr("Show"), small=True)
         self._show.clicked.connect(self._on_show)
         copy = IconButton(theme, "copy", tr("Copy the token"), small=True)
-        copy.clicked.connect(lambda: self.run(self._copy_token()))
+        copy.clicked.connect(lambda: self.run(self._copy_token(), button=copy))
         rotate = Button(theme, tr("Make another…"), small=True)
         rotate.clicked.connect(lambda: self.run(self._rotate()))
         self.tokens = TokenList(theme, tr("Further tokens"), tr("One for each program: what it may, for how long, and revoked one by one."))

@@ -39,7 +39,7 @@ class BackupTab(Page):
         )
         export.clicked.connect(self._on_export)
         take_in.clicked.connect(self._on_import)
-        reset.clicked.connect(lambda: self.run(self._preview_reset()))
+        reset.clicked.connect(lambda: self.run(self._preview_reset(), button=reset))
         rows = (
             setting_row(theme, tr("Export"), tr("For another computer, or to keep."), export),
             setting_row(theme, tr("Import"), tr("You see what changes first."), take_in),

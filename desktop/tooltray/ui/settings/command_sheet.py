@@ -88,11 +88,11 @@ class CommandSheet(SheetView):
     def _add_buttons(self) -> None:
         if self._old is not None:
             remove = Button(self._theme, tr("Remove"), "danger", "trash")
-            remove.clicked.connect(lambda: self.run(self._remove()))
+            remove.clicked.connect(lambda: self.run(self._remove(), button=remove))
             self.buttons.addWidget(remove)
             self.buttons.addStretch(1)
         self.add_button(tr("Cancel"), self.close_requested.emit)
-        self._save_button = self.add_button(tr("Save"), lambda: self.run(self._save()), "primary")
+        self._save_button = self.add_button(tr("Save"), lambda: self.run(self._save(), button=self._save_button), "primary")
 
     @property
     def _words(self) -> tuple[str, ...]:

@@ -65,13 +65,11 @@ class PlaceSection(Section):
             self._choice.choose(secrets.backend)
             self._passphrase.clear()
         self._state.set_look(place_look(secrets))
-        self._check.setEnabled(True)
         self.show_problem(secrets.problem)
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why the place cannot be used, with ways out; None removes it."""
-        self._check.setEnabled(True)
         if problem is None:
             clear(self._fault)
             return
@@ -85,8 +83,7 @@ class PlaceSection(Section):
         self._fault.addWidget(found)
 
     def _on_check(self) -> None:
-        self._check.setEnabled(False)
-        self._use_place("", "")
+        self.run(open_secrets(self.hub, "", ""), then=self._read, button=self._check)
 
     def _on_chosen(self, kind: str) -> None:
         self._draw()

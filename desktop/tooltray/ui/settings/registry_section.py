@@ -26,7 +26,7 @@ class RegistrySection(Section):
         self._when = ElidedLabel(theme, "", "caption", "muted")
         self._measure = Button(theme, tr("Measure again"), icon="refresh", small=True)
         super().__init__(context, tr("npm registries"), self._when, self._measure)
-        self._measure.clicked.connect(lambda: self.run(self._measured()))
+        self._measure.clicked.connect(lambda: self.run(self._measured(), button=self._measure))
         self._status = NpmRegistryStatus()
         box = Surface(theme)
         layout = column(box, margins=(16, 1, 16, 0))

@@ -72,8 +72,7 @@ class ServerRegistrySection(Section):
         self.show_status((await self.hub.discovery.search_registry("", 0)).status)
 
     def _on_refresh(self) -> None:
-        self._refresh.setEnabled(False)
-        self.run(self._update(), show=self.show_failure)
+        self.run(self._update(), show=self.show_failure, button=self._refresh)
 
     async def _update(self) -> None:
         self.show_status(await self.hub.discovery.refresh_registry())

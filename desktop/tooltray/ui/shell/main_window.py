@@ -26,9 +26,10 @@ from tooltray.ui.shell.palette import Palette
 from tooltray.ui.shell.palette_entry import PageLine
 from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.keyboard import last_input, move_focus
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import row
 
@@ -100,7 +101,6 @@ class MainWindow(QMainWindow):
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
         self._stack = QStackedWidget()
         self._pages: dict[str, Page] = {}
-        self.page(PAGES[0].name)
         self._questions = Questions(context, self)
         self.command_palette = Palette(context, [PageLine(entry.name, entry.icon, entry.title()) for entry in PAGES], self)
         body = self._body = QWidget()
@@ -111,6 +111,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         self._connect()
         self._draw_hub()
+        self._open(0)
 
     def page(self, name: str) -> Page:
         """Returns a page of the table; builds it at the first call."""
@@ -170,8 +171,6 @@ class MainWindow(QMainWindow):
         for page in self._pages.values():
             page.set_phase(phase)
         self.context.notices.set_failure(problem)
-        if problem is not None:
-            self._open(0)  # where it says why
         self._draw_hub()
 
     def show_up(self) -> None:
@@ -236,7 +235,11 @@ class MainWindow(QMainWindow):
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 
     def _open(self, index: int) -> None:
-        self._stack.setCurrentWidget(self.page(PAGES[index].name))
+        page = self.page(PAGES[index].name)
+        if (header := page.findChild(Header)) is not None and not header.isAncestorOf(self.context.notices):
+            leave_focus(self.context.notices)
+            header.hold(self.context.notices)
+        self._stack.setCurrentWidget(page)
         self._sidebar.set_page(index)
 
     def _on_page_key(self, index: int) -> None:

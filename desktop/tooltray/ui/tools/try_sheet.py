@@ -316,12 +316,11 @@ class TrySheet(Surface, View):
 
     def _draw(self, ended: int = RESULT) -> None:
         is_running = bool(self.attempt)
-        shown, gone = (self._cancel, self._call) if is_running else (self._call, self._cancel)
-        shown.setEnabled(True)
-        shown.show()
-        if self.window().focusWidget() is gone:  # also while another window is in front, as an approval's is
-            shown.setFocus(Qt.FocusReason.OtherFocusReason)
-        gone.hide()
+        if not is_running and self.window().focusWidget() is self._cancel:  # also while another window is in front, as an approval's is
+            self._call.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._call.set_busy(is_running)
+        self._cancel.setEnabled(True)
+        self._cancel.setVisible(is_running)
         self._last.set_options([(str(place), title_of(each)) for place, each in enumerate(self._earlier)])
         if is_running and self._questions:
             self._draw_question(self._questions[0])

@@ -1,17 +1,25 @@
-"""The widgets above the content they concern: a banner, the area for failures, and the layout that makes room for them."""
+"""Notices: a banner beside what it concerns, and the line in the header of a page, for which nothing below the header moves."""
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QCursor, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+from collections.abc import Callable
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, leave_focus
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, clear, column, height_at, row
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.surface import Surface, column, row
 
 ICONS = {"error": "alert", "warning": "alert", "info": "info"}
+HEIGHT = 28  # px: what a header has left below its controls
+BUTTON_HEIGHT = 24
+WIDEST = 560  # px of the details
 
 
 class Banner(Surface):
@@ -33,73 +41,176 @@ class Banner(Surface):
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
 
 
-class FaultArea(QWidget):
-    """A place for a failure's banner.
+class NoticeDetails(QWidget):
+    """A popup with the whole text of a notice, which can be copied; Escape or a click elsewhere closes it.
 
     Args:
-        top: px above a banner.
+        content: is shown below the text, or replaces an empty one.
     """
 
-    def __init__(self, theme: Theme, *, top: int = 12) -> None:
-        super().__init__()
-        self._theme = theme
-        self.setObjectName("Notices")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._layout = column(self, margins=(24, top, 24, 12))
-        self.hide()
+    def __init__(self, theme: Theme, line: QWidget, title: str, text: str, content: QWidget | None = None) -> None:
+        super().__init__(line, Qt.WindowType.Popup)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self.setAccessibleName(title or line.accessibleName())
+        box = Surface(theme, "surface.raised", "border.strong", "l")
+        column(self).addWidget(box)
+        lines = column(box, margins=(16, 12, 16, 14), spacing=4)
+        if title:
+            lines.addWidget(Label(theme, title, "strong", wrap=True))
+        if text:
+            words = Label(theme, text, "body", "secondary", wrap=True)
+            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)  # paths and commands are there to be copied
+            lines.addWidget(words)
+        if content is not None:
+            lines.addWidget(content)
+        self.setFixedWidth(min(WIDEST, line.width() - 2 * 24))
 
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
-        clear(self._layout)
-        if problem is not None:
-            self._layout.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
-        self.setVisible(problem is not None)
+    def open(self) -> None:
+        """Shows it below its line."""
+        line = self.parentWidget()
+        assert line is not None
+        self.move(line.mapToGlobal(QPoint(24, line.height() + 2)))
+        self.show()
 
 
-CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
+class NoticeLine(QWidget):
+    """A notice in one line; `tone` is `error`, `warning` or `info`; at most two buttons.
 
-
-class NoticesAbove(QWidget):
-    """A layout with notices above a content; `notices` hides itself while it is empty. A list under the pointer keeps its place on the
-    screen when notices appear, unless the pointer has not moved since the page was shown: then the list moves down, and its top stays
-    visible.
+    Args:
+        more: a remark behind the text.
+        content: makes what is shown with the details, which are offered then in any case by a button of this text.
     """
 
-    def __init__(self, notices: QWidget, content: QWidget) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        tone: str,
+        title: str,
+        text: str,
+        *buttons: Button,
+        more: str = "",
+        content: tuple[str, Callable[[], QWidget]] | None = None,
+    ) -> None:
         super().__init__()
-        self._notices, self._content = notices, content
-        self._top = 0
-        self._pointer = QCursor.pos()  # as this came into sight
-        for part in (content, notices):
-            part.setParent(self)
-        notices.installEventFilter(self)
+        self._theme, self._tone, self._words, self._content = theme, tone, (title, text), content
+        self.details: NoticeDetails | None = None
+        self.setFixedHeight(HEIGHT)
+        self.setAccessibleName(f"{title}. {text}" if text else title)
+        line = row(self, margins=(24, 0, 24, 0), spacing=8)
+        line.addWidget(Icon(theme, ICONS[tone], 14, f"{tone}.text", f"{tone}.subtle"))
+        self._title = ElidedLabel(theme, title, "caption_strong", tone, hugs=True)
+        line.addWidget(self._title)
+        self._text = ElidedLabel(theme, "", "caption", "secondary", hugs=True)
+        self._text.set_text(text)
+        line.addWidget(self._text)
+        self._text.setVisible(bool(text))
+        self._remark = Label(theme, more, "caption", "secondary")
+        line.addWidget(self._remark)
+        self._remark.setVisible(bool(more))
+        self._more = Button(theme, content[0] if content else tr("More…"), "link", small=True)
+        self._more.clicked.connect(self.show_details)
+        line.addWidget(self._more)
+        line.addStretch(1)
+        self._buttons = (self._more, *buttons)
+        for button in buttons:
+            line.addWidget(button)
+        for button in self._buttons:
+            button.setFixedHeight(BUTTON_HEIGHT)
+        self._fit()
 
-    @property
-    def content_top(self) -> int:
-        """Where the content begins."""
-        return self._top
+    def show_details(self) -> None:
+        """Opens the whole text."""
+        name, text = self._words
+        content = self._content[1]() if self._content is not None else None
+        self.details = NoticeDetails(self._theme, self, *(("", "") if content is not None else (name, text)), content)
+        self.details.destroyed.connect(self._on_details_gone)
+        self.details.open()
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in CHANGES:
-            self._place()
-        return False
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._pointer = QCursor.pos()
+    def _on_details_gone(self) -> None:
+        self.details = None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._place()
+        self._fit()
 
-    def _place(self) -> None:
-        layout = self._notices.layout()
-        wanted = height_at(layout, self.width()) if layout is not None and not self._notices.isHidden() else 0
-        areas = self._content.findChildren(QAbstractScrollArea) if QCursor.pos() != self._pointer else ()
-        bars = [area.verticalScrollBar() for area in areas if area.underMouse()]
-        values, moved = [bar.value() for bar in bars], wanted - self._top
-        self._top = wanted
-        self._content.setGeometry(0, wanted, self.width(), self.height() - wanted)
-        self._notices.setGeometry(0, 0, self.width(), wanted)
-        for bar, value in zip(bars, values, strict=True):
-            bar.setValue(value + moved)
+    def _fit(self) -> None:
+        """Gives the title its room before the text, and offers the details of what is cut."""
+        layout = self.layout()
+        assert layout is not None
+        self._more.setVisible(self._content is not None)
+        self._title.setMinimumWidth(0)
+        is_cut = layout.sizeHint().width() > self.width()
+        self._more.setVisible(is_cut or self._content is not None)
+        wanted = self._title.sizeHint().width()
+        self._title.setMinimumWidth(max(0, min(wanted, self.width() - layout.minimumSize().width())))
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), self._theme.color(f"{self._tone}.subtle"))
+
+
+class FaultArea(QWidget):
+    """A page's or a tab's own notice, mostly a failure. It takes no room: the header of the page shows it while this is visible; without
+    a header it is shown here.
+
+    Attributes:
+        line: the notice that is shown.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._words: tuple[str, str, str] | None = None
+        self.line: NoticeLine | None = None
+        self._layout = column(self)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows what failed; None removes it."""
+        self.show_notice(("error", title(problem), sentences(problem)) if problem is not None else None)
+
+    def show_notice(self, words: tuple[str, str, str] | None) -> None:
+        """Shows a notice: its tone, its title and its text; None removes it."""
+        if words != self._words:
+            self._words = words
+            self._draw(is_visible=self.isVisible())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._draw(is_visible=True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._draw(is_visible=False)
+
+    def _draw(self, *, is_visible: bool) -> None:
+        header = self._header()
+        if self.line is not None:
+            leave_focus(self.line)
+            self.line.hide()
+            for layout in (self._layout, *([header.faults] if header is not None else ())):
+                layout.removeWidget(self.line)
+            self.line.deleteLater()
+            self.line = None
+        if is_visible and self._words is not None:
+            self.line = NoticeLine(self._theme, *self._words)
+            (header.faults if header is not None else self._layout).addWidget(self.line)
+            self.line.show()
+        if header is not None:
+            header.choose_line()
+
+    def _header(self) -> Header | None:
+        above = self.parentWidget()
+        while above is not None and (header := above.findChild(Header)) is None:
+            above = above.parentWidget()
+        return header if above is not None else None
+
+
+class NoticesAbove(QWidget):
+    """A content with its notice, which the header of the page shows."""
+
+    def __init__(self, notices: QWidget, content: QWidget) -> None:
+        super().__init__()
+        layout = column(self)
+        layout.addWidget(notices)
+        layout.addWidget(content, 1)

@@ -89,7 +89,7 @@ class SteadyButton(Base):
             super().mousePressEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses the button, too."""
+        """Presses the button by Enter, too."""
         if is_enter(event):
             self.click()
         elif self.isEnabled() or event.key() != Qt.Key.Key_Space:

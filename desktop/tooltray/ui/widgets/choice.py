@@ -212,6 +212,7 @@ class OptionList(QWidget):
         layout = column(self)
         for value, title in options:
             option = Option(theme, title, is_round=not takes_many)
+            option.setAutoExclusive(not (takes_many or may_be_empty))  # for screen readers: no check box
             option.setChecked(value in chosen)
             option.clicked.connect(self._on_clicked)
             self._options.append((value, option))

@@ -56,18 +56,28 @@ class SearchField(QLineEdit):
 
 
 class Header(QFrame):
-    """The header of a page.
+    """The header of a page. A notice is a line in it, for which its controls move up: what is below the header stays where it is.
 
     Args:
         actions: at its right, for the whole page.
         tabs: of the page, beside its title.
+
+    Attributes:
+        faults: the layout for the page's own notices; see `choose_line`.
     """
 
     def __init__(self, theme: Theme, title: str, *actions: QWidget, tabs: QWidget | None = None) -> None:
         super().__init__()
         self.setObjectName("Header")
         self.setFixedHeight(theme.size("header"))
-        self._line = layout = row(self, margins=(24, 0, 24, 0), spacing=8)
+        lines = column(self)
+        self._line = layout = row(margins=(24, 0, 24, 0), spacing=8)
+        lines.addLayout(layout, 1)
+        self.faults, self._place = column(), QWidget()
+        lines.addLayout(self.faults)
+        self._notices = column(self._place)
+        self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        lines.addWidget(self._place)
         layout.addWidget(Label(theme, title, "title"))
         layout.addSpacing(4)
         self._subtitle = Label(theme, "", "body", "muted")
@@ -78,6 +88,17 @@ class Header(QFrame):
         layout.addStretch(1)
         self._actions: list[QWidget] = []
         self.set_actions(actions)
+
+    def hold(self, notices: QWidget) -> None:
+        """Takes the line with the window's notices, which only one page shows."""
+        self._notices.addWidget(notices)
+
+    def choose_line(self) -> None:
+        """Shows the page's own line that came last, or without one the window's notices."""
+        own = [item.widget() for item in map(self.faults.itemAt, range(self.faults.count())) if item is not None]
+        for line in filter(None, own):
+            line.setVisible(line is own[-1])
+        self._place.setVisible(not own)
 
     def set_subtitle(self, text: str) -> None:
         self._subtitle.setText(text)
