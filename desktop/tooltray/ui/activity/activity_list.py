@@ -51,7 +51,7 @@ class ActivityList(QWidget, View):
         self._waiting = 0  # rows above what is in sight
         layout = column(self)
         names = [tr("Calls"), tr("Failed"), tr("Refused"), tr("All")]
-        self._tabs = FilterTabs(theme, names, name=tr("What is listed"), uncounted=(ALL,), hides_zero=True)
+        self._tabs = FilterTabs(theme, names, name=tr("What is listed"), uncounted=(ALL,), hides_empty=True)
         self._tabs.choose(ALL if is_embedded else CALLS)
         self._tabs.chosen.connect(self._on_tab)
         edge = 20 if is_embedded else 24
