@@ -65,7 +65,7 @@ async def test_a_notice_moves_the_cards_and_covers_none_and_leaves_no_band_when_
 
 
 async def test_a_list_that_scrolls_keeps_its_place_under_the_pointer(theme: Theme) -> None:
-    async with Desk(FakePresenter([server(f"s{number}") for number in range(20)]), theme) as desk:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(11)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards and desk.card("s0").isVisible())
         await settle()
         notices, before = desk.page.notices, top(desk, "s0")
@@ -83,7 +83,7 @@ async def test_a_list_that_scrolls_keeps_its_place_under_the_pointer(theme: Them
 
 
 async def test_a_list_gives_way_to_a_notice_where_the_pointer_only_lay_as_the_page_came(theme: Theme) -> None:
-    async with Desk(FakePresenter([server(f"s{number}") for number in range(20)]), theme) as desk:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(11)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards and desk.card("s0").isVisible())
         await settle()
         notices, before = desk.page.notices, top(desk, "s0")
@@ -133,7 +133,7 @@ async def test_the_table_of_many_is_paused_too(theme: Theme) -> None:
     async with Desk(FakePresenter(many, is_paused=True), theme) as desk:
         table = desk.page.findChild(ServerTable)
         assert isinstance(table, ServerTable)
-        await until(lambda: table.isVisible() and len(table.rows) == 31)
+        await until(lambda: table.isVisible() and len(table.rows) == 30)
         assert table.model().index(0, 2).data() == "Paused"
 
 

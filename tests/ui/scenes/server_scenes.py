@@ -25,7 +25,7 @@ UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.line
 REMOTES = (
     server("linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Retrying in 60 s"),
     server("sentry", S.STARTING, transport="http", target="https://mcp.sentry.dev/mcp", detail="Slow: no answer for 45 s"),
-    server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p95_ms=210),
+    server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p50_ms=210),
 )
 
 

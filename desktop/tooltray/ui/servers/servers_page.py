@@ -312,7 +312,7 @@ class ServersPage(Page):
                 details.set_gone()
             else:
                 self._split.close_details()
-        self._header.set_subtitle(str(len(servers)) if own else "")
+        self._header.set_subtitle(f"{len(own):,}" if own else "")
         self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)

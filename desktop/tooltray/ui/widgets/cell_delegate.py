@@ -71,6 +71,7 @@ class CellDelegate(QStyledItemDelegate):
         """
         super().__init__(table)
         self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, table, inset, row_height
+        self._has_boxes = any(column.kind is Kind.PICK for column in columns)
         self._chip_fill = ""  # of the row that is drawn: on the fill of a selection, a chip's own would not be seen
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
@@ -87,12 +88,14 @@ class CellDelegate(QStyledItemDelegate):
         is_last = index.row() == index.model().rowCount() - 1
         painter.save()
         is_selected = bool(state & QStyle.StateFlag.State_Selected)
-        self._chip_fill = SELECTED_CHIP if is_selected else ""
-        if is_selected:
+        is_at = index.row() == self._view.currentIndex().row()
+        is_marked = is_selected or (is_at and self._has_boxes)  # where rows have boxes, the one that is opened is not ticked
+        self._chip_fill = SELECTED_CHIP if is_marked else ""
+        if is_marked:
             painter.fillRect(box, theme.color("surface.selected"))
         elif self._view.hovered_row == index.row():
             painter.fillRect(box, theme.color("surface.hover"))
-        is_current = last_input.is_keyboard and index.row() == self._view.currentIndex().row()  # Tab selects nothing
+        is_current = last_input.is_keyboard and is_at  # Tab selects nothing
         if self._view.hasFocus() and (is_selected or is_current):
             painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
         if self._inset or not is_last:
@@ -100,13 +103,13 @@ class CellDelegate(QStyledItemDelegate):
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         left = self._inset if index.column() == 0 else PADDING
         kind = self._columns[index.column()].kind
-        cell = box.adjusted(left, 0, -self._right(index.column(), kind), 0)
+        cell = box.adjusted(left, 0, -self._right(index.column()), 0)
         self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
         painter.restore()
 
-    def _right(self, column: int, kind: Kind) -> int:
-        """Returns the px after a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
-        if column < len(self._columns) - 1 or (self._inset and kind is not Kind.BUTTON):
+    def _right(self, column: int) -> int:
+        """Returns the px after a cell's value: the last column of a page ends with its header, whose margin a scroll bar shares."""
+        if column < len(self._columns) - 1:
             return PADDING
         bar = self._view.verticalScrollBar()
         return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE

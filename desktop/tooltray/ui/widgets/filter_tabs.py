@@ -61,7 +61,7 @@ class FilterTab(PaintedButton):
         if not step or group is None:
             super().keyPressEvent(event)
             return
-        tabs = group.buttons()
+        tabs = [tab for tab in group.buttons() if not tab.isHidden()]
         target = tabs[(tabs.index(self) + step) % len(tabs)]
         target.setFocus(Qt.FocusReason.TabFocusReason)
         target.click()
@@ -92,14 +92,23 @@ class FilterTabs(QWidget):
         name: of the row, for screen readers.
         have_counts: each text is followed by a number.
         uncounted: places of words that have none all the same.
+        hides_empty: filters that let nothing through are hidden, but for the first and the chosen one.
     """
 
     chosen = Signal(int)
 
     def __init__(
-        self, theme: Theme, names: Sequence[str], *, name: str = "", have_counts: bool = True, uncounted: Collection[int] = ()
+        self,
+        theme: Theme,
+        names: Sequence[str],
+        *,
+        name: str = "",
+        have_counts: bool = True,
+        uncounted: Collection[int] = (),
+        hides_empty: bool = False,
     ) -> None:
         super().__init__()
+        self._hides_empty = hides_empty
         self.setAccessibleName(name)
         layout = row(self, spacing=4)
         group = QButtonGroup(self)
@@ -109,10 +118,13 @@ class FilterTabs(QWidget):
             layout.addWidget(tab)
         self._tabs[0].setChecked(True)
         group.idClicked.connect(self.chosen)
+        group.idClicked.connect(self._hide_empty)
+        self._hide_empty()
 
     def choose(self, index: int) -> None:
         """Switches a tab on, without `chosen`."""
         self._tabs[index].setChecked(True)
+        self._hide_empty()
 
     @property
     def current(self) -> int:
@@ -127,3 +139,8 @@ class FilterTabs(QWidget):
         for tab, count in zip(self._tabs, counts, strict=True):
             if count != tab.count:
                 tab.set_count(count)
+        self._hide_empty()
+
+    def _hide_empty(self) -> None:
+        for tab in self._tabs[1:] if self._hides_empty else ():
+            tab.setHidden(tab.count == 0 and not tab.isChecked())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QGuiApplication, QInputEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView
 
 from tooltray.ui.theme import Theme
@@ -155,11 +155,16 @@ class Table(HoveredView):
                 self.setSpan(place, 0, 1, len(self._model.columns))
 
     def selectionCommand(self, index: Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
-        """Returns the command for a click: on a box it adds a row to the selection, or removes it."""
+        """Returns the command for a click: on a box it adds a row to the selection, or removes it. Where rows have boxes, a click elsewhere
+        and the arrow keys select nothing, since a row that is opened is not ticked by that.
+        """
         flags = QItemSelectionModel.SelectionFlag
         if self._pick >= 0 and index.column() == self._pick and isinstance(event, QMouseEvent):
             is_press = event.type() == QEvent.Type.MouseButtonPress
             return flags.Toggle | flags.Rows if is_press else flags.NoUpdate
+        modifiers = event.modifiers() if isinstance(event, QInputEvent) else QGuiApplication.keyboardModifiers()
+        if self._pick >= 0 and not modifiers & PICKING:
+            return flags.NoUpdate
         return super().selectionCommand(index, event)
 
     def _on_header_clicked(self, section: int) -> None:
