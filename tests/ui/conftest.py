@@ -22,7 +22,7 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
 
 @pytest.fixture
 def app(qapp: QApplication) -> Iterator[QApplication]:
-    """The application as app.py sets it up, in English; nothing is on the clipboard, and nothing stays there; the pointer is in a corner."""
+    """The application as app.py sets it up, in English: nothing is on the clipboard or stays there, and the pointer is in a corner."""
     qapp.setQuitOnLastWindowClosed(False)
     QLocale.setDefault(QLocale("en_US"))
     QGuiApplication.clipboard().clear()

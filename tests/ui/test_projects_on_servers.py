@@ -281,6 +281,15 @@ async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[st
         await desk.asked("set_lazy_load", None, "a")
 
 
+async def test_the_options_say_what_the_tool_listing_in_effect_means(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        panel = await options(desk)
+        assert "Clients see all its tools from the start." in words(panel)
+        desk.engine.tell(server("a", is_lazy=True))
+        await until(lambda: "Clients see one small tool; using it loads the rest." in words(panel))
+
+
 async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)

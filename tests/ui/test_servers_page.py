@@ -499,3 +499,11 @@ async def test_the_opened_server_is_marked_and_in_sight(theme: Theme) -> None:
         control(desk.page.details, "Close details").click()
         await until(lambda: desk.page.details is None)
         assert not [each for each in desk.page.server_list.cards.values() if each._border == "accent"]
+
+
+async def test_tooltray_s_own_server_is_listed_while_something_is_wrong_with_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: shown(desk) == ["a"])
+        desk.engine.set_state("hub", ServerState.RUNNING, problem=Problem("entries were lost"))
+        await until(lambda: shown(desk) == ["a", "hub"])
+        assert "Entries were lost" in page_words(desk)

@@ -168,7 +168,7 @@ class ServerFilter(QWidget):
 
     def _is_found(self, server: ServerSnapshot) -> bool:
         if not self._words:
-            return not server.is_builtin  # Tooltray's own server is none of the user's; a search finds it
+            return not server.is_builtin or server.problem is not None  # Tooltray's own server is none of the user's; a search finds it
         return server.name in self._found or self._has(server.name, server.target, server.description)
 
     def show_all(self) -> None:
