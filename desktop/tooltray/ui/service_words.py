@@ -1,6 +1,7 @@
 """What a server is in one or two words: the package, image or host behind its command or URL, never a path. Pure."""
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
@@ -25,8 +26,16 @@ def service(server: ServerSnapshot) -> str:
         return tr("Comes with Tooltray")
     if "://" in server.target.partition(" ")[0]:
         return host(server.target) or server.target
-    words = server.target.split()
+    words = _words(server.target)
     return (_launched(words) if words else "") or server.transport
+
+
+def _words(target: str) -> list[str]:
+    """Returns the words of a command line, also of one that is quoted for Windows or not at all."""
+    try:
+        return [word.strip("\"'") for word in shlex.split(target, posix="\\" not in target)]
+    except ValueError:
+        return target.split()
 
 
 def host(url: str) -> str:
