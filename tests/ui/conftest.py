@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from PySide6.QtCore import QLocale
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtGui import QCursor, QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication
 from tests.ui.browser import Browser
 from tests.ui.qt_loop import QtLoop
@@ -22,10 +22,11 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
 
 @pytest.fixture
 def app(qapp: QApplication) -> Iterator[QApplication]:
-    """The application as app.py sets it up, in English; nothing is on the clipboard, and nothing stays there."""
+    """The application as app.py sets it up, in English: nothing is on the clipboard or stays there, and the pointer is in a corner."""
     qapp.setQuitOnLastWindowClosed(False)
     QLocale.setDefault(QLocale("en_US"))
     QGuiApplication.clipboard().clear()
+    QCursor.setPos(0, 0)
     yield qapp
     QGuiApplication.clipboard().clear()
 

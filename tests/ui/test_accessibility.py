@@ -154,15 +154,42 @@ async def test_an_empty_page_has_names_too(theme: Theme) -> None:
         assert nameless(desk.window) == []
 
 
-async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Theme) -> None:
+async def test_tab_goes_through_header_and_filters_to_one_card_and_its_controls(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS[:3]), theme) as desk:
         await until(lambda: desk.page.server_list.cards and desk.card("a").isVisible())
         path = [await tab(desk.window) for _ in range(18)]
         start = path.index("Search servers and tools")
         assert path[start : start + 2] == ["Search servers and tools", "Add server"]
-        cards = [each for each in path[path.index("More for a") - 1 :] if each]
-        assert cards[:4] == ["a, Connected", "More for a", "Use a", "Show tools, a"]
-        assert cards[4:9] == ["b, Error", "More for b", "Use b", "Why does b not run?", "Try again, b"]
+        cards = path[path.index("b, Error") :]
+        assert cards[:5] == ["b, Error", "More for b", "Use b", "Why does b not run?", "Try again, b"]
+        assert "a, Connected" not in path
+        control(desk.card("b"), "b, Error").setFocus()
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
+        assert [name_of(QApplication.focusWidget()), await tab(desk.window), await tab(desk.window)] == [
+            "a, Connected",
+            "More for a",
+            "Use a",
+        ]
+
+
+async def test_servers_with_eleven_cards_has_at_most_thirty_controls_and_the_keyboard_reaches_all(theme: Theme) -> None:
+    servers = [server(f"s{number:02}", list(ServerState)[number % len(ServerState)], problem=Problem("x")) for number in range(11)]
+    async with Desk(FakePresenter(servers), theme) as desk:
+        await until(lambda: len(desk.page.server_list.cards) == 12 and desk.card("s01").isVisible())
+        first = await tab(desk.window)
+        path = [first]
+        while (name := await tab(desk.window)) != first:
+            path.append(name)
+        assert len(path) <= 30
+        shown = [card for card in desk.page.server_list.cards.values() if card.isVisible()]
+        assert len(shown) == 11
+        reached = set[QWidget]()
+        for card in shown:
+            card.controls()[0].setFocus(Qt.FocusReason.TabFocusReason)
+            while card.isAncestorOf(focused := QApplication.focusWidget()):
+                reached.add(focused)
+                await tab(desk.window)
+        assert reached == {each for card in shown for each in card.controls() if each.isVisible()}
 
 
 async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> None:
@@ -184,9 +211,9 @@ async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: T
         await until(lambda: desk.card("c").y() > desk.card("a").y())
         control(desk.card("a"), "Use a").setFocus()
         for key, name in (
-            (Qt.Key.Key_Right, "Use b"),
-            (Qt.Key.Key_Down, "Use d"),
-            (Qt.Key.Key_Left, "Use c"),
+            (Qt.Key.Key_Left, "Use b"),
+            (Qt.Key.Key_Down, "Use c"),
+            (Qt.Key.Key_Right, "Use d"),
             (Qt.Key.Key_Up, "Use a"),
             (Qt.Key.Key_Up, "Use a"),
         ):

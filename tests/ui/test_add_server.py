@@ -471,3 +471,12 @@ async def test_a_link_takes_nothing_away_from_a_person(theme: Theme) -> None:
         desk.page.show_install(LINK)
         assert "npx -y mine" in words(sheet)
         assert "rm -rf" not in words(sheet)
+
+
+async def test_a_server_that_is_there_already_is_named(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("notes", target="npx -y @scope/notes")]), theme) as desk:
+        await until(lambda: desk.servers.servers)
+        desk.page.add("npx -y @scope/notes")
+        assert "You have this server already: notes." in words(desk.window.sheet.panel)
+        desk.window.sheet.panel.findChild(CodeView).setPlainText("npx -y @scope/other")
+        await until(lambda: "You have this server already" not in words(desk.window.sheet.panel))

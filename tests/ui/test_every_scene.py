@@ -23,6 +23,7 @@ from tests.ui.test_accessibility import name_of, takes_tab
 
 from tooltray.ui.i18n import CONTEXT
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.card_grid import GridCard
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel
 
@@ -53,7 +54,7 @@ def faults(window: QWidget) -> Iterator[str]:
     for widget in window.findChildren(QWidget):
         if not widget.isVisible() or not widget.isEnabled() or not is_own(widget):
             continue
-        if isinstance(widget, QAbstractButton) and not takes_tab(widget) and not has_neighbour(widget):
+        if isinstance(widget, QAbstractButton) and not takes_tab(widget) and not has_neighbour(widget) and not is_on_a_card(widget):
             yield f"{name_of(widget)}: Tab does not come there"
         if takes_tab(widget):
             yield from of_control(widget)
@@ -62,6 +63,12 @@ def faults(window: QWidget) -> Iterator[str]:
 def has_neighbour(button: QAbstractButton) -> bool:
     """Whether Tab comes to another one of its row, from where arrows go on."""
     return button.group() is not None and any(takes_tab(each) for each in button.group().buttons())
+
+
+def is_on_a_card(button: QAbstractButton) -> bool:
+    """Whether it is a control of a card, to which arrows go from the card where Tab stops."""
+    cards = button.window().findChildren(GridCard)
+    return any(button in card.controls() for card in cards) and any(takes_tab(each) for card in cards for each in card.controls())
 
 
 def of_control(widget: QWidget) -> Iterator[str]:

@@ -104,7 +104,14 @@ async def test_pause_and_resume(theme: Theme) -> None:
         await until(lambda: "Tooltray is paused" in drawn(desk.window))
         await until(lambda: "Everything is paused until " in drawn(desk.window))
         tabs = [each.text() for each in desk.page.findChildren(FilterTab)]
-        assert [text for text in tabs if text not in ("Installed", "Discover")] == ["All", "Paused", "Waiting", "Needs you", "Stopped"]
+        assert [text for text in tabs if text not in ("Installed", "Discover")] == [
+            "All",
+            "Needs you",
+            "Paused",
+            "Starting",
+            "Waiting",
+            "Stopped",
+        ]
         press(desk.window, "Resume all servers")
         await desk.asked("set_mcp_enabled", True)
         await until(lambda: "Tooltray is running" in drawn(desk.window))
@@ -433,22 +440,22 @@ def placed(desk: Desk) -> list[str]:
 
 async def test_a_server_that_is_brought_back_has_its_place_and_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b"), server("c")]), theme) as desk:
-        await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
+        await until(lambda: placed(desk) == ["a", "b", "c"])
         desk.engine.entries["b"] = {"command": "npx"}
         desk.wishes.removal_requested.emit("b")
-        await until(lambda: placed(desk) == ["a", "c", "hub"])
+        await until(lambda: placed(desk) == ["a", "c"])
         await until(lambda: toasts(desk))
         undo = control(desk.window, "Undo")
         undo.setFocus(Qt.FocusReason.TabFocusReason)
         undo.click()
-        await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
+        await until(lambda: placed(desk) == ["a", "b", "c"])
         await until(lambda: QApplication.focusWidget() is desk.card("b").controls()[0])
 
 
 @pytest.mark.parametrize(("removed", "next_one"), [("b", "c"), ("c", "b")])
 async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme: Theme, removed: str, next_one: str) -> None:
     async with Desk(FakePresenter([server("a"), server("b"), server("c")]), theme) as desk:
-        await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
+        await until(lambda: placed(desk) == ["a", "b", "c"])
         desk.engine.entries[removed] = {"command": "npx"}
         control(desk.card(removed), f"{removed}, Connected").setFocus(Qt.FocusReason.TabFocusReason)
         desk.wishes.removal_requested.emit(removed)

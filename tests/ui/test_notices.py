@@ -137,7 +137,7 @@ async def test_the_table_of_many_is_paused_too(theme: Theme) -> None:
     async with Desk(FakePresenter(many, is_paused=True), theme) as desk:
         table = desk.page.findChild(ServerTable)
         assert isinstance(table, ServerTable)
-        await until(lambda: table.isVisible() and len(table.rows) == 31)
+        await until(lambda: table.isVisible() and len(table.rows) == 30)
         assert table.model().index(0, 2).data() == "Paused"
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import QEvent, QLocale, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu
 from pytestqt.qtbot import QtBot
@@ -21,7 +21,7 @@ from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapsh
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_pane.tool_table import ROW_HEIGHT, ToolTable
-from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, reached_shortly, run_shortly, sign, stopped
+from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, sign, stopped, traffic
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
@@ -103,6 +103,8 @@ def test_a_card_says_how_many_definitions_are_mended_or_left_out(make_card: Make
     assert card._flaws.isVisible()
     assert card._flaws.accessibleName().splitlines()[0].endswith(": 2 left out · 1 mended")
     assert card._flaws.toolTip().splitlines()[1:] == list(flaws)
+    card.set_server(server("a", flaws=flaws[:1], flaw_counts={MENDED: 1}))  # AI clients get all of it
+    assert not card._flaws.isVisible()
     assert flaw_words(server("a", flaw_counts={MENDED: 3})) == "3 mended"
     assert flaws_in_full(server("a", flaws=("x",) * 10, flaw_counts={MENDED: 10})).endswith("x\nand 2 more")
     card.set_server(server("a"))
@@ -126,9 +128,9 @@ def test_a_slow_start_says_so_on_the_card(make_card: MakeCard) -> None:
     assert "Slow: no answer for 45 s" in drawn(card)
 
 
-def test_a_remote_server_s_card_says_how_and_where_it_is_reached(make_card: MakeCard) -> None:
+def test_a_remote_server_s_card_names_its_host(make_card: MakeCard) -> None:
     card = make_card(server("a", transport="sse", target="https://example.org/sse"))
-    assert "sse · https://example.org/sse" in [label.accessibleName() for label in card.findChildren(QLabel)]
+    assert "example.org" in [label.accessibleName() for label in card.findChildren(QLabel)]
 
 
 def test_a_refused_wish_stands_before_the_state() -> None:
@@ -176,17 +178,16 @@ def test_a_card_is_equally_high_in_every_state(make_card: MakeCard, wishes: Serv
 
 
 def test_a_card_changes_its_words_with_its_server(make_card: MakeCard, wishes: ServerWishes) -> None:
-    card = make_card(server("a", tool_count=3))
-    assert "3 tools" in drawn(card)
-    card.set_server(server("a", ServerState.ERROR, tool_count=1, problem=PROBLEM))
-    assert "1 tool" in drawn(card)
-    assert "Command not found" in drawn(card)
+    card = make_card(server("a", calls_today=3, p50_ms=8.2))
+    assert drawn(card).splitlines()[1:] == ["Connected", "3 calls today · 8 ms"]
+    card.set_server(server("a", ServerState.ERROR, problem=PROBLEM))
+    assert drawn(card).splitlines()[1:] == ["Command not found", "Install it. Looked in /bin."]
     assert card.accessibleName() == "a, Error"
 
 
 @pytest.mark.parametrize(
     ("state", "text", "wish"),
-    [(ServerState.STOPPED, "Start", "start"), (ServerState.ERROR, "Try again", "restart"), (ServerState.STARTING, "Cancel", "stop")],
+    [(ServerState.ERROR, "Try again", "restart"), (ServerState.STARTING, "Cancel", "stop")],
 )
 def test_the_button_asks_for_the_next_step(make_card: MakeCard, wishes: ServerWishes, state: ServerState, text: str, wish: str) -> None:
     heard = Heard(wishes)
@@ -199,7 +200,7 @@ def test_the_second_half_of_a_double_click_does_not_cancel_what_the_first_one_st
     make_card: MakeCard, wishes: ServerWishes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     heard = Heard(wishes)
-    card = make_card(server("a", ServerState.STOPPED))
+    card = make_card(server("a", ServerState.ERROR, problem=PROBLEM))
     now = time.monotonic()
     monkeypatch.setattr(time, "monotonic", lambda: now)
     card.set_server(server("a", ServerState.STARTING))
@@ -214,7 +215,7 @@ def test_the_keyboard_stays_on_the_card_when_its_button_becomes_another(make_car
     card = make_card(server("a", ServerState.STARTING))
     control(card, "Cancel").setFocus()
     card.set_server(server("a", ServerState.RUNNING))
-    assert card.focusWidget() is control(card, "Show tools")
+    assert card.focusWidget() is control(card, "a, Connected")
 
 
 def test_the_switch_stays_where_a_person_put_it_until_the_server_follows(make_card: MakeCard, wishes: ServerWishes) -> None:
@@ -250,7 +251,7 @@ def test_the_built_in_server_has_no_switch_and_cannot_be_removed(make_card: Make
     assert isinstance(switch, Switch)
     assert not switch.isVisible()
     control(card, "More for hub").click()
-    assert menu_texts(card) == ["Open", "Show log"]
+    assert menu_texts(card) == ["Log"]
 
 
 def menu(card: ServerCard) -> QMenu:
@@ -267,12 +268,14 @@ def menu_texts(card: ServerCard) -> list[str]:
 
 def test_the_menu_offers_what_can_be_done_with_a_server(make_card: MakeCard, wishes: ServerWishes) -> None:
     heard = Heard(wishes)
-    card = make_card(server("a", is_default=True))
+    card = make_card(server("a", is_default=True, tool_count=2))
     control(card, "More for a").click()
     for action in menu(card).actions():
         action.trigger()
-    assert heard.wishes == [("restart", "a"), ("log", "a"), ("default", "a", False), ("copy", "a"), ("removal", "a")]
-    menu(card).close()
+    assert heard.wishes == [("restart", "a"), ("log", "a"), ("stop", "a"), ("removal", "a")]
+    assert menu_texts(card) == ["Restart", "Edit…", "Log", "Try a tool…", "Stop", "Remove"]
+    whole = ServerMenu(card._theme, card.server, wishes, card)
+    assert {"Open", "Duplicate…", "Options…", "Copy settings entry"} < {action.text() for action in whole.actions()}
 
 
 async def test_a_server_that_the_settings_switched_off_is_switched_on_and_started(theme: Theme) -> None:
@@ -314,10 +317,51 @@ def test_of_a_server_that_a_program_wants_only_looking_and_refusing_is_offered(m
     assert asked == [("trust", "a"), ("trust", "a"), ("refuse", "a")]
 
 
-def test_a_running_server_with_a_change_that_waits_still_shows_its_tools(make_card: MakeCard) -> None:
+def test_a_running_server_with_a_change_that_waits_offers_to_look_at_it(make_card: MakeCard) -> None:
     card = make_card(replace(server("a"), waiting=True, tool_count=3))
     assert foot(replace(server("a"), waiting=True), None, NOW).action is Action.TRUST
-    assert (control(card, "Look, a").isVisible(), control(card, "Show tools, a").isVisible()) == (True, True)
+    assert control(card, "Look, a").isVisible()
+
+
+def test_the_keyboard_switches_a_card_opens_it_and_opens_its_menu(make_card: MakeCard, wishes: ServerWishes) -> None:
+    heard, card, opened = Heard(wishes), make_card(server("a")), list[str]()
+    wishes.open_requested.connect(lambda name, _tab: opened.append(name))
+    name = control(card, "a, Connected")
+    QTest.keyClick(name, Qt.Key.Key_Space)
+    assert (heard.wishes, opened) == ([("stop", "a")], [])
+    QTest.keyClick(name, Qt.Key.Key_Return)
+    assert opened == ["a"]
+    QTest.keyClick(name, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    assert "Restart" in menu_texts(card)
+    card.findChild(QMenu).deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    QApplication.sendEvent(name, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(1, 1), QPoint(1, 1)))
+    assert "Restart" in menu_texts(card)
+
+
+async def test_a_card_that_has_the_keyboard_has_a_ring_around_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        card = desk.card("a")
+        control(card, "a, Connected").setFocus(Qt.FocusReason.TabFocusReason)
+        assert card.grab().toImage().pixelColor(card.width() // 2, 1) == theme.color("accent")
+        control(card, "Use a").setFocus(Qt.FocusReason.TabFocusReason)
+        assert card.grab().toImage().pixelColor(card.width() // 2, 1) != theme.color("accent")
+
+
+def test_a_server_that_runs_and_failed_at_something_shows_the_failure_with_its_shape(make_card: MakeCard) -> None:
+    card = make_card(server("a"))
+    card.show_problem(PROBLEM)
+    assert drawn(card).splitlines()[1:] == ["Command not found", "Install it. Looked in /bin."]
+    assert card._badge._look.icon == "state-error"
+    card.set_server(server("a", problem=PROBLEM, calls_today=1))
+    card.show_problem(None)
+    assert card._badge._look.icon == "state-waiting"
+
+
+def test_how_much_a_server_is_used_is_said_in_calls_and_the_usual_time() -> None:
+    assert traffic(server("a", calls_today=1)) == "1 call today"
+    assert traffic(server("a", calls_today=1200, p50_ms=0.4)) == "1,200 calls today · < 1 ms"
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.4, "< 1"), (1.0, "1"), (2.04, "2"), (12.3, "12"), (1234.5, "1,234")])
@@ -325,27 +369,10 @@ def test_durations_are_whole_milliseconds(value: float, text: str) -> None:
     assert milliseconds(value) == text
 
 
-@pytest.mark.parametrize(
-    ("target", "text"),
-    [
-        ("npx -y @modelcontextprotocol/server-filesystem ${HOME}/notes", "npx server-filesystem ${HOME}/notes"),
-        ("/usr/bin/npx --yes @playwright/mcp@latest", "/usr/bin/npx @playwright/mcp@latest"),
-        ("npx @upstash/context7-mcp", "npx context7-mcp"),
-        ("npx @scope/mcp", "npx @scope/mcp"),
-        ("uvx mcp-server-fetch", "uvx mcp-server-fetch"),
-        ("node -y @srv/index.js", "node -y @srv/index.js"),
-        ("", ""),
-    ],
-)
-def test_a_card_leaves_out_what_most_commands_have_in_common(target: str, text: str) -> None:
-    assert reached_shortly(server("a", target=target)) == ("stdio" if not text else f"stdio · {text}")
-    assert run_shortly(server("a", target=target)) == (text.removeprefix("/usr/bin/") or "stdio")
-
-
-def test_the_whole_command_is_a_card_s_tooltip(make_card: MakeCard) -> None:
+def test_a_card_names_the_package_and_has_the_whole_command_as_its_tooltip(make_card: MakeCard) -> None:
     card = make_card(server("a", target="npx -y @scope/pkg"))
-    label = next(each for each in card.findChildren(QLabel) if "npx" in each.accessibleName())
-    assert (label.accessibleName(), label.toolTip()) == ("stdio · npx pkg", "stdio · npx -y @scope/pkg")
+    label = next(each for each in card.findChildren(QLabel) if "pkg" in each.accessibleName())
+    assert (label.accessibleName(), label.toolTip()) == ("@scope/pkg", "stdio · npx -y @scope/pkg")
 
 
 def test_tools_that_ask_say_so(theme: Theme) -> None:

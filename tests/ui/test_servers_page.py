@@ -56,15 +56,45 @@ def choose_filter(desk: Desk, name: str) -> None:
     next(tab for tab in desk.page.findChildren(FilterTab) if tab.text() == name).click()
 
 
+def menu_of(desk: Desk, name: str) -> list[str]:
+    control(desk.card(name), f"More for {name}").click()
+    menu = desk.card(name).findChild(QMenu)
+    assert isinstance(menu, QMenu)
+    texts = [action.text() for action in menu.actions() if action.text()]
+    menu.close()
+    return texts
+
+
+def filters(desk: Desk) -> list[tuple[str, int | None]]:
+    """The filters that are to be seen, and how many servers each has."""
+    names = ("All", "Needs you", "Ready", "Starting", "Waiting", "Stopped")
+    return [(tab.text(), tab.count) for tab in desk.page.findChildren(FilterTab) if tab.text() in names and tab.isVisible()]
+
+
 async def settle(desk: Desk) -> None:
     """Lets layouts and paints that are due happen."""
     for _ in range(5):
         await asyncio.sleep(0)
 
 
-async def test_each_server_has_a_card_and_the_built_in_one_comes_last(theme: Theme) -> None:
+async def test_each_server_has_a_card_and_tooltray_s_own_one_only_if_it_is_searched_for(theme: Theme) -> None:
     async with Desk(FakePresenter([server("b"), server("a")]), theme) as desk:
-        await until(lambda: shown(desk) == ["b", "a", "hub"])
+        await until(lambda: shown(desk) == ["b", "a"])
+        search(desk, "hub")
+        await until(lambda: shown(desk) == ["hub"])
+        assert menu_of(desk, "hub") == ["Log"]
+
+
+async def test_what_needs_the_user_comes_first_where_no_card_moves_under_the_pointer(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b"), server("c", ServerState.ERROR, problem=Problem("x"))]), theme) as desk:
+        await until(lambda: shown(desk) == ["c", "a", "b"])
+        control(desk.card("a"), "Use a").setFocus(Qt.FocusReason.TabFocusReason)
+        desk.engine.set_state("b", ServerState.ERROR, problem=Problem("x"))
+        await until(lambda: desk.card("b").server.state is ServerState.ERROR)
+        await settle(desk)
+        assert shown(desk) == ["c", "a", "b"]
+        desk.page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
+        await until(lambda: shown(desk) == ["b", "c", "a"])
 
 
 async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
@@ -79,12 +109,12 @@ async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
 async def test_the_first_server_takes_the_place_of_the_empty_page(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         await desk.servers.api.add_mcp_server("files", {"command": "npx"})
-        await until(lambda: shown(desk) == ["files", "hub"])
+        await until(lambda: shown(desk) == ["files"])
 
 
 async def test_a_changed_server_changes_its_card_and_keeps_focus_and_every_card(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
-        await until(lambda: shown(desk) == ["a", "b", "hub"])
+        await until(lambda: shown(desk) == ["a", "b"])
         before = desk.page.server_list.cards
         switch = before["a"].controls()[1]
         switch.setFocus(Qt.FocusReason.TabFocusReason)
@@ -97,38 +127,42 @@ async def test_a_changed_server_changes_its_card_and_keeps_focus_and_every_card(
 
 
 async def test_the_page_stays_scrolled_where_it_is(theme: Theme) -> None:
-    async with Desk(FakePresenter(many(20)), theme) as desk:
-        await until(lambda: len(shown(desk)) == 21)
+    async with Desk(FakePresenter(many(11)), theme) as desk:
+        await until(lambda: len(shown(desk)) == 11)
+        desk.window.resize(900, 600)
         area = desk.page.server_list.grid
-        await until(lambda: area.verticalScrollBar().maximum() > 300)
-        area.verticalScrollBar().setValue(300)
+        await until(lambda: area.verticalScrollBar().maximum() > 100)
+        area.verticalScrollBar().setValue(100)
         desk.engine.set_state("server-3", ServerState.STOPPED)
         await until(lambda: desk.card("server-3").server.state is ServerState.STOPPED)
         await settle(desk)
-        assert area.verticalScrollBar().value() == 300
+        assert area.verticalScrollBar().value() == 100
 
 
-async def test_more_than_24_servers_are_a_table(theme: Theme) -> None:
-    async with Desk(FakePresenter(many(25)), theme) as desk:
+async def test_more_than_11_servers_are_a_table(theme: Theme) -> None:
+    async with Desk(FakePresenter(many(11)), theme) as desk:
+        await until(lambda: len(shown(desk)) == 11)
+        await desk.servers.api.add_mcp_server("one more", {"command": "npx"})
         await until(lambda: table(desk).isVisible())
-        assert [row.name for row in table(desk).rows][-1] == "hub"
-        assert len(table(desk).rows) == 26
-        assert not desk.page.server_list.cards
+        assert len(table(desk).rows) == 12
 
 
 async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
         table(desk).selectRow(7)
-        desk.engine.set_state("server-7", ServerState.ERROR)
-        await until(lambda: table(desk).rows[7].state is ServerState.ERROR)
+        desk.engine.set_state("server-7", ServerState.STOPPED)
+        await until(lambda: table(desk).rows[7].state is ServerState.STOPPED)
         assert table(desk).currentIndex().row() == 7
+        desk.engine.set_state("server-7", ServerState.ERROR)
+        await until(lambda: table(desk).rows[0].name == "server-7")
+        assert table(desk).currentIndex().row() == 0
 
 
 async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        cell = table(desk).visualRect(table(desk).model().index(2, 8)).center()
+        cell = table(desk).visualRect(table(desk).model().index(2, 7)).center()
         QTest.mouseClick(table(desk).viewport(), Qt.MouseButton.LeftButton, pos=cell)
         await desk.asked("stop_server", "server-2")
         await until(lambda: table(desk).rows[2].state is ServerState.STOPPED)
@@ -143,7 +177,8 @@ async def test_a_chosen_line_opens_its_details_with_the_whole_problem_and_escape
     async with Desk(FakePresenter(servers, [tool("read", "server-4")]), theme) as desk:
         await until(lambda: table(desk).isVisible())
         table(desk).setFocus()
-        table(desk).selectRow(4)
+        assert table(desk).rows[0].name == "server-4"
+        table(desk).selectRow(0)
         QTest.keyClick(table(desk), Qt.Key.Key_Return)
         assert desk.page.details is not None
         assert "Exit code 7. Pick it up." in page_words(desk)
@@ -191,7 +226,7 @@ async def test_a_wish_that_fails_is_explained_in_the_details_and_puts_the_table_
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         table(desk).switched.emit(desk.servers.find("server-4"), False)
         await until(lambda: "It does not want to" in page_words(desk) and "At all." in page_words(desk))
-        assert table(desk).model().index(4, 8).data() == "On"
+        assert table(desk).model().index(4, 7).data() == "On"
 
 
 async def test_a_right_click_on_a_line_opens_its_menu(theme: Theme) -> None:
@@ -217,7 +252,8 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Ready", ["a", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
+    ("name", "names"),
+    [("All", ["c", "a", "b", "d"]), ("Ready", ["a"]), ("Starting", ["b"]), ("Needs you", ["c"]), ("Stopped", ["d"])],
 )
 async def test_filters_let_their_states_through(theme: Theme, name: str, names: list[str]) -> None:
     servers = [
@@ -227,7 +263,7 @@ async def test_filters_let_their_states_through(theme: Theme, name: str, names: 
         server("d", ServerState.STOPPED),
     ]
     async with Desk(FakePresenter(servers), theme) as desk:
-        await until(lambda: len(shown(desk)) == 5)
+        await until(lambda: len(shown(desk)) == 4)
         choose_filter(desk, name)
         await settle(desk)
         assert shown(desk) == names
@@ -237,8 +273,19 @@ async def test_counts_in_the_filters_follow_the_servers(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         await until(lambda: shown(desk))
         desk.engine.set_state("a", ServerState.STOPPED)
-        tabs = {tab.text(): tab for tab in desk.page.findChildren(FilterTab)}
-        await until(lambda: [tabs[name].count for name in ("All", "Ready", "Needs you", "Stopped")] == [3, 2, 0, 1])
+        await until(lambda: filters(desk) == [("All", 2), ("Ready", 1), ("Stopped", 1)])
+
+
+async def test_each_server_is_in_one_filter_and_a_filter_without_servers_is_hidden(theme: Theme) -> None:
+    servers = [server(f"s{number}", state, problem=Problem("x")) for number, state in enumerate(ServerState)]
+    async with Desk(FakePresenter(servers), theme) as desk:
+        await until(lambda: shown(desk))
+        assert filters(desk) == [("All", 10), ("Needs you", 2), ("Ready", 2), ("Starting", 3), ("Waiting", 1), ("Stopped", 2)]
+        choose_filter(desk, "Waiting")
+        desk.engine.set_state(shown(desk)[0], ServerState.RUNNING)
+        await until(lambda: ("Waiting", 0) in filters(desk))
+        choose_filter(desk, "Ready")
+        assert filters(desk) == [("All", 10), ("Needs you", 2), ("Ready", 3), ("Starting", 3), ("Stopped", 2)]
 
 
 async def test_a_card_that_a_person_is_using_stays_until_they_leave_it(theme: Theme) -> None:
@@ -265,7 +312,7 @@ async def test_search_finds_servers_by_name_target_and_tools(theme: Theme) -> No
         search(desk, "nothing like this")
         await until(lambda: "No server matches" in page_words(desk))
         search(desk, "")
-        await until(lambda: shown(desk) == ["files", "clock", "other", "hub"])
+        await until(lambda: shown(desk) == ["files", "clock", "other"])
         assert "found" not in page_words(desk)
 
 
@@ -282,11 +329,15 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
 
 
 async def test_a_card_opens_its_tools_beside_the_cards_and_they_follow_their_changes(theme: Theme) -> None:
-    async with Desk(FakePresenter([server("files"), server("clock")], TOOLS), theme) as desk:
+    async with Desk(FakePresenter([server("files", tool_count=2), server("clock")], TOOLS), theme) as desk:
         await until(lambda: shown(desk))
-        control(desk.card("files"), "Show tools, files").click()
+        control(desk.card("files"), "More for files").click()
+        menu = desk.card("files").findChild(QMenu)
+        assert isinstance(menu, QMenu)
+        next(action for action in menu.actions() if action.text() == "Try a tool…").trigger()
         assert desk.page.details is not None
         assert desk.page.details.tab == "tools"
+        menu.close()
         listed = desk.open_tools("files").table
         await until(lambda: listed.rows)
         desk.engine.set_tools([tool("only", "files")], "files")
@@ -392,7 +443,8 @@ async def test_a_server_that_is_not_there_is_forgotten_with_the_next_one(theme: 
 
 
 async def test_a_card_that_is_opened_stays_under_the_pointer_when_the_columns_change(theme: Theme) -> None:
-    async with Desk(FakePresenter([server(f"s{number}") for number in range(16)]), theme) as desk:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(11)]), theme) as desk:
+        desk.window.resize(1180, 600)
         await until(lambda: desk.card("s0").isVisible() and desk.card("s1").x() > desk.card("s0").x())
         card, bar = desk.card("s5"), desk.page.server_list.grid.verticalScrollBar()
         await until(lambda: bar.maximum() > 0)
@@ -444,3 +496,11 @@ async def test_the_opened_server_is_marked_and_in_sight(theme: Theme) -> None:
         control(desk.page.details, "Close details").click()
         await until(lambda: desk.page.details is None)
         assert not [each for each in desk.page.server_list.cards.values() if each._border == "accent"]
+
+
+async def test_tooltray_s_own_server_is_listed_while_something_is_wrong_with_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: shown(desk) == ["a"])
+        desk.engine.set_state("hub", ServerState.RUNNING, problem=Problem("entries were lost"))
+        await until(lambda: shown(desk) == ["a", "hub"])
+        assert "Entries were lost" in page_words(desk)

@@ -41,12 +41,12 @@ def has_focus_inside(sheet: Sheet) -> bool:
     return focused is not None and (focused is sheet or sheet.panel.isAncestorOf(focused))
 
 
-def options_from_the_menu(desk: Desk, name: str) -> None:
-    """Opens the options of a server as a person does."""
+def log_from_the_menu(desk: Desk, name: str) -> None:
+    """Opens the log of a server as a person does."""
     control(desk.card(name), f"More for {name}").setFocus(Qt.FocusReason.MouseFocusReason)
     control(desk.card(name), f"More for {name}").click()
     menu = next(each for each in desk.card(name).findChildren(QMenu) if each.isVisible())
-    menu.setActiveAction(next(action for action in menu.actions() if action.text() == "Options…"))
+    menu.setActiveAction(next(action for action in menu.actions() if action.text() == "Log"))
     QTest.keyClick(menu, Qt.Key.Key_Return)
 
 
@@ -93,7 +93,7 @@ async def test_a_sheet_has_the_keyboard_from_the_first_moment(theme: Theme, open
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         if opens == "menu":
-            options_from_the_menu(desk, "a")
+            log_from_the_menu(desk, "a")
         else:
             QTest.keyClick(desk.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
         sheet = opened(desk)
@@ -108,7 +108,7 @@ async def test_a_sheet_has_the_keyboard_from_the_first_moment(theme: Theme, open
 async def test_escape_closes_a_sheet_from_a_card_s_menu_and_the_menu_s_button_has_the_keyboard_again(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        options_from_the_menu(desk, "a")
+        log_from_the_menu(desk, "a")
         sheet = opened(desk)
         await until(lambda: has_focus_inside(sheet))
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)

@@ -169,11 +169,11 @@ def test_a_long_name_loses_its_middle(menu: TrayMenu) -> None:
 @pytest.mark.parametrize(
     ("state", "enabled"),
     [
-        (S.RUNNING, ["Stop", "Restart", "Show log"]),
-        (S.ON_DEMAND, ["Start", "Stop", "Show log"]),
-        (S.STOPPED, ["Start", "Show log"]),
-        (S.ERROR, ["Start", "Stop", "Restart", "Show log"]),
-        (S.STARTING, ["Stop", "Restart", "Show log"]),
+        (S.RUNNING, ["Restart", "Log", "Stop"]),
+        (S.ON_DEMAND, ["Start", "Log", "Stop"]),
+        (S.STOPPED, ["Start", "Log"]),
+        (S.ERROR, ["Start", "Restart", "Log", "Stop"]),
+        (S.STARTING, ["Restart", "Log", "Stop"]),
     ],
 )
 def test_a_server_s_entry_offers_what_makes_sense(menu: TrayMenu, state: ServerState, enabled: list[str]) -> None:
@@ -201,7 +201,7 @@ def test_entries_and_actions_ask_for_what_they_say(theme: Theme) -> None:
         each.trigger()
     for text in ("Copy entry for a client", "Open Tooltray", "Quit"):
         action(menu, text).trigger()
-    assert asked == [("start", "s0"), ("stop", "s0"), ("restart", "s0"), ("log", "s0"), "entry_copy", "open", "quit"]
+    assert asked == [("start", "s0"), ("restart", "s0"), ("log", "s0"), ("stop", "s0"), "entry_copy", "open", "quit"]
 
 
 def test_before_there_is_a_hub_only_the_app_can_be_asked(menu: TrayMenu) -> None:

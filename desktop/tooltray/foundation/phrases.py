@@ -26,6 +26,10 @@ class Phrase(str):
         phrase.template, phrase.fields = template, fields
         return phrase
 
+    def filled(self, **fields: object) -> Self:
+        """Returns the same text with these values."""
+        return type(self)(self.template, **fields)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> str:
         return str(self)
 

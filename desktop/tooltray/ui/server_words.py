@@ -1,12 +1,10 @@
 """Texts about a server for its card, its line in the table and its details. Pure functions of its snapshot."""
 
-import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 
 import msgspec
-from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.foundation.errors import SECRET_MISSING, Problem
@@ -18,8 +16,6 @@ from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 
-LAUNCHERS = ("npx", "pnpx", "bunx", "uvx")
-SCOPE = re.compile(r"^@[^/\s]+/(?!(?:mcp|mcp-server|server|server-mcp)(?:@|$))(?=.)")  # of an npm package; stays where it says all there is
 SECONDS_BELOW_S = 120  # a shorter time is said in seconds
 
 
@@ -46,7 +42,7 @@ class Foot(msgspec.Struct, frozen=True):
     detail: str = ""
     tone: str = "primary"
     explanation: str = ""  # everything, for a tooltip
-    shows_traffic: bool = False
+    is_calm: bool = False  # it has nothing to say but how much it is used
 
     @property
     def has_why(self) -> bool:
@@ -71,7 +67,7 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, title(server.problem), _next_step(server.problem), "warning", whole(server.problem))
         case ServerState.RUNNING | ServerState.ON_DEMAND:
             idle = stops_after(server)
-            return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, shows_traffic=True)
+            return Foot(action, idle and traffic(server), idle or traffic(server), explanation=idle, is_calm=True)
         case ServerState.WAITING:
             when, why = since(server.since, now), detail or tr("No AI client has reported which folder it works on.")
             headline = tr("Waits {since}", since=when) if when else tr("It starts when a project is known")
@@ -193,9 +189,8 @@ def traffic(server: ServerSnapshot) -> str:
     """Returns how much a server is used."""
     if not server.calls_today:
         return tr("No calls today")
-    if server.calls_today == 1:
-        return tr("1 call today · {ms} ms", ms=milliseconds(server.p95_ms))
-    return tr("{calls} calls today · p95 {ms} ms", calls=f"{server.calls_today:,}", ms=milliseconds(server.p95_ms))
+    calls = many(server.calls_today, "1 call today", "{count} calls today")
+    return f"{calls} · {tr('{ms} ms', ms=milliseconds(server.p50_ms))}" if server.p50_ms else calls
 
 
 def milliseconds(value: float) -> str:
@@ -300,21 +295,6 @@ def reached(server: ServerSnapshot) -> str:
     if server.is_builtin:
         return tr("Comes with Tooltray")
     return f"{server.transport} · {server.target}" if server.target else server.transport
-
-
-def reached_shortly(server: ServerSnapshot) -> str:
-    """Returns the transport and the address or command for narrow places: without the common parts of commands."""
-    words = server.target.split(" ")
-    if not words or words[0].rpartition("/")[2] not in LAUNCHERS:
-        return reached(server)
-    kept = [SCOPE.sub("", word) for word in words if word not in ("-y", "--yes")]
-    return reached(replace(server, target=" ".join(kept)))
-
-
-def run_shortly(server: ServerSnapshot) -> str:
-    """Returns the address or command for a narrow column: without the program's folder."""
-    program, space, arguments = reached_shortly(server).removeprefix(f"{server.transport} · ").partition(" ")
-    return program + space + arguments if "://" in program else re.split(r"[/\\]", program)[-1] + space + arguments
 
 
 def saved_processes(server: ServerSnapshot) -> str:

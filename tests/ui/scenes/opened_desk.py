@@ -25,7 +25,7 @@ SERVERS = (
         tool_count=14,
         calls=CALLS,
         calls_today=312,
-        p95_ms=18.4,
+        p50_ms=18.4,
         is_default=True,
     ),
     server(
@@ -35,7 +35,7 @@ SERVERS = (
         tool_count=38,
         calls=(1, 0, 4, 2, 0, 0),
         calls_today=10,
-        p95_ms=420,
+        p50_ms=420,
     ),
     server(
         "playwright",
@@ -48,7 +48,7 @@ SERVERS = (
     server("serena", S.STARTING, target="uvx --from git+https://github.com/oraios/serena serena start-mcp-server", tool_count=29),
     server("postgres", S.ERROR, target="uvx postgres-mcp --access-mode=restricted", tool_count=9, problem=REFUSED),
     server(
-        "memory", target="npx -y @modelcontextprotocol/server-memory", tool_count=9, calls=(1, 0, 3), calls_today=1, p95_ms=6.2, icon="🧠"
+        "memory", target="npx -y @modelcontextprotocol/server-memory", tool_count=9, calls=(1, 0, 3), calls_today=1, p50_ms=6.2, icon="🧠"
     ),
     server(
         "my-very-long-server-name-that-somebody-pasted-from-a-readme",
@@ -73,7 +73,7 @@ TOOLS = (
 
 def many(count: int) -> tuple[ServerSnapshot, ...]:
     return tuple(
-        replace(SERVERS[i % 8], name=f"{SERVERS[i % 8].name[:20]}-{i // 8 + 1}", calls_today=(i * 37) % 411, p95_ms=(i * 13) % 90)
+        replace(SERVERS[i % 8], name=f"{SERVERS[i % 8].name[:20]}-{i // 8 + 1}", calls_today=(i * 37) % 411, p50_ms=(i * 13) % 90)
         for i in range(count)
     )
 

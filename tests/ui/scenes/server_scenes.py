@@ -25,7 +25,7 @@ UNREACHABLE = Problem("'linear' did not answer", "connection refused by mcp.line
 REMOTES = (
     server("linear", S.ERROR, transport="http", target="https://mcp.linear.app/mcp", problem=UNREACHABLE, detail="Retrying in 60 s"),
     server("sentry", S.STARTING, transport="http", target="https://mcp.sentry.dev/mcp", detail="Slow: no answer for 45 s"),
-    server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p95_ms=210),
+    server("legacy", transport="sse", target="https://mcp.example.org/sse", tool_count=4, calls=CALLS, calls_today=12, p50_ms=210),
 )
 
 
@@ -57,7 +57,7 @@ async def servers_100(theme: Theme) -> Shot:
 async def servers_100_details(theme: Theme) -> Shot:
     result = await desk(theme, many(100))
     table = result.page.server_list.table
-    table.selectRow(4)
+    table.selectRow(0)
     table.row_chosen.emit(result.servers.find("postgres-1"))
     result.page.show_tools("postgres-1", TOOLS[:5])
     return Shot(result)

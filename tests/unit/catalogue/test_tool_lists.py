@@ -151,12 +151,12 @@ async def test_the_same_tools_under_another_command_line_are_kept_for_that_one(t
 async def test_what_is_known_of_a_removed_server_is_forgotten(tmp_path: Path) -> None:
     async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
         await text_of(parts, "t")
-        assert parts.stats.p95_ms("s") > 0
+        assert parts.stats.percentile_ms("s", 0.95) > 0
         await parts.conf.remove_server("s")
         assert await parts.listed() == []
         await parts.ended()
         assert list(parts.home.catalogue.iterdir()) == []
-        assert parts.stats.p95_ms("s") == 0
+        assert parts.stats.percentile_ms("s", 0.95) == 0
 
 
 # a list changes

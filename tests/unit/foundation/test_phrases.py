@@ -24,3 +24,8 @@ def test_encoders_get_the_text_and_nothing_else_that_they_cannot_write() -> None
     assert msgspec.to_builtins({"why": Phrase("{count} left", count=2)}, enc_hook=plain_text) == {"why": "2 left"}
     with pytest.raises(NotImplementedError, match="object"):
         msgspec.to_builtins(object(), enc_hook=plain_text)
+
+
+def test_a_phrase_is_filled_with_other_values() -> None:
+    phrase = Phrase("Start {name}", name="").filled(name="files")
+    assert (phrase, phrase.template, phrase.fields) == ("Start files", "Start {name}", {"name": "files"})

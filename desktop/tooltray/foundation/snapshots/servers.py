@@ -83,6 +83,7 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     is_listed: bool = True  # which tools it has is known; else the count says nothing
     calls: tuple[int, ...] = ()  # per hour, oldest first, the last 16 hours
     calls_today: int = 0
+    p50_ms: float = 0.0  # the time within which half of its last calls ended
     p95_ms: float = 0.0
     problem: Problem | None = None  # with ERROR and RESTARTING
     detail: str = ""  # what happens now, while STARTING, INSTALLING or RESTARTING

@@ -68,13 +68,13 @@ class CallStats:
         calls = self._servers.get(server)
         return calls.today if calls and calls.day_start <= now < calls.day_end else 0
 
-    def p95_ms(self, server: str) -> float:
-        """Returns the time in milliseconds within which 95 % of the last calls ended; 0.0 without calls."""
+    def percentile_ms(self, server: str, share: float) -> float:
+        """Returns the time in milliseconds within which a share of the last calls ended, such as 0.95; 0.0 without calls."""
         calls = self._servers.get(server)
         if not calls or not calls.durations:
             return 0.0
         durations = sorted(calls.durations)
-        return durations[math.ceil(len(durations) * 0.95) - 1] * 1000
+        return durations[math.ceil(len(durations) * share) - 1] * 1000
 
     def forget(self, server: str) -> None:
         """Drops the counts of a server that was removed."""

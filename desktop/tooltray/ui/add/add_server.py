@@ -198,7 +198,10 @@ class AddServerSheet(SheetView):
         names = set(self._taken)
         for pasted in found:
             local = self._local
-            preview = PastedPreview(self._theme, pasted, frozenset(names), find_secrets=local.find_secrets, move_secrets=local.move_secrets)
+            same = next((server.name for server in self.context.servers.servers if server.target == pasted.target), "")
+            preview = PastedPreview(
+                self._theme, pasted, frozenset(names), find_secrets=local.find_secrets, move_secrets=local.move_secrets, same=same
+            )
             preview.changed.connect(self._on_preview_changed)
             preview.changed.connect(self.hold)
             names.add(preview.name)

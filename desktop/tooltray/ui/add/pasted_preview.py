@@ -125,11 +125,17 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 class PastedPreview(Surface):
-    """A preview of one pasted server. `changed`: the user edited it, so `is_ready` and `new_server` may have changed."""
+    """A preview of one pasted server. `changed`: the user edited it, so `is_ready` and `new_server` may have changed.
+
+    Args:
+        same: the name of a server that runs the same command, or has the same address, already; empty without one.
+    """
 
     changed = Signal()
 
-    def __init__(self, theme: Theme, pasted: Pasted, taken: Collection[str], *, find_secrets: FindSpans, move_secrets: MoveSecrets) -> None:
+    def __init__(
+        self, theme: Theme, pasted: Pasted, taken: Collection[str], *, find_secrets: FindSpans, move_secrets: MoveSecrets, same: str = ""
+    ) -> None:
         super().__init__(theme, "surface.raised", "border", "m")
         self._pasted, self._taken, self._move = pasted, taken, move_secrets
         self._shown_target = covered(pasted.target, find_secrets(pasted.target))
@@ -143,6 +149,8 @@ class PastedPreview(Surface):
         self._add_secrets()
         self._add_start()
         self._add_asking()
+        if same:
+            self._note("info", "info", tr("You have this server already: {name}. Add it again only for another account.", name=same))
         self._add_notes()
         self._on_name_changed()
 

@@ -1,4 +1,4 @@
-"""What the user can do with a server, and when that makes sense: one table for its menu, the tray, the palette and many servers at once. A
+"""What the user can do with a server, and when that makes sense: one table for its menus, the tray, the palette and many servers at once. A
 new action is a line here, and the signal that carries it out in `server_wishes`."""
 
 from collections.abc import Callable
@@ -24,10 +24,11 @@ class ServerAction(msgspec.Struct, frozen=True):
         name: in code, and of what many servers can do.
         wish: emits the signal that carries it out.
         fits: whether it makes sense for a server in its state.
-        title: in the server's menu; empty: it is not in the menu.
-        of: returns the title in the palette for a server's name; None: it is not there.
+        title: in the server's menus; empty: it is in none.
+        of: the title in the palette, with `{name}` for the server's; empty: it is not there.
         also: more words by which the palette finds it.
         in_tray: it is in the tray's menu, too.
+        is_common: it is also in the short menu of a card or a row; the others are in the menu of the opened server.
     """
 
     name: str
@@ -35,9 +36,10 @@ class ServerAction(msgspec.Struct, frozen=True):
     wish: Wish
     fits: Fits
     title: Phrase = NOWHERE
-    of: Callable[[str], Phrase] | None = None
+    of: Phrase = NOWHERE
     also: str = ""
     in_tray: bool = False
+    is_common: bool = False
 
 
 def is_own(server: ServerSnapshot) -> bool:
@@ -58,149 +60,113 @@ def _is_written(server: ServerSnapshot) -> bool:
     return is_own(server) and server.origin != "served"
 
 
+def _waits(server: ServerSnapshot) -> bool:
+    return bool(server.waiting)
+
+
+def _is_deferred(server: ServerSnapshot) -> bool:
+    return server.is_deferred and is_own(server)
+
+
+def _starts(is_default: bool) -> Fits:
+    return lambda server: is_own(server) and server.is_default is is_default and not server.is_deferred
+
+
+def _emit(signal: str, *values: object) -> Wish:
+    """Returns what emits a signal of `ServerWishes` with the server's name."""
+    return lambda wishes, server: getattr(wishes, signal).emit(server.name, *values)
+
+
 def _open(tab: str) -> Wish:
-    return lambda wishes, server: wishes.open_requested.emit(server.name, tab)
-
-
-def _starts_with_hub(is_default: bool) -> Wish:
-    return lambda wishes, server: wishes.default_requested.emit(server.name, is_default)
+    return _emit("open_requested", tab)
 
 
 ACTIONS = (
-    ServerAction(
-        "trust",
-        "shield",
-        lambda wishes, server: wishes.trust_requested.emit(server.name),
-        lambda server: bool(server.waiting),
-        Phrase("Look at what waits…"),
-    ),
-    ServerAction(
-        "refuse",
-        "trash",
-        lambda wishes, server: wishes.refusal_requested.emit(server.name),
-        lambda server: bool(server.waiting),
-        Phrase("Refuse"),
-    ),
+    ServerAction("trust", "shield", _emit("trust_requested"), _waits, Phrase("Look at what waits…"), is_common=True),
+    ServerAction("refuse", "trash", _emit("refusal_requested"), _waits, Phrase("Refuse"), is_common=True),
     ServerAction("open", "info", _open(""), _is_listed, Phrase("Open")),
     ServerAction(
         "sign in",
         "external",
-        lambda wishes, server: wishes.sign_in_requested.emit(server.name),
+        _emit("sign_in_requested"),
         _in(S.NEEDS_SIGN_IN),
         Phrase("Sign in"),
-        lambda name: Phrase("Sign in to {name}", name=name),
+        Phrase("Sign in to {name}", name=""),
         "log in oauth",
         in_tray=True,
     ),
     ServerAction(
         "start",
         "play",
-        lambda wishes, server: wishes.start_requested.emit(server.name),
+        _emit("start_requested"),
         _in(S.STOPPED, S.ON_DEMAND, S.ERROR),
         Phrase("Start"),
-        lambda name: Phrase("Start {name}", name=name),
+        Phrase("Start {name}", name=""),
         "run switch on",
         in_tray=True,
-    ),
-    ServerAction(
-        "stop",
-        "stop",
-        lambda wishes, server: wishes.stop_requested.emit(server.name),
-        _in(*IN_USE),
-        Phrase("Stop"),
-        lambda name: Phrase("Stop {name}", name=name),
-        "end switch off",
-        in_tray=True,
+        is_common=True,
     ),
     ServerAction(
         "restart",
         "refresh",
-        lambda wishes, server: wishes.restart_requested.emit(server.name),
+        _emit("restart_requested"),
         _in(*IN_USE - {S.ON_DEMAND, S.WAITING}),
         Phrase("Restart"),
-        lambda name: Phrase("Restart {name}", name=name),
+        Phrase("Restart {name}", name=""),
         "again reboot",
         in_tray=True,
+        is_common=True,
     ),
-    ServerAction(
-        "folder",
-        "folder",
-        lambda wishes, server: wishes.folder_requested.emit(server.name),
-        lambda server: server.is_deferred and is_own(server),
-        Phrase("Choose folder…"),
-    ),
-    ServerAction(
-        "anyway",
-        "play",
-        lambda wishes, server: wishes.start_anyway_requested.emit(server.name),
-        _in(S.WAITING),
-        Phrase("Start anyway"),
-    ),
-    ServerAction(
-        "address",
-        "copy",
-        lambda wishes, server: wishes.sign_in_address_requested.emit(server.name),
-        lambda server: server.has_sign_in_page and is_own(server),
-        Phrase("Copy sign-in address"),
-    ),
-    ServerAction(
-        "log",
-        "log",
-        lambda wishes, server: wishes.log_requested.emit(server.name),
-        _is_listed,
-        Phrase("Show log"),
-        lambda name: Phrase("Log of {name}", name=name),
-        "logs output stderr",
-        in_tray=True,
-    ),
-    ServerAction(
-        "why",
-        "info",
-        lambda wishes, server: wishes.diagnosis_requested.emit(server.name),
-        is_own,
-        of=lambda name: Phrase("Why is {name} as it is?", name=name),
-        also="doctor diagnose reason problem does not run",
-    ),
+    ServerAction("anyway", "play", _emit("start_anyway_requested"), _in(S.WAITING), Phrase("Start anyway"), is_common=True),
     ServerAction(
         "edit",
         "edit",
         _open("settings"),
         is_own,
         Phrase("Edit…"),
-        lambda name: Phrase("Edit {name}", name=name),
+        Phrase("Edit {name}", name=""),
         "change settings command environment",
+        is_common=True,
     ),
-    ServerAction("duplicate", "layers", lambda wishes, server: wishes.duplicate_requested.emit(server.name), is_own, Phrase("Duplicate…")),
     ServerAction(
-        "options",
-        "settings",
-        lambda wishes, server: wishes.options_requested.emit(server.name),
+        "log",
+        "log",
+        _emit("log_requested"),
+        _is_listed,
+        Phrase("Log"),
+        Phrase("Log of {name}", name=""),
+        "logs output stderr",
+        in_tray=True,
+        is_common=True,
+    ),
+    ServerAction(
+        "try", "tools", _open("tools"), lambda server: is_own(server) and server.tool_count > 0, Phrase("Try a tool…"), is_common=True
+    ),
+    ServerAction("folder", "folder", _emit("folder_requested"), _is_deferred, Phrase("Choose folder…")),
+    ServerAction(
+        "address",
+        "copy",
+        _emit("sign_in_address_requested"),
+        lambda server: server.has_sign_in_page and is_own(server),
+        Phrase("Copy sign-in address"),
+    ),
+    ServerAction(
+        "why",
+        "info",
+        _emit("diagnosis_requested"),
         is_own,
-        Phrase("Options…"),
-        lambda name: Phrase("When {name} starts", name=name),
-        "options lazy",
+        of=Phrase("Why is {name} as it is?", name=""),
+        also="doctor diagnose reason problem does not run",
+    ),
+    ServerAction("duplicate", "layers", _emit("duplicate_requested"), is_own, Phrase("Duplicate…")),
+    ServerAction(
+        "options", "settings", _emit("options_requested"), is_own, Phrase("Options…"), Phrase("When {name} starts", name=""), "options lazy"
     ),
     ServerAction(
-        "reset projects",
-        "stop",
-        lambda wishes, _: wishes.projects_reset_requested.emit(),
-        lambda server: server.is_deferred and is_own(server),
-        Phrase("Reset projects"),
+        "reset projects", "stop", lambda wishes, _: wishes.projects_reset_requested.emit(), _is_deferred, Phrase("Reset projects")
     ),
-    ServerAction(
-        "on_demand",
-        "clock",
-        _starts_with_hub(False),
-        lambda server: is_own(server) and server.is_default and not server.is_deferred,
-        Phrase("Start when a client needs it"),
-    ),
-    ServerAction(
-        "default",
-        "power",
-        _starts_with_hub(True),
-        lambda server: is_own(server) and not server.is_default and not server.is_deferred,
-        Phrase("Start with Tooltray"),
-    ),
+    ServerAction("on_demand", "clock", _emit("default_requested", False), _starts(True), Phrase("Start when a client needs it")),
+    ServerAction("default", "power", _emit("default_requested", True), _starts(False), Phrase("Start with Tooltray")),
     ServerAction(
         "file",
         "external",
@@ -211,38 +177,50 @@ ACTIONS = (
     ServerAction(
         "copy",
         "copy",
-        lambda wishes, server: wishes.copy_requested.emit(server.name),
+        _emit("copy_requested"),
         lambda server: is_own(server) and not is_of_file(server),
         Phrase("Copy settings entry"),
-        lambda name: Phrase("Copy the settings entry of {name}", name=name),
+        Phrase("Copy the settings entry of {name}", name=""),
         "json config clipboard",
     ),
     ServerAction(
         "share",
         "link",
-        lambda wishes, server: wishes.link_requested.emit(server.name),
+        _emit("link_requested"),
         is_own,
         Phrase("Add to an AI client…"),
-        lambda name: Phrase("Add {name} to an AI client", name=name),
+        Phrase("Add {name} to an AI client", name=""),
         "link install deeplink",
     ),
     ServerAction(
         "sign out",
         "key",
-        lambda wishes, server: wishes.sign_out_requested.emit(server.name),
+        _emit("sign_out_requested"),
         lambda server: is_own(server) and server.is_signed_in,
         Phrase("Sign out"),
-        lambda name: Phrase("Sign out of {name}", name=name),
+        Phrase("Sign out of {name}", name=""),
         "log out",
+    ),
+    ServerAction(
+        "stop",
+        "stop",
+        _emit("stop_requested"),
+        _in(*IN_USE),
+        Phrase("Stop"),
+        Phrase("Stop {name}", name=""),
+        "end switch off",
+        in_tray=True,
+        is_common=True,
     ),
     ServerAction(
         "remove",
         "trash",
-        lambda wishes, server: wishes.removal_requested.emit(server.name),
+        _emit("removal_requested"),
         _is_written,
         Phrase("Remove"),
-        lambda name: Phrase("Remove {name}", name=name),
+        Phrase("Remove {name}", name=""),
         "delete uninstall",
+        is_common=True,
     ),
 )
 BY_NAME = {action.name: action for action in ACTIONS}
@@ -253,7 +231,11 @@ def can(name: str, server: ServerSnapshot) -> bool:
     return BY_NAME[name].fits(server)
 
 
-def in_menu(server: ServerSnapshot) -> list[ServerAction]:
-    """Returns the actions of a server's menu; what its card has a switch for is left out, and so is Start where Restart fits."""
-    left_out = {"stop", *(["start"] if can("restart", server) else [])}
-    return [action for action in ACTIONS if action.title and action.fits(server) and action.name not in left_out]
+def in_menu(server: ServerSnapshot, *, is_short: bool = False) -> list[ServerAction]:
+    """Returns the actions of a server's menu; Start is left out where Restart fits.
+
+    Args:
+        is_short: only the common ones, for a card or a row.
+    """
+    fitting = [action for action in ACTIONS if action.title and action.fits(server) and (action.is_common or not is_short)]
+    return [action for action in fitting if action.name != "start" or not can("restart", server)]

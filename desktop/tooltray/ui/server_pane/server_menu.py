@@ -17,14 +17,14 @@ from tooltray.ui.widgets.menus import popup_below
 
 
 class ServerMenu(QMenu):
-    """A menu for the server as it is when the menu is opened; deletes itself."""
+    """A menu for the server as it is when the menu is opened; deletes itself. `is_short`: with the common actions only."""
 
-    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes, parent: QWidget, *, is_short: bool = False) -> None:
         super().__init__(parent)
         self.setFont(theme.font())
         self.setAccessibleName(tr("More for {name}", name=server.name))
         self.aboutToHide.connect(self.deleteLater)
-        for action in in_menu(server):
+        for action in in_menu(server, is_short=is_short):
             if action.name == "remove":
                 self.addSeparator()
             title = tr("Remove from its file") if action.name == "remove" and is_of_file(server) else say(action.title)
@@ -80,7 +80,7 @@ class ServerActions(QObject):
     def show_why(self) -> None:
         self._wishes.diagnosis_requested.emit(self.server.name)
 
-    def open_menu(self, button: QWidget) -> None:
-        """Opens the menu below a button."""
-        menu = ServerMenu(self._theme, self.server, self._wishes, self._view)
+    def open_menu(self, button: QWidget, *, is_short: bool = False) -> None:
+        """Opens the menu, or the short one, below a button."""
+        menu = ServerMenu(self._theme, self.server, self._wishes, self._view, is_short=is_short)
         popup_below(menu, button)

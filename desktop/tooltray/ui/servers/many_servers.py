@@ -93,7 +93,7 @@ class ManyServers(QObject, View):
             toast.passed.connect(partial(self._forget, gone))
 
     def make_compact(self, names: Sequence[str]) -> None:
-        """Shows the tools of servers only after activation."""
+        """Makes the tool listing of servers compact."""
         self.run(self._make_compact(names))
 
     async def _make_compact(self, names: Sequence[str]) -> None:

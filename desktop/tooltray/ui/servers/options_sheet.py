@@ -1,4 +1,4 @@
-"""When a server's tools are listed to AI clients, and whether it waits for a project. Choices apply at once."""
+"""How a server's tools are listed to AI clients, and whether it waits for a project. Choices apply at once."""
 
 from collections.abc import Mapping
 
@@ -37,9 +37,10 @@ class OptionsSheet(SheetView):
         self._lazy = OptionList(theme, _lazy_options(), name=tr("Tool listing"), may_be_empty=False)
         self._lazy.changed.connect(self._on_lazy)
         self._lazy.setEnabled(False)  # until it is known
-        text = tr("Clients see one small tool; using it loads the rest.")
-        self.body.addLayout(_words(theme, tr("Tool listing"), text))
+        self.body.addWidget(Label(theme, tr("Tool listing"), "label", wrap=True))
         self.body.addWidget(self._lazy)
+        self._meaning = Label(theme, "", "caption", "muted", wrap=True)
+        self.body.addWidget(self._meaning)
         self._cost = Label(theme, "", "caption", "muted", wrap=True, tabular=True)
         self.body.addWidget(self._cost)
         self._deferred = Switch(theme, tr("Wait for a project"), on=server.is_deferred)
@@ -153,6 +154,8 @@ class OptionsSheet(SheetView):
     def _draw_lazy(self) -> None:
         chosen = next(value for value, own in LAZY.items() if own is self._own_lazy)
         self._lazy.set_chosen([chosen] if self._lazy.isEnabled() else [])
+        compact = tr("Clients see one small tool; using it loads the rest.")
+        self._meaning.setText(compact if self._server.is_lazy else tr("Clients see all its tools from the start."))
 
     def _on_lazy(self) -> None:
         is_lazy = LAZY[self._lazy.chosen[0]]

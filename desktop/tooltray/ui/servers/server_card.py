@@ -1,18 +1,17 @@
-"""A server's card: its name, its state, and what to do next. Rows of fixed height, so that cards line up in a grid and nothing jumps in any
+"""A server's card: what it is, how it is, and what to do next. All cards are equally high, so that they line up and nothing jumps in any
 state. Draws a frozen snapshot, emits requests; a new snapshot changes only what differs, so that focus and hover stay."""
 
 import time
 from datetime import datetime
 
+from msgspec.structs import replace
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QSizePolicy, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import LEFT_OUT, ServerSnapshot, ServerState
-from tooltray.foundation.snapshots.tools import ServerCost
 from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
-from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin, origin_chip
@@ -27,35 +26,32 @@ from tooltray.ui.server_words import (
     label_tone,
     label_words,
     reached,
-    reached_shortly,
     shown_label,
     sign,
-    tool_count,
+    traffic,
 )
-from tooltray.ui.state_language import IN_USE, paused_look, server_look
+from tooltray.ui.service_words import service
+from tooltray.ui.state_language import IN_USE, Look, look, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
 from tooltray.ui.widgets.card_grid import GridCard
-from tooltray.ui.widgets.charts import Sparkline
-from tooltray.ui.widgets.chip import Chip, StateBadge
+from tooltray.ui.widgets.chip import CHIP_HEIGHT, Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import column, divider, row
+from tooltray.ui.widgets.surface import column, row
 
-HEIGHT, FOOT_HEIGHT = 148, 46
-GHOST = 9  # a ghost button's inner padding: its text, not its edge, keeps to the card's margin
-
-
+HEIGHT, FOOT_HEIGHT = 112, 36
+ABOVE, BADGE = 11, 29  # px: the state's shape is below the middle of the tile, and its words below the name
 LEAST = 24  # px of a name that has hardly any room
-RING = 4  # px around the word
+RING = 2  # px of the line around a card that has the keyboard
 
 
 class CardName(PaintedButton):
-    """A server's name, which also describes the card's state to screen readers."""
+    """A server's name, which has the keyboard for its card and describes the state to screen readers."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, card: QWidget) -> None:
         super().__init__()
-        self._theme, self._tone = theme, "text.primary"
+        self._theme, self._card, self._tone = theme, card, "text.primary"
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
@@ -66,7 +62,7 @@ class CardName(PaintedButton):
         """Shows a name; `state` is in words, `explanation` for a tooltip."""
         self.setText(name)
         self.setAccessibleName(f"{name}, {state}")
-        self.setAccessibleDescription(tr("Opens it"))
+        self.setAccessibleDescription(tr("Enter opens it, Space switches it on or off."))
         self.setToolTip(explanation or name)
         self.update()
 
@@ -80,18 +76,26 @@ class CardName(PaintedButton):
     def minimumSizeHint(self) -> QSize:
         return QSize(LEAST, self.height())
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space:
+            event.ignore()  # the card's
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._card.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._card.update()
+
     def paintEvent(self, _event: QPaintEvent) -> None:
-        theme, metrics = self._theme, QFontMetrics(self.font())
-        shown = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width() + 1)  # advances are rounded
-        place = QRectF(0, 0, metrics.horizontalAdvance(shown), self.height())
+        shown = QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width() + 1)  # advances are rounded
         with QPainter(self) as painter:
             painter.setFont(self.font())
-            painter.setPen(theme.color("accent.text" if self.underMouse() else self._tone))
+            painter.setPen(self._theme.color("accent.text" if self.underMouse() else self._tone))
             painter.drawText(QRectF(self.rect()), Qt.AlignmentFlag.AlignVCenter, shown)
-            if self.shows_focus:
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                painter.setPen(QPen(theme.color("accent"), 1.5))
-                painter.drawRoundedRect(place.adjusted(0.75, 0.75, min(RING, self.width() - place.width()) - 0.75, -0.75), 4, 4)
 
 
 class ServerCard(GridCard):
@@ -103,16 +107,12 @@ class ServerCard(GridCard):
         self._wanted: bool | None = None  # where a person put the switch, until the server follows or refuses
         self._matches = -1
         self._is_paused = False
-        self._cost: ServerCost | None = None
         self._shown: Foot | None = None
         self._changed_at = 0.0
-        self._body = column(self, margins=(16, 16, 16 - GHOST, 8))
-        self._body.addLayout(self._title_row())
-        self._body.addSpacing(10)
-        self._body.addLayout(self._state_row())
-        self._body.addSpacing(10)
-        self._body.addLayout(_inset(divider()))
-        self._body.addWidget(self._foot_row())
+        body = column(self, margins=(16, 14, 16, 10))
+        body.addLayout(self._title_row())
+        body.addSpacing(8)
+        body.addWidget(self._foot_row())
         self.setFixedHeight(HEIGHT)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self._draw()
@@ -129,13 +129,34 @@ class ServerCard(GridCard):
         if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self._actions.open()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Switches the server with Space, and opens its menu with Shift+F10, which only some desktops make the menu's key."""
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat() and not self._switch.isHidden():
+            self._switch.click()
+        elif event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier:
+            self._on_menu()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, _event: QContextMenuEvent) -> None:
+        self._on_menu()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._name.shows_focus:
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(QPen(self._theme.color("accent"), RING))
+                radius = self._theme.radius(self._radius)
+                painter.drawRoundedRect(QRectF(self.rect()).adjusted(RING / 2, RING / 2, -RING / 2, -RING / 2), radius, radius)
+
     def set_server(self, server: ServerSnapshot) -> None:
         """Shows a newer snapshot."""
         if server == self._server:
             return
         if server.state is not self._server.state:
             self._wanted = self._refusal = None
-        if server.state is ServerState.STOPPING:  # the switch waits for where that ends: a server that is idle stops and stays on demand
+        if server.state is ServerState.STOPPING:  # the switch waits for where that ends: a server that is idle stops and sleeps
             self._wanted = self._switch.isChecked()
         self._server = self._actions.server = server
         self._draw()
@@ -165,26 +186,27 @@ class ServerCard(GridCard):
             self._matches = count
             self._draw()
 
-    def set_cost(self, cost: ServerCost | None) -> None:
-        """Shows what the definitions of the server's tools cost; None: not known."""
-        if cost != self._cost:
-            self._cost = cost
-            self._draw()
-
     def controls(self) -> list[QWidget]:
-        return [self._name, self._menu_button, self._switch, self._why, *self._page_buttons, self._button, self._expand]
+        return [self._name, self._menu_button, self._switch, self._why, *self._page_buttons, self._button]
 
     def _title_row(self) -> QHBoxLayout:
         theme = self._theme
-        line = row(margins=(0, 0, GHOST, 0), spacing=12)
+        line = row(spacing=12)
         self._tile = IconTile(theme)
         line.addWidget(self._tile)
         words = column()
-        self._name = CardName(theme)
+        self._name = CardName(theme, self)
         self._name.clicked.connect(self._actions.open)
-        self._reached = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         words.addWidget(self._name)
-        words.addWidget(self._reached)
+        below = row(spacing=6)
+        self._service = ElidedLabel(theme, "", "caption", "muted", hugs=True)
+        self._service.setFixedHeight(CHIP_HEIGHT)
+        below.addWidget(self._service)
+        self._label, self._origin, self._confinement, self._flaws = (Chip(theme) for _ in range(4))
+        for chip in (self._label, self._origin, self._confinement, self._flaws):
+            below.addWidget(chip)
+        below.addStretch(1)
+        words.addLayout(below)
         line.addLayout(words, 1)
         self._menu_button = IconButton(theme, "more", tr("More for {name}", name=self._server.name), small=True)
         self._menu_button.clicked.connect(self._on_menu)
@@ -196,38 +218,14 @@ class ServerCard(GridCard):
         line.addWidget(self._switch, 0, Qt.AlignmentFlag.AlignTop)
         return line
 
-    def _state_row(self) -> QHBoxLayout:
-        line = row(margins=(0, 0, GHOST, 0), spacing=12)
-        self._badge = StateBadge(self._theme, server_look(self._server))
-        line.addWidget(self._badge)
-        self._lazy = Chip(self._theme, tr("Lazy"), "accent")
-        self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
-        line.addWidget(self._lazy)
-        self._label = Chip(self._theme)
-        line.addWidget(self._label)
-        self._origin = Chip(self._theme)
-        line.addWidget(self._origin)
-        self._confinement = Chip(self._theme)
-        line.addWidget(self._confinement)
-        self._flaws = Chip(self._theme)
-        line.addWidget(self._flaws)
-        self._facts = ElidedLabel(self._theme, "", "caption", "muted")
-        self._facts.setFont(self._theme.font("caption", tabular=True))
-        self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._facts.setMinimumHeight(20)
-        line.addWidget(self._facts, 1)
-        return line
-
     def _foot_row(self) -> QWidget:
-        theme = self._theme
+        theme, name = self._theme, self._server.name
         widget = QWidget()
         widget.setFixedHeight(FOOT_HEIGHT)
-        self._foot_line = line = row(widget, spacing=8)
-        self._traffic = QWidget()
-        beside = row(self._traffic, margins=(0, 0, 4, 0))
-        self._sparkline = Sparkline(theme, tr("Calls in the last hours"))
-        beside.addWidget(self._sparkline)
-        line.addWidget(self._traffic)
+        line = row(widget, margins=(ABOVE, 0, 0, 0), spacing=8)
+        self._badge = StateBadge(theme, server_look(self._server), has_word=False)
+        self._badge.setFixedWidth(BADGE)
+        line.addWidget(self._badge)
         words = column()
         words.addStretch(1)
         self._headline = ElidedLabel(theme, "", "caption_strong")
@@ -236,23 +234,21 @@ class ServerCard(GridCard):
         words.addWidget(self._detail)
         words.addStretch(1)
         line.addLayout(words, 1)
+        self._facts = ElidedLabel(theme, "", "caption", "muted", hugs=True)
+        self._facts.setFont(theme.font("caption", tabular=True))
+        line.addWidget(self._facts)
         self._why = Button(theme, tr("Why?"), "ghost", small=True)
-        self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
+        self._why.setAccessibleName(tr("Why does {name} not run?", name=name))
         self._why.clicked.connect(self._actions.show_why)
-        line.addWidget(self._why)
-        again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name), small=True)
+        again = IconButton(theme, "external", tr("Open the sign-in page of {name} again", name=name), small=True)
         again.clicked.connect(self._actions.sign_in)
-        copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name), small=True)
+        copy = IconButton(theme, "copy", tr("Copy the sign-in address of {name}", name=name), small=True)
         copy.clicked.connect(self._actions.copy_sign_in_address)
         self._page_buttons = (again, copy)
-        for button in self._page_buttons:
-            line.addWidget(button)
         self._button = Button(theme, "", small=True)
         self._button.clicked.connect(self._on_button)
-        line.addWidget(self._button)
-        self._expand = Button(theme, tr("Show tools"), "ghost", "tools", small=True)
-        self._expand.clicked.connect(self._actions.show_tools)
-        line.addWidget(self._expand)
+        for button in (self._why, *self._page_buttons, self._button):
+            line.addWidget(button)
         return widget
 
     def _draw(self) -> None:
@@ -261,77 +257,49 @@ class ServerCard(GridCard):
         self.setAccessibleName(f"{server.name}, {shown.word}")
         self._tile.set_sign(*sign(server))
         self._name.set_name(server.name, shown.word, server.description)
-        self._reached.set_text(reached_shortly(server), reached(server))
+        self._service.set_text(service(server), reached(server))
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
-        self._badge.set_look(shown)
-        self._lazy.setVisible(server.is_lazy)
-        self._label.set_word(shown_label(server), label_tone(server))
-        self._label.setToolTip(label_words(server))
-        self._label.setVisible(bool(shown_label(server)))
-        chip = origin_chip(server)
-        self._origin.set_word(chip, "neutral")
-        self._origin.setToolTip(origin(server))
-        self._origin.setAccessibleName(origin(server))
-        self._origin.setVisible(bool(chip))
-        self._draw_confinement()
-        self._draw_flaws()
-        self._facts.set_text(self._fact_words())
-        self._draw_foot(foot(server, self._refusal, datetime.now()))
-
-    def _draw_confinement(self) -> None:
-        confinement = self._server.confinement
-        words = " · ".join(filter(None, (in_short(confinement), refused_in_short(confinement))))
+        confinement = server.confinement
         is_news = confinement is not None and bool(confinement.missing or confinement.refused)
-        self._confinement.set_word(words, "warning" if is_news else "neutral")
-        self._confinement.setToolTip(in_full(confinement))
-        self._confinement.setAccessibleName(in_full(confinement))
-        self._confinement.setVisible(bool(words))
+        kept_to = " · ".join(filter(None, (in_short(confinement), refused_in_short(confinement)))) if is_news else ""
+        left_out = flaw_words(server) if LEFT_OUT in server.flaw_counts else ""
+        _show_chip(self._label, shown_label(server), label_tone(server), label_words(server))
+        _show_chip(self._origin, origin_chip(server), "neutral", origin(server))
+        _show_chip(self._confinement, kept_to, "warning", in_full(confinement))
+        _show_chip(self._flaws, left_out, "warning", flaws_in_full(server))
+        self._draw_foot(foot(server, self._refusal, datetime.now()), shown)
 
-    def _draw_flaws(self) -> None:
-        server = self._server
-        self._flaws.set_word(flaw_words(server), "warning" if LEFT_OUT in server.flaw_counts else "neutral")
-        self._flaws.setToolTip(flaws_in_full(server))
-        self._flaws.setAccessibleName(flaws_in_full(server))
-        self._flaws.setVisible(bool(server.flaw_counts))
-
-    def _fact_words(self) -> str:
-        count = tool_count(self._server, self._cost)
-        if self._matches >= 0:
-            return f"{count} · {tr('{count} found', count=self._matches)}"
-        cost = self._cost
-        return f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
-
-    def _draw_foot(self, shown: Foot) -> None:
-        server = self._server
+    def _draw_foot(self, shown: Foot, state: Look) -> None:
         if self._shown is not None and shown.action is not self._shown.action:
             self._changed_at = time.monotonic()
         self._shown = shown
-        of_foot = (self._button, self._expand, self._why, *self._page_buttons)
-        had_focus = self.window().focusWidget() in of_foot  # also while another window is in front
-        self._traffic.setVisible(shown.shows_traffic)
-        self._sparkline.set_values(server.calls)
-        self._headline.setVisible(bool(shown.headline))
-        self._headline.set_text(shown.headline, shown.explanation)
-        self._headline.set_tone(shown.tone)
-        self._detail.setVisible(bool(shown.detail))
-        self._detail.set_text(shown.detail, shown.explanation)
-        self._why.setVisible(shown.has_why)
-        for button in self._page_buttons:
-            button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
-        has_tools = shown.action is Action.TRUST and server.tool_count > 0
-        is_expand = shown.action is Action.EXPAND or has_tools
-        self._foot_line.setContentsMargins(0, 0, 0 if is_expand else GHOST, 0)
-        self._expand.setVisible(is_expand)
+        headline, detail = (state.word, "") if shown.is_calm else (shown.headline, shown.detail)
+        if shown.tone != "primary" and state.tone not in ("error", "warning", "neutral"):  # it runs, and something else is wrong
+            wrong = look(ServerState.ERROR if shown.tone == "error" else ServerState.NEEDS_SIGN_IN)
+            state = replace(wrong, word=state.word)
+        self._badge.set_look(state)
+        self._headline.set_text(headline, shown.explanation)
+        self._headline.set_tone("secondary" if state.tone == "neutral" else state.tone)
+        self._detail.setVisible(bool(detail))
+        self._detail.set_text(detail, shown.explanation)
+        calls = traffic(self._server) if shown.is_calm and self._server.calls_today else ""
+        facts = calls if self._matches < 0 else tr("{count} found", count=self._matches)
+        self._facts.set_text(facts)
+        self._facts.setVisible(bool(facts))
         text, icon = button_face(shown.action)
-        self._button.setVisible(bool(text))
         if text:
             self._button.set_face(text, icon)
-            self._button.setAccessibleName(f"{text}, {server.name}")
-        self._expand.setAccessibleName(f"{self._expand.text()}, {server.name}")
-        if had_focus:
-            target = self._expand if is_expand else self._button if text else self._menu_button
-            if (focused := self.window().focusWidget()) is not target and (focused is None or focused.isHidden()):
-                target.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._button.setAccessibleName(f"{text}, {self._server.name}")
+        is_signing_in = shown.action is Action.CANCEL_SIGN_IN
+        has_button = bool(text) and shown.action is not Action.START  # the switch starts it
+        for control, is_shown in (
+            (self._why, shown.has_why),
+            *((each, is_signing_in) for each in self._page_buttons),
+            (self._button, has_button),
+        ):
+            if not is_shown and control is self.window().focusWidget():  # also while another window is in front
+                self._name.setFocus(Qt.FocusReason.OtherFocusReason)
+            control.setVisible(is_shown)
 
     def _on_switch(self, on: bool) -> None:
         self._wanted, self._refusal = on, None
@@ -346,10 +314,11 @@ class ServerCard(GridCard):
         self._actions.perform(self._shown.action)
 
     def _on_menu(self) -> None:
-        self._actions.open_menu(self._menu_button)
+        self._actions.open_menu(self._menu_button, is_short=True)
 
 
-def _inset(widget: QWidget) -> QHBoxLayout:
-    line = row(margins=(0, 0, GHOST, 0))
-    line.addWidget(widget)
-    return line
+def _show_chip(chip: Chip, word: str, tone: str, explanation: str) -> None:
+    chip.set_word(word, tone)
+    chip.setToolTip(explanation)
+    chip.setAccessibleName(explanation)
+    chip.setVisible(bool(word))

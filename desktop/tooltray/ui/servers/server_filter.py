@@ -1,7 +1,8 @@
 """The filter of the Servers page: the tabs by state, the words of the search, and beside them what all tools cost. Knows no card and no
 table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -14,16 +15,12 @@ from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
+from tooltray.ui.servers.server_order import needs_action
 from tooltray.ui.servers.token_advice import TokenAdvice, savings
-from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import row
-
-METER = 88
-ROOM_FOR_METER = 1080  # px of the page; below that the advice stands in its place
 
 
 class TokenSummary(QWidget):
@@ -31,32 +28,21 @@ class TokenSummary(QWidget):
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
-        self._has_tokens, self._has_room = False, True
+        self._has_tokens = False
         self._listing: ClientModeSnapshot | None = None
         line = row(self, spacing=10)
-        self._meter = Meter(theme, tr("Tokens in the client's context"))
-        self._meter.setFixedWidth(METER)
-        line.addWidget(self._meter)
         self._words = Label(theme, "", "caption", "secondary", tabular=True)
         line.addWidget(self._words)
         self._advice = TokenAdvice(theme, wishes)
         line.addWidget(self._advice)
-        self._meter.hide()
-
-    def set_width(self, width: int) -> None:
-        """Sets the width of the page: a narrow one shows the advice in place of the meter."""
-        self._has_room = width >= ROOM_FOR_METER
-        self._draw()
 
     def set_servers(self, servers: Sequence[ServerSnapshot], costs: Mapping[str, ServerCost]) -> None:
-        """Computes what showing their tools on demand would save."""
+        """Computes what a compact tool listing would save."""
         self._advice.set_savings(savings(servers, {name: cost.shown_tokens for name, cost in costs.items()}))
         self._draw()
 
     def _draw(self) -> None:
-        is_advised = self._has_tokens and self._advice.is_worth_it
-        self._advice.setVisible(is_advised)
-        self._meter.setVisible(self._has_tokens and (self._has_room or not is_advised))
+        self._advice.setVisible(self._has_tokens and self._advice.is_worth_it)
 
     def set_listing(self, listing: ClientModeSnapshot) -> None:
         """Sets how tools are listed to clients by default; shown with the next costs."""
@@ -66,7 +52,6 @@ class TokenSummary(QWidget):
         shown, all_tokens = costs.shown_tokens, costs.tokens
         self._has_tokens = all_tokens > 0
         self._draw()
-        self._meter.set_share(shown / all_tokens if all_tokens else 0.0)
         self._words.setText(_head(self._listing, tokens(shown, all_tokens)) if all_tokens else "")
         counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
         if (listing := self._listing) is not None and listing.summary:
@@ -91,16 +76,23 @@ def _head(listing: ClientModeSnapshot | None, cost: str) -> str:
 
 
 ROOM_FOR_TOKENS = 900  # px; below that, what tools cost stands on the cards only
-READY = 1  # the tab; servers that would take calls are paused with all others
+ALL, NEEDS_YOU, READY, STARTING, WAITING, STOPPED = range(6)
+"""The tabs. Each server is on the first and on one of the others; servers that would take calls are paused with all others."""
 
-STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
-    lambda server: True,
-    lambda server: server.state in (ServerState.RUNNING, ServerState.ON_DEMAND),
-    lambda server: server.state is ServerState.WAITING,
-    needs_person,
-    lambda server: server.state in (ServerState.STOPPED, ServerState.STOPPING),
-)
-"""What each filter lets through, in the order of the tabs."""
+
+def tab_of(server: ServerSnapshot) -> int:
+    """Returns the tab for the state of a server."""
+    if needs_action(server):
+        return NEEDS_YOU
+    match server.state:
+        case ServerState.RUNNING | ServerState.ON_DEMAND:
+            return READY
+        case ServerState.WAITING:
+            return WAITING
+        case ServerState.STOPPED | ServerState.STOPPING:
+            return STOPPED
+        case _:
+            return STARTING
 
 
 class ServerFilter(QWidget):
@@ -115,7 +107,8 @@ class ServerFilter(QWidget):
         self._words: list[str] = []
         self._found: dict[str, list[str]] = {}
         line = row(self, margins=(24, 14, 24, 12), spacing=10)
-        self._tabs = FilterTabs(theme, [tr("All"), tr("Ready"), tr("Waiting"), tr("Needs you"), tr("Stopped")], name=tr("State"))
+        names = [tr("All"), tr("Needs you"), tr("Ready"), tr("Starting"), tr("Waiting"), tr("Stopped")]
+        self._tabs = FilterTabs(theme, names, name=tr("State"), hides_empty=True)
         self._tabs.chosen.connect(self._on_chosen)
         line.addWidget(self._tabs)
         line.addStretch(1)
@@ -130,7 +123,7 @@ class ServerFilter(QWidget):
     @property
     def has_state(self) -> bool:
         """Whether a tab other than the first is chosen, so that a server's state decides."""
-        return self._state > 0
+        return self._state > ALL
 
     @property
     def found(self) -> Mapping[str, Sequence[str]]:
@@ -144,7 +137,8 @@ class ServerFilter(QWidget):
 
     def _count(self) -> None:
         found = [server for server in self._servers if self._is_found(server)]
-        self._tabs.set_counts([sum(passes(server) for server in found) for passes in STATES])
+        tabs = Counter(tab_of(server) for server in found)
+        self._tabs.set_counts([len(found), *(tabs[tab] for tab in range(NEEDS_YOU, STOPPED + 1))])
 
     def set_paused(self, is_paused: bool) -> None:
         """Changes the tab of ready servers to "Paused" while everything is paused."""
@@ -153,7 +147,6 @@ class ServerFilter(QWidget):
     def set_width(self, width: int) -> None:
         """Sets the width of the page: a narrow one hides the tokens."""
         self.tokens.setVisible(width >= ROOM_FOR_TOKENS)
-        self.tokens.set_width(width)
 
     def set_words(self, text: str) -> None:
         """Searches servers for other words; the caller searches their tools."""
@@ -171,10 +164,12 @@ class ServerFilter(QWidget):
 
     def passes(self, server: ServerSnapshot) -> bool:
         """Returns whether a server fits the chosen state and the search."""
-        return STATES[self._state](server) and self._is_found(server)
+        return self._state in (ALL, tab_of(server)) and self._is_found(server)
 
     def _is_found(self, server: ServerSnapshot) -> bool:
-        return not self._words or server.name in self._found or self._has(server.name, server.target, server.description)
+        if not self._words:
+            return not server.is_builtin or server.problem is not None  # Tooltray's own server is none of the user's; a search finds it
+        return server.name in self._found or self._has(server.name, server.target, server.description)
 
     def show_all(self) -> None:
         """Shows servers of every state."""

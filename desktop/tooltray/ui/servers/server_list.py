@@ -16,6 +16,7 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_words import found_words
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_filter import ServerFilter
+from tooltray.ui.servers.server_order import needs_action
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_views import ServerViews
 from tooltray.ui.widgets.card_grid import CardGrid
@@ -38,7 +39,7 @@ class ServerList(QStackedWidget):
         super().__init__()
         self._theme, self._servers, self._wishes, self._filter = context.theme, context.servers, context.wishes, shown
         self._cards: dict[str, ServerCard] = {}
-        self._costs: Mapping[str, ServerCost] = {}
+        self._urgent = frozenset[str]()  # the servers that need the user, and are first; only where no row moves under the pointer
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._opened = ""  # the server whose details are open
         self._returning = ""  # the server whose card takes the keyboard when it is there again
@@ -57,7 +58,7 @@ class ServerList(QStackedWidget):
 
     @property
     def _is_table(self) -> bool:
-        return self.views.is_table(len(self._servers.servers))
+        return self.views.is_table(sum(not server.is_builtin for server in self._servers.servers))
 
     # what servers are shown
 
@@ -115,10 +116,7 @@ class ServerList(QStackedWidget):
             self.table.update_row(server)  # puts its switch back
 
     def set_costs(self, costs: Mapping[str, ServerCost]) -> None:
-        self._costs = costs
         self.table.set_costs(costs)
-        for name, card in self._cards.items():
-            card.set_cost(costs.get(name))
 
     def set_found(self, found: Mapping[str, Sequence[str]]) -> None:
         """Shows at each server how many of its tools a search has found, and which."""
@@ -138,6 +136,8 @@ class ServerList(QStackedWidget):
             self._focus_card(name)
 
     def _show_table(self) -> None:
+        if not self.table.underMouse():
+            self._urgent = self._needing()
         self.table.set_servers(self._matching())
         self.setCurrentWidget(self.table if self.table.rows else self._nothing_found)
 
@@ -151,14 +151,12 @@ class ServerList(QStackedWidget):
         for server in servers:
             if server.name not in self._cards:
                 card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
-                card.set_cost(self._costs.get(server.name))
                 card.set_paused(self._is_paused)
                 card.set_opened(server.name == self._opened)
-                for control in card.controls():
-                    self.grid.watch(control)
+                self.grid.watch(card)
         if is_changed or is_new:
             self._place_cards()
-        elif self._filter.has_state:
+        else:
             self._has_to_move = True  # a state may have changed sides
             self._on_calmed()
         if self._returning in self._cards:
@@ -183,6 +181,7 @@ class ServerList(QStackedWidget):
 
     def _place_cards(self) -> None:
         self._has_to_move = False
+        self._urgent = self._needing()
         shown = [self._cards[server.name] for server in self._matching()]
         self.grid.set_cards(shown)
         self.setCurrentWidget(self.grid if shown else self._nothing_found)
@@ -191,7 +190,10 @@ class ServerList(QStackedWidget):
         if self._has_to_move and self.grid.is_calm:
             self._place_cards()
 
+    def _needing(self) -> frozenset[str]:
+        return frozenset(server.name for server in self._servers.servers if needs_action(server))
+
     def _matching(self) -> list[ServerSnapshot]:
-        """Returns the servers that fit filter and search; servers that come with Tooltray are last."""
+        """Returns the servers that fit filter and search: first what needs the user, and last what comes with Tooltray."""
         shown = [server for server in self._servers.servers if self._filter.passes(server)]
-        return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))
+        return sorted(shown, key=lambda server: (server.is_builtin, server.name not in self._urgent, self._ranks[server.name]))

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from urllib.parse import urlsplit
 
 import msgspec
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import file_name, is_of_file, project_of
-from tooltray.ui.server_words import LAUNCHERS
+from tooltray.ui.service_words import host, service
 from tooltray.ui.state_language import WORKING, needs_person
 from tooltray.ui.widgets.row_model import Heading
 
@@ -27,7 +26,6 @@ STATE_ORDER = (
 )
 """What a person should look at first."""
 
-VERSION = re.compile(r"(?<=.)@[^/]*$")
 DECORATION = re.compile(r"^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-mcp|-server)$")
 
 
@@ -48,16 +46,21 @@ def state_rank(server: ServerSnapshot) -> int:
     return STATE_ORDER.index(server.state)
 
 
+def needs_action(server: ServerSnapshot) -> bool:
+    """Returns whether the user has to do or to look at something; such servers are first in every list."""
+    return needs_person(server) or server.waiting
+
+
 def by_state(server: ServerSnapshot) -> str:
-    if needs_person(server) or server.waiting:
+    if needs_action(server):
         return tr("Needs you")
     if server.state is ServerState.WAITING:
         return tr("Waiting for project")
+    if server.state in (ServerState.STOPPED, ServerState.STOPPING):
+        return tr("Stopped")
     if server.state in WORKING:
         return tr("Starting")
-    if server.state is ServerState.RUNNING:
-        return tr("Connected")
-    return tr("Sleeping") if server.state is ServerState.ON_DEMAND else tr("Stopped")
+    return tr("Connected") if server.state is ServerState.RUNNING else tr("Sleeping")
 
 
 def by_file(server: ServerSnapshot) -> str:
@@ -72,22 +75,8 @@ def by_service(server: ServerSnapshot) -> str:
     if server.is_builtin:
         return tr("Comes with Tooltray")
     if "://" in server.target:
-        try:
-            host = urlsplit(server.target).hostname or ""
-        except ValueError:
-            host = ""
-        return ".".join(host.split(".")[-2:]) or server.name
-    return _service_of_command(server.target.split()) or server.name
-
-
-def _service_of_command(words: Sequence[str]) -> str:
-    if not words:
-        return ""
-    program = words[0].rpartition("/")[2]
-    if program not in LAUNCHERS:
-        return program
-    package = next((word for word in words[1:] if not word.startswith("-")), "")
-    return DECORATION.sub("", VERSION.sub("", package).rpartition("/")[2])
+        return ".".join(host(server.target).split(".")[-2:]) or server.name
+    return DECORATION.sub("", service(server).rpartition("/")[2]) if server.target else server.name
 
 
 GROUPINGS = (

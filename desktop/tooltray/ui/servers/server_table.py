@@ -12,17 +12,18 @@ from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.server_words import label_words, milliseconds, reached, run_shortly, titled, tool_count
+from tooltray.ui.server_words import label_words, reached, titled, tool_count
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
+from tooltray.ui.service_words import service
 from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.table import Table
 
-ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 850, 710  # px; below that, calls with their time, and tokens, are in the details only
+ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 850, 710  # px; below that, calls and tokens are in the details only
 ROOM_FOR_RUNS = 640  # px; below that, what runs is in the details that lie beside
-PICK_COLUMN, NAME_COLUMN, TRAFFIC_COLUMNS, TOKENS_COLUMN, FOUND_COLUMN = 0, 1, (6, 7), 5, 3
-SORTS = ("", "name", "state", "runs", "tools", "tokens", "calls", "p95", "on")
+TRAFFIC_COLUMN, TOKENS_COLUMN, FOUND_COLUMN = 6, 5, 3
+SORTS = ("", "name", "state", "runs", "tools", "tokens", "calls", "on")
 """Names of the columns by which servers can be sorted, in the memory of the window; "": none."""
 
 
@@ -36,11 +37,10 @@ class ServerTable(Table):
             Column("", lambda server: not server.is_builtin, Kind.PICK, 48),
             Column(tr("Name"), titled, Kind.TEXT, 190, label_words, order=lambda server: server.name.casefold()),
             Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
-            Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: run_shortly(server).casefold()),
+            Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: service(server).casefold()),
             Column(tr("Tools"), _tool_count, Kind.NUMBER, 64, self._tools_tip, order=lambda server: server.tool_count, falls=True),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 76, self._token_words, order=self._token_count, falls=True),
-            Column(tr("Calls today"), _calls, Kind.NUMBER, 96, order=lambda server: server.calls_today, falls=True),
-            Column(tr("p95"), _p95, Kind.NUMBER, 76, order=lambda server: server.p95_ms, falls=True),
+            Column(tr("Calls today"), _calls, Kind.NUMBER, 108, order=lambda server: server.calls_today, falls=True),
             Column(tr("On"), _is_on, Kind.SWITCH, 76, order=lambda server: not _is_on(server)),
         ]
         super().__init__(theme, columns, tr("Servers"), lambda server: server.name)
@@ -87,7 +87,7 @@ class ServerTable(Table):
         return paused_look(server) if self._is_paused else server_look(server)
 
     def _runs(self, server: ServerSnapshot) -> str:
-        return self._found.get(server.name) or run_shortly(server)
+        return self._found.get(server.name) or service(server)
 
     def _runs_tip(self, server: ServerSnapshot) -> str:
         return self._found.get(server.name) or reached(server)
@@ -115,8 +115,7 @@ class ServerTable(Table):
 
     def _give_room(self) -> None:
         """Hides columns in a narrow table; the names of found tools take space, too."""
-        for index in TRAFFIC_COLUMNS:
-            self.setColumnHidden(index, self.width() < ROOM_FOR_TRAFFIC or bool(self._found))
+        self.setColumnHidden(TRAFFIC_COLUMN, self.width() < ROOM_FOR_TRAFFIC or bool(self._found))
         self.setColumnHidden(TOKENS_COLUMN, self.width() < ROOM_FOR_TOKENS)
         self.setColumnHidden(FOUND_COLUMN, self.width() < ROOM_FOR_RUNS)
 
@@ -127,7 +126,7 @@ class ServerTable(Table):
     def _on_context_menu(self, place: QPoint) -> None:
         index = self.indexAt(place)
         if index.isValid() and not isinstance(server := self.rows[index.row()], Heading):
-            ServerMenu(self._theme, server, self._wishes, self).popup(self.viewport().mapToGlobal(place))
+            ServerMenu(self._theme, server, self._wishes, self, is_short=True).popup(self.viewport().mapToGlobal(place))
 
 
 def _tool_count(server: ServerSnapshot) -> str:
@@ -136,10 +135,6 @@ def _tool_count(server: ServerSnapshot) -> str:
 
 def _calls(server: ServerSnapshot) -> str:
     return f"{server.calls_today:,}"
-
-
-def _p95(server: ServerSnapshot) -> str:
-    return f"{milliseconds(server.p95_ms)} ms" if server.p95_ms else ""
 
 
 def _is_on(server: ServerSnapshot) -> bool | None:

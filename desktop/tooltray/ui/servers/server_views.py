@@ -15,7 +15,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.menus import popup_below
 
-MOST_CARDS = 24  # beyond that a table, unless a person wants cards: scanning beats looking, and no widget is built per server
+MOST_CARDS = 11  # beyond that a table, unless a person wants cards: scanning beats looking, and no widget is built per server
 CARDS, TABLE = "cards", "table"
 VIEW, SORT, GROUP = "servers.view", "servers.sort", "servers.group"  # in the memory of the window
 

@@ -1,4 +1,4 @@
-"""What showing tools on demand would save, and the button that does it."""
+"""What a compact tool listing would save, and the button that chooses it."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ COST_OF_ACTIVATING = 120  # tokens of the one small tool that stands for a serve
 
 
 def savings(servers: Sequence[ServerSnapshot], shown_tokens: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Returns what each server's tools would save if they were shown only after activation, the most first.
+    """Returns what each server would save with a compact tool listing, the most first.
 
     Args:
         shown_tokens: what each costs in clients' context.
@@ -31,7 +31,7 @@ def savings(servers: Sequence[ServerSnapshot], shown_tokens: Mapping[str, int]) 
 
 
 class TokenAdvice(Button):
-    """A note about what showing tools on demand would save, with a button that applies it to the servers that the user chooses."""
+    """A button that says what a compact tool listing would save, and applies it to the servers that the user chooses."""
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__(theme, "", "link", small=True)

@@ -13,8 +13,9 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.kit.server_actions import ACTIONS, can
-from tooltray.ui.server_words import reached_shortly, sign
+from tooltray.ui.server_words import sign
 from tooltray.ui.servers.many_servers import START, STOP
+from tooltray.ui.service_words import service
 from tooltray.ui.shell.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
 from tooltray.ui.state_language import needs_person, server_look
 
@@ -54,7 +55,7 @@ def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
             context.link("servers", "server", server.name),
             icon or "server",
             tr("Server"),
-            short(f"{server_look(server).word} · {reached_shortly(server)}"),
+            short(f"{server_look(server).word} · {service(server)}"),
             f"{server.name} server {server.description[:LONGEST]}",
             SERVER,
         )
@@ -64,8 +65,8 @@ def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
 def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[PaletteEntry]:
     """Yields the actions for one server in its state."""
     for action in ACTIONS:
-        if action.of is not None and action.fits(server):
-            title = short(say(action.of(server.name)))
+        if action.of and action.fits(server):
+            title = short(say(action.of.filled(name=server.name)))
             rank, words = ACTION - 5 * (action.name in AFTER_OTHERS), f"{action.name} {action.also} {server.name}"
             run = partial(action.wish, context.page.wishes, server)
             yield PaletteEntry(f"{action.name}:{server.name}", title, run, action.icon, tr("Action"), "", words, rank)

@@ -20,12 +20,19 @@ class GridCard(Surface):
     """A surface for the grid."""
 
     def controls(self) -> list[QWidget]:
-        """Returns its focusable controls, in order."""
+        """Returns its focusable controls, in order; the first one has the keyboard for the card."""
         raise NotImplementedError
+
+    def take_tab(self, takes: bool) -> None:
+        """Sets whether Tab stops at its controls."""
+        for control in self.controls():
+            control.setFocusPolicy(Qt.FocusPolicy.StrongFocus if takes else Qt.FocusPolicy.ClickFocus)
 
 
 class CardGrid(PageScroll):
-    """A grid of cards. `calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if
+    """A grid of cards. Tab comes to one card, where the keyboard was last, and goes through its controls; arrow keys go to the others.
+
+    `calmed` is emitted when neither the pointer nor the keyboard may be inside any more: then cards may move, if
     `is_calm`.
     """
 
@@ -34,6 +41,7 @@ class CardGrid(PageScroll):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._cards: list[GridCard] = []
+        self._current: GridCard | None = None  # at which Tab stops
         self._columns = 1
         self._has_keyboard = False  # somebody goes through the cards by keyboard; a click leaves the focus behind and says nothing
         self._content = QWidget()
@@ -49,16 +57,30 @@ class CardGrid(PageScroll):
 
     def set_cards(self, cards: Sequence[GridCard]) -> None:
         """Shows these cards in this order, and hides the others. No card is made or deleted."""
+        if list(cards) == self._cards:
+            return
         for card in self._cards:
             if card not in cards:
                 self._grid.removeWidget(card)
                 card.hide()
         self._cards = list(cards)
         self._place()
+        if self._current not in self._cards:
+            self._make_current(self._cards[0] if self._cards else None)
 
-    def watch(self, control: QWidget) -> None:
-        """Makes arrow keys on a card's control move to the next card's."""
-        control.installEventFilter(self)
+    def watch(self, card: GridCard) -> None:
+        """Makes arrow keys on a card's controls move to the next card's."""
+        card.take_tab(False)
+        for control in card.controls():
+            control.installEventFilter(self)
+
+    def _make_current(self, card: GridCard | None) -> None:
+        if card is not self._current:
+            if self._current is not None and isValid(self._current):
+                self._current.take_tab(False)
+            self._current = card
+            if card is not None:
+                card.take_tab(True)
 
     def _place(self) -> None:
         for column in range(self._grid.columnCount()):
@@ -105,13 +127,15 @@ class CardGrid(PageScroll):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in ARROWS and isinstance(watched, QWidget):
             return self._go(watched, Qt.Key(event.key()))
+        if isinstance(event, QFocusEvent) and event.gotFocus() and isinstance(watched, QWidget):
+            self._make_current(self._card_of(watched))
         if isinstance(event, QFocusEvent) and event.reason() not in PASSING:
             self._has_keyboard = event.gotFocus() and event.reason() in BY_KEYBOARD
             QTimer.singleShot(0, self, self.calmed.emit)  # only then is it known where the focus went
         return super().eventFilter(watched, event)
 
     def _go(self, control: QWidget, key: Qt.Key) -> bool:
-        card = next((card for card in self._cards if card.isAncestorOf(control)), None)
+        card = self._card_of(control)
         if card is None or (target := self._neighbour(card, key)) is None:
             return True  # at the edge: the focus stays where it is
         before, after = _controls(card), _controls(target)
@@ -120,6 +144,9 @@ class CardGrid(PageScroll):
             after[min(index, len(after) - 1)].setFocus(Qt.FocusReason.TabFocusReason)
             self.ensureWidgetVisible(target)
         return True
+
+    def _card_of(self, control: QWidget) -> GridCard | None:
+        return next((card for card in self._cards if card.isAncestorOf(control)), None)
 
     def _neighbour(self, card: GridCard, key: Qt.Key) -> GridCard | None:
         here = self._cards.index(card)

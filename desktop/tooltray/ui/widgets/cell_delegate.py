@@ -103,13 +103,13 @@ class CellDelegate(QStyledItemDelegate):
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         left = self._inset if index.column() == 0 else PADDING
         kind = self._columns[index.column()].kind
-        cell = box.adjusted(left, 0, -self._right(index.column(), kind), 0)
+        cell = box.adjusted(left, 0, -self._right(index.column()), 0)
         self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
         painter.restore()
 
-    def _right(self, column: int, kind: Kind) -> int:
-        """Returns the px after a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
-        if column < len(self._columns) - 1 or (self._inset and kind is not Kind.BUTTON):
+    def _right(self, column: int) -> int:
+        """Returns the px after a cell's value: the last column of a page ends with its header, whose margin a scroll bar shares."""
+        if column < len(self._columns) - 1:
             return PADDING
         bar = self._view.verticalScrollBar()
         return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE

@@ -47,11 +47,11 @@ class Chip(QWidget):
 
 
 class StateBadge(QWidget):
-    """A state shown in three ways: shape, colour and word."""
+    """A state shown in three ways: shape, colour and word; `has_word`: the word is drawn, and not only read out."""
 
-    def __init__(self, theme: Theme, look: Look) -> None:
+    def __init__(self, theme: Theme, look: Look, *, has_word: bool = True) -> None:
         super().__init__()
-        self._theme, self._look = theme, look
+        self._theme, self._look, self._has_word = theme, look, has_word
         self.setAccessibleName(look.word)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.spin.ticked.connect(self._on_tick)
@@ -67,7 +67,8 @@ class StateBadge(QWidget):
         self._follow_clock()
 
     def sizeHint(self) -> QSize:
-        return QSize(22 + self._theme.metrics("caption_strong").horizontalAdvance(self._look.word) + 2, 20)
+        word = self._theme.metrics("caption_strong").horizontalAdvance(self._look.word) + 10 if self._has_word else 0
+        return QSize(14 + word, 20)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -97,6 +98,8 @@ class StateBadge(QWidget):
             painter.translate(7, 10)
             painter.rotate(theme.spin.angle if self._turns else 0)
             icons.draw(painter, look.icon, QRectF(-7, -7, 14, 14), theme.color(look.tone), theme.color("surface"))
+            if not self._has_word:
+                return
             painter.resetTransform()
             painter.setPen(theme.color(look.text_color))
             painter.setFont(theme.font("caption_strong"))

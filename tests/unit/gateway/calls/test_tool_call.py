@@ -343,7 +343,7 @@ async def test_what_a_server_asks_its_user_during_a_call_is_not_the_server_s_tim
 
         program.calls["t"] = ask
         await parts.calls.call(exchange)
-        assert parts.stats.p95_ms("s") == 2000
+        assert parts.stats.percentile_ms("s", 0.95) == 2000
 
 
 @pytest.mark.parametrize(

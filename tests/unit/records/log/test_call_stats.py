@@ -34,7 +34,7 @@ def stats() -> CallStats:
 def test_a_server_never_called_has_no_counts(stats: CallStats) -> None:
     assert stats.hours("fs", NOW) == (0,) * HOURS_SHOWN
     assert stats.today("fs", NOW) == 0
-    assert stats.p95_ms("fs") == 0.0
+    assert stats.percentile_ms("fs", 0.95) == 0.0
 
 
 def test_calls_are_counted_per_hour_with_the_current_one_last(stats: CallStats) -> None:
@@ -47,10 +47,10 @@ def test_calls_are_counted_per_hour_with_the_current_one_last(stats: CallStats) 
 
 def test_a_call_that_waited_for_a_person_counts_and_says_nothing_of_the_server(stats: CallStats) -> None:
     stats.add("hub", None, NOW)
-    assert (stats.today("hub", NOW), sum(stats.hours("hub", NOW)), stats.p95_ms("hub")) == (1, 1, 0.0)
+    assert (stats.today("hub", NOW), sum(stats.hours("hub", NOW)), stats.percentile_ms("hub", 0.95)) == (1, 1, 0.0)
     stats.add("hub", 0.25, NOW)
     stats.add("hub", None, NOW)
-    assert (stats.today("hub", NOW), stats.p95_ms("hub")) == (3, 250.0)
+    assert (stats.today("hub", NOW), stats.percentile_ms("hub", 0.95)) == (3, 250.0)
 
 
 def test_hours_pass_without_calls(stats: CallStats) -> None:
@@ -75,15 +75,15 @@ def test_today_begins_at_midnight_where_the_person_lives(stats: CallStats) -> No
 def test_95_of_100_calls_take_at_most_this_long(stats: CallStats) -> None:
     for milliseconds in range(100, 0, -1):
         stats.add("fs", milliseconds / 1000, NOW)
-    assert stats.p95_ms("fs") == pytest.approx(95.0)
+    assert stats.percentile_ms("fs", 0.95) == pytest.approx(95.0)
 
 
 def test_one_call_is_its_own_percentile_and_old_durations_are_left_behind(stats: CallStats) -> None:
     stats.add("fs", 5.0, NOW)
-    assert stats.p95_ms("fs") == 5000.0
+    assert stats.percentile_ms("fs", 0.95) == 5000.0
     for _ in range(DURATIONS_KEPT):
         stats.add("fs", 0.002, NOW)
-    assert stats.p95_ms("fs") == pytest.approx(2.0)
+    assert stats.percentile_ms("fs", 0.95) == pytest.approx(2.0)
 
 
 def test_a_forgotten_server_begins_anew(stats: CallStats) -> None:
@@ -106,9 +106,9 @@ def test_calls_of_before_are_added_to_those_since(stats: CallStats) -> None:
     hour = int(NOW // HOUR_S)
     stats.add_past("fs", {hour: 2, hour - 3: 4}, 5, [0.1, 0.2], NOW)
     assert stats.hours("fs", NOW)[-4:] == (4, 0, 0, 3)
-    assert (stats.today("fs", NOW), stats.p95_ms("fs")) == (6, 500.0)
+    assert (stats.today("fs", NOW), stats.percentile_ms("fs", 0.95)) == (6, 500.0)
     stats.add_past("other", {hour: 1}, 1, [], NOW)
-    assert (stats.today("other", NOW), stats.p95_ms("other")) == (1, 0.0)
+    assert (stats.today("other", NOW), stats.percentile_ms("other", 0.95)) == (1, 0.0)
     stats.add("other", 0.1, NOW + 5)
     assert stats.today("other", NOW + 5) == 2
 
@@ -116,7 +116,7 @@ def test_calls_of_before_are_added_to_those_since(stats: CallStats) -> None:
 def test_of_durations_of_before_the_last_count(stats: CallStats) -> None:
     stats.add("fs", 0.1, NOW)
     stats.add_past("fs", {}, 0, [9.0] * 20 + [0.1] * (DURATIONS_KEPT - 1), NOW)
-    assert stats.p95_ms("fs") == 100.0
+    assert stats.percentile_ms("fs", 0.95) == 100.0
 
 
 def test_a_day_began_at_midnight_where_the_person_lives() -> None:
