@@ -292,7 +292,7 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         assert [part.text for part in result_view.parts] == ["gone"]
         found = details.findChild(Waterfall)
         assert isinstance(found, Waterfall)
-        assert found.accessibleDescription().startswith("From the client: not measured, In Tooltray: 0.1 ms, Waiting for you: 4.2 s")
+        assert found.accessibleDescription().startswith("Client: not measured, Tooltray: 0.1 ms, Your approval: 4.2 s")
         links: list[tuple[str, str, str]] = []
         context = desk.window.context
         context.links.part_asked.disconnect(desk.window.open_part)

@@ -65,7 +65,7 @@ def test_only_what_went_wrong_has_a_shape(kind: str, outcome: str, word: str, ic
         ({"kind": "failure"}, "fs failed"),
         ({"kind": "failure", "server": ""}, "Entries are missing"),
         ({"kind": "question"}, "Question to you"),
-        ({"kind": "approval", "tool": ""}, "Permission"),
+        ({"kind": "approval", "tool": ""}, "Approval"),
     ],
 )
 def test_each_kind_of_entry_says_what_it_is_about(fields: dict[str, str], text: str) -> None:

@@ -267,6 +267,24 @@ async def test_a_grant_opens_its_details_and_is_revoked_there_and_in_its_row(the
         assert desk.window.sheet is None
 
 
+async def test_a_grant_leads_to_its_calls_and_to_what_its_server_may_do(theme: Theme) -> None:
+    async with Desk(engine([WRITE]), theme) as desk:
+        page = await opened(desk)
+        await until(lambda: page.temporary.grants)
+        page.temporary.open_grant(WRITE)
+        assert desk.window.sheet is not None
+        button(desk.window.sheet, "Show its calls").click()
+        assert desk.window.sheet is None
+        assert desk.activity.calls.isVisible()
+        assert desk.activity.calls.list.filter.tools == ("write_file",)
+        links: list[tuple[str, str, str]] = []
+        desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
+        page.temporary.open_grant(WRITE)
+        assert desk.window.sheet is not None
+        button(desk.window.sheet, "Change what runs without asking").click()
+        assert links == [("permissions", "server", "files")]
+
+
 async def test_a_grant_is_revoked_by_the_keyboard(theme: Theme) -> None:
     async with Desk(engine([WRITE]), theme) as desk:
         shown = (await opened(desk)).temporary.table

@@ -91,16 +91,16 @@ async def opened(
     return Shot(result, size=size), page
 
 
-async def approvals(theme: Theme) -> Shot:
+async def approvals_calm(theme: Theme) -> Shot:
     return (await opened(theme))[0]
 
 
-async def approvals_waiting(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+async def approvals(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     return (await opened(theme, GRANTED, CHANGES_SEEN, waits=True, size=size))[0]
 
 
-async def approvals_waiting_small(theme: Theme) -> Shot:
-    return await approvals_waiting(theme, (900, 600))
+async def approvals_small(theme: Theme) -> Shot:
+    return await approvals(theme, (900, 600))
 
 
 async def approvals_empty(theme: Theme) -> Shot:
@@ -115,19 +115,19 @@ async def approvals_history_small(theme: Theme) -> Shot:
     return (await opened(theme, GRANTED[:1], size=(900, 600)))[0]
 
 
-async def approvals_grant(theme: Theme) -> Shot:
+async def grant_sheet(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     page.temporary.open_grant(GRANTED[4])
     return shot
 
 
-async def approvals_decision(theme: Theme) -> Shot:
+async def decision_sheet(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     page.history.open_entry(DECIDED[0])
     return shot
 
 
-async def approvals_call(theme: Theme) -> Shot:
+async def call_sheet(theme: Theme) -> Shot:
     shot, page = await opened(theme, waits=True)
     page.waiting.open_call(page.waiting.calls[0])
     return shot
@@ -151,14 +151,14 @@ async def tool_change(theme: Theme) -> Shot:
 
 SCENES = (
     approvals,
-    approvals_waiting,
-    approvals_waiting_small,
+    approvals_calm,
+    approvals_small,
     approvals_empty,
     approvals_100,
     approvals_history_small,
-    approvals_grant,
-    approvals_decision,
-    approvals_call,
+    grant_sheet,
+    decision_sheet,
+    call_sheet,
     rule_sheet,
     tool_change,
 )

@@ -93,10 +93,10 @@ def _columns() -> list[Column]:
     return [
         Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(row_time)),
         Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
-        Column(tr("What it touched"), _of(target), Kind.QUIET, 0, _tip(target)),
+        Column(tr("Target"), _of(target), Kind.QUIET, 0, _tip(target)),
         Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
         Column(tr("Server"), _of(row_servers), Kind.QUIET, 108, _tip(row_servers)),
-        Column(tr("Took"), _of(duration), Kind.NUMBER, 80),
+        Column(tr("Duration"), _of(duration), Kind.NUMBER, 80),
         Column(tr("Outcome"), _of(row_outcome), Kind.STATE, WIDTHS[1], _tip(why)),
     ]
 

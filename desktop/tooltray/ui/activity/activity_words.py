@@ -91,7 +91,7 @@ def subject(entry: ActivityEntry) -> str:
         case "question":
             return tr("Question to you")
         case "approval" if not entry.tool:
-            return tr("Permission")
+            return tr("Approval")
         case _:
             return one_line(entry.tool or entry.published, LONGEST) or "–"
 
@@ -154,7 +154,7 @@ def kind_name(kind: str) -> str:
         case "question":
             return tr("Questions")
         case "approval":
-            return tr("Permissions")
+            return tr("Approvals")
         case "start":
             return tr("Starts")
         case "stop":
@@ -252,12 +252,12 @@ def allowed_by(details: ActivityDetails) -> str:
 def stages(times: ActivityTimes) -> list[tuple[str, float | None]]:
     """Returns where the time of a call went, in order, in seconds."""
     return [
-        (tr("From the client"), times.bridge_s),
-        (tr("In Tooltray"), times.queue_s),
-        (tr("Waiting for you"), times.person_s),
+        (tr("Client"), times.bridge_s),
+        ("Tooltray", times.queue_s),
+        (tr("Your approval"), times.person_s),
         (tr("Server starts"), times.start_s),
-        (tr("Server works"), times.server_s),
-        (tr("Way back"), times.back_s),
+        (tr("Server"), times.server_s),
+        (tr("Reply"), times.back_s),
     ]
 
 

@@ -104,7 +104,7 @@ class EntryDetails(DetailsPane):
         if self.shown.trace_id:
             self._add_trace(self.shown.trace_id)
         if entry.duration_s:
-            self._fact(tr("Took"), Label(self._theme, took(entry.duration_s), tabular=True))
+            self._fact(tr("Duration"), Label(self._theme, took(entry.duration_s), tabular=True))
         if entry.kind == "call":
             self._fact(tr("Sizes"), Label(self._theme, sizes(entry), wrap=True, tabular=True))
 

@@ -49,7 +49,7 @@ class FiguresTable(Table):
             Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
             Column(tr("Tokens"), lambda each: number(each.tokens), Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
-            Column(tr("Each"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
+            Column(tr("Per call"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
             Column("p50", lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
             Column("p95", lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 84, order=lambda each: each.p95_ms or 0.0, falls=True),
             Column(tr("Last"), lambda each: moment(each.last_at, datetime.now()), Kind.QUIET, 108, order=lambda e: e.last_at, falls=True),

@@ -78,7 +78,7 @@ class WorkingNow(QWidget):
         """Shows calls, the longest first; None: not known."""
         if not calls:
             self._icon.set_icon("state-off", "neutral")
-            self._words.set_text(tr("Not known who is working now.") if calls is None else tr("No call is under way."))
+            self._words.set_text(tr("Not known who is working now.") if calls is None else tr("Nothing running"))
             return
         self._icon.set_icon("state-starting", "info")
         named = " · ".join(_working(call) for call in calls[:MOST_WORKING])
@@ -113,7 +113,7 @@ class GlancePanel(Surface):
         top = column(margins=(18, 12, 18, 6), spacing=6)
         numbers = row(spacing=24)
         self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed or refused"))
-        self._p50, self._p95, self._tokens = Figure(theme, "p50"), Figure(theme, "p95"), Figure(theme, tr("tokens, about"))
+        self._p50, self._p95, self._tokens = Figure(theme, "p50"), Figure(theme, "p95"), Figure(theme, tr("≈ tokens"))
         self._p50.setToolTip(tr("Half of the calls took less"))
         self._p95.setToolTip(tr("One call in twenty took longer"))
         for figure in (self._calls, self._failures, self._p50, self._p95, self._tokens):
