@@ -7,7 +7,7 @@ from datetime import datetime
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QMenu
+from PySide6.QtWidgets import QFileDialog, QMenu, QPlainTextEdit
 from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -20,6 +20,7 @@ from tooltray.foundation.events import ClientListUpdated, ServerFilesChanged
 from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.foundation.snapshots.approvals import (
     CHOICES,
+    ApprovalForm,
     ApprovalSnapshot,
     GrantSnapshot,
     JudgedCall,
@@ -35,7 +36,7 @@ from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
 from tooltray.ui.approval.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
 
@@ -430,6 +431,31 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
         await until(lambda: button(panel, "Allow, and make the rule").isEnabled())
         button(panel, "Allow, and make the rule").click()
         await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)
+
+
+async def test_the_arguments_of_a_call_are_changed_in_its_sheet_and_escape_leads_back(theme: Theme) -> None:
+    fake = engine()
+    fake.approvals, fake.approval_form = [replace(CALL, is_editable=True, ends_at=time.time() + 60)], ApprovalForm({}, {"path": "x"})
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        await until(lambda: page.waiting.calls)
+        page.waiting.open_call(page.waiting.calls[0])
+        panel = desk.window.sheet.panel
+        await until(lambda: button(panel, "Allow").isEnabled())
+        for _ in range(2):
+            button(panel, "Edit arguments…").click()
+            await until(lambda: "Edit arguments" in drawn(panel) and button(panel, "Allow").isEnabled())
+            code = next(each for each in panel.findChildren(QPlainTextEdit) if each.isVisibleTo(panel))
+            await until(code.hasFocus)
+            code.setPlainText('{"path": "y"}')
+            if _ == 0:
+                QTest.keyClick(code, Qt.Key.Key_Escape)
+                await until(
+                    lambda: "Edit arguments…" in [each.text() for each in panel.findChildren(Button)] and button(panel, "Allow").isEnabled()
+                )
+        QTest.keyClick(code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("answer_approval", "c", "once", {"path": "y"})
+        await until(lambda: desk.window.sheet is None)
 
 
 def test_each_answer_to_a_call_has_words() -> None:

@@ -15,6 +15,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, TrustRequest
 from tooltray.ui.approval.approval_body import because, minutes
 from tooltray.ui.approval.call_sheet import CallSheet
+from tooltray.ui.approval.call_view import Arguments, answer_call
 from tooltray.ui.approval.permission_words import waiting_call, waiting_entries
 from tooltray.ui.approval.permissions_part import PermissionsPart
 from tooltray.ui.i18n import tr
@@ -92,9 +93,9 @@ class WaitingArea(QWidget, PermissionsPart):
         """Opens the sheet that answers a call; an open sheet of any kind stays."""
         self.context.sheets.show(CallSheet(self.context, call, partial(self.answer, call.id)))
 
-    def answer(self, call: str, answer: str) -> None:
-        """Answers a call that waits: with one of its choices, the choice of a rule, or "refuse"."""
-        self.run(self.hub.approvals.answer_approval(call, answer), then=self.read)
+    def answer(self, call: str, answer: str, arguments: Arguments | None = None) -> None:
+        """Answers a call that waits, as CallView.answered says."""
+        self.run(answer_call(self.hub, call, answer, arguments), then=self.read)
 
     def _draw(self) -> None:
         clear(self._lines)
