@@ -53,6 +53,8 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "set_confinement": lambda hub, files, network, **_: ConfinementSnapshot(files, network),
     "get_approvals": lambda hub: list(hub.approvals),
     "get_approval_diff": lambda hub, id: hub.disk_diffs.get(id, ()),
+    "get_approval_form": lambda hub, id: hub.approval_form,
+    "preview_approval": lambda hub, id, arguments: hub.changed_call,
     "get_audit": lambda hub, **_: list(hub.decisions),
     "verify_audit": lambda hub: hub.audit_check,
     "get_grants": lambda hub: list(hub.grants),
@@ -130,6 +132,7 @@ NOTED_IF_GIVEN = {
     ("update_mcp_server", "revision"),
     ("remove_mcp_server", "revision"),
     ("get_tool_costs", "session"),
+    ("answer_approval", "arguments"),
     ("set_mcp_enabled", "for_s"),
 }
 

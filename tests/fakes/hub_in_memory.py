@@ -22,6 +22,7 @@ from tooltray.foundation.events import (
 from tooltray.foundation.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.approvals import (
+    ApprovalForm,
     ApprovalSnapshot,
     AuditCheck,
     AuditEntry,
@@ -96,6 +97,8 @@ class HubInMemory:
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.disk_diffs: dict[str, tuple[str, ...]] = {}
+        self.approval_form = ApprovalForm({}, {})
+        self.changed_call: ApprovalSnapshot | None = None  # with the arguments of the person
         self.grants: list[GrantSnapshot] = []
         self.taken_back: dict[str, GrantSnapshot] = {}
         self.permissions: list[ServerPermissions] = []

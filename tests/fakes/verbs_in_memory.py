@@ -198,7 +198,7 @@ class VerbsInMemory(HubInMemory):
         self.api_token += "-new"
         return self.api_token
 
-    def answer_approval(self, id: str, answer: str) -> None:
+    def answer_approval(self, id: str, answer: str, arguments: Mapping[str, Any] | None = None) -> None:
         self.end_approval(id)
 
     def remove_grant(self, id: str) -> None:

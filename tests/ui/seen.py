@@ -3,7 +3,7 @@
 Only what is visible counts, unless a function states otherwise.
 """
 
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QPlainTextEdit, QWidget
 
 from tooltray.ui.widgets.banner import FaultArea
 from tooltray.ui.widgets.table import Table
@@ -46,6 +46,11 @@ def button(widget: QWidget, *texts: str) -> QAbstractButton:
 def field(widget: QWidget, name: str) -> QLineEdit:
     """The line to type into, visible or not."""
     return next(each for each in widget.findChildren(QLineEdit) if each.accessibleName() == name)
+
+
+def text_field(widget: QWidget, name: str) -> QPlainTextEdit:
+    """The field for a text of any length, visible or not."""
+    return next(each for each in widget.findChildren(QPlainTextEdit) if each.accessibleName() == name)
 
 
 def table(widget: QWidget, name: str) -> Table:

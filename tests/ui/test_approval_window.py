@@ -15,7 +15,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
+from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.approval.prompts import ApprovalPrompt
 from tooltray.ui.theme import Theme
@@ -88,7 +88,7 @@ async def ask(theme: Theme) -> AsyncIterator[Callable[..., Asked]]:
 def heard(window: ApprovalWindow) -> list[str]:
     """What it answers from now on, at once."""
     answers: list[str] = []
-    window.answered.connect(lambda _, answer: answers.append(answer))
+    window.answered.connect(lambda _, answer: answers.append(answer[0]))
     return answers
 
 
@@ -558,3 +558,104 @@ async def test_a_call_of_which_no_rule_can_be_made_offers_none(ask: Callable[...
     menu = choices(await ask().open())
     assert "Make a rule…" not in [each.text() for each in menu.actions()]
     menu.close()
+
+
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "count": {"type": "integer"}}, "required": ["path"]}
+EDITABLE = replace(WRITE, is_editable=True, rules=RULES)
+
+
+async def editing(asked: Asked, arguments: dict[str, Any] | None = None) -> ApprovalWindow:
+    """The window with the arguments in a form."""
+    asked.engine.approval_form = ApprovalForm(SCHEMA, {"path": "a.txt"} if arguments is None else arguments)
+    window = await asked.open(EDITABLE)
+    button(window, "Edit arguments…").click()
+    await until(lambda: "Edit arguments" in words(window) and window.takes_answers)
+    return window
+
+
+def text_field(window: ApprovalWindow, name: str) -> QPlainTextEdit:
+    return next(each for each in window.findChildren(QPlainTextEdit) if each.accessibleName() == name and each.isVisibleTo(window))
+
+
+async def test_the_arguments_can_be_changed_before_the_call_is_allowed(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await editing(asked)
+    assert buttons(window) == ["Back", "Allow", "Allow for…"]
+    assert "<b>Cursor</b> learns what you changed." in words(window)
+    path = text_field(window, "path")
+    await until(lambda: window.focusWidget() is path)  # and the guard took it from nobody who types
+    path.setPlainText("")
+    button(window, "Allow").click()
+    assert "Required." in words(window)
+    assert asked.answers == []
+    text_field(window, "path").setPlainText("b.txt")
+    button(window, "Allow").click()
+    await until(lambda: asked.answers == [("1", "once", {"path": "b.txt"})])
+
+
+async def test_what_is_typed_survives_the_way_back_and_news_of_the_same_call_and_counts_only_in_sight(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await editing(asked)
+    text_field(window, "path").setPlainText("b.txt")
+    asked.prompt._line.set_diff("1", ("-disk",))
+    assert text_field(window, "path").toPlainText() == "b.txt"
+    button(window, "Back").click()
+    await until(lambda: "Edit a.txt?" in words(window) and "- disk" in words(window) and window.takes_answers)
+    button(window, "Edit arguments…").click()
+    await until(lambda: window.takes_answers and text_field(window, "path").toPlainText() == "b.txt")
+    button(window, "Back").click()
+    await until(lambda: window.takes_answers)
+    button(window, "Allow").click()  # what is shown is what the client sent
+    await until(lambda: asked.answers == [("1", "once")])
+
+
+async def test_a_form_in_which_nothing_was_changed_sends_no_arguments(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    choose(await editing(asked), "Allow edit_file for an hour")
+    await until(lambda: asked.answers == [("1", "hour")])
+
+
+async def test_a_rule_of_changed_arguments_is_read_and_made_and_back_leads_to_the_form(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.changed_call = replace(EDITABLE, rules=(OfferedRule("rule-1", "changed", "whole changed words", {"tool": "x"}),))
+    window = await editing(asked)
+    text_field(window, "path").setPlainText("")
+    choose(window, "Make a rule…")
+    assert "Required." in words(window)
+    text_field(window, "path").setPlainText("b.txt")
+    choose(window, "Make a rule…")
+    await until(lambda: "whole changed words" in words(window) and window.takes_answers)
+    button(window, "Back").click()
+    await until(lambda: window.takes_answers and text_field(window, "path").toPlainText() == "b.txt")
+    choose(window, "Make a rule…")
+    await until(lambda: "whole changed words" in words(window) and window.takes_answers)
+    button(window, "Allow, and make the rule").click()
+    await until(lambda: asked.answers == [("1", "rule-1", {"path": "b.txt"})])
+
+
+async def test_arguments_that_the_schema_does_not_name_are_in_sight(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await editing(asked, {"path": "a.txt", "hidden": True})
+    code = text_field(window, "Arguments as JSON")
+    assert '"hidden": true' in code.toPlainText()
+    code.setPlainText('{"path": "a.txt"}')
+    button(window, "Allow").click()
+    await until(lambda: asked.answers == [("1", "once", {"path": "a.txt"})])
+
+
+async def test_a_call_whose_arguments_cannot_be_read_says_why_and_waits_on(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.failures["get_approval_form"] = TooltrayError("The arguments of this call cannot be changed")
+    window = await asked.open(EDITABLE)
+    button(window, "Edit arguments…").click()
+    await until(lambda: "The arguments of this call cannot be changed" in words(window))
+    assert buttons(window) == ["Not now", "Allow", "Allow for…"]
+
+
+async def test_another_call_takes_the_place_of_a_form(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    await editing(asked)
+    asked.engine.end_approval("1")
+    window = await asked.open(replace(EDITABLE, id="2", is_editable=False))
+    assert "Edit arguments" not in words(window)
+    assert not [each for each in window.findChildren(QAbstractButton) if each.text() == "Edit arguments…" and each.isVisibleTo(window)]

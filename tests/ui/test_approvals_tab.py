@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QPlainTextEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.journal_in_memory import JournalInMemory
 from tests.fakes.server_snapshots import server
@@ -16,6 +16,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import GrantsChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import (
+    ApprovalForm,
     ApprovalSnapshot,
     AuditCheck,
     AuditEntry,
@@ -31,6 +32,7 @@ from tooltray.ui.activity.decision_words import about_words, answer_words, facts
 from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.toast import Toast
 
 CALL = ApprovalSnapshot("c", "files", "write_it", "Claude Code", "write", '{"path": "x"}', "it writes", 0.0, ("once", "session", "always"))
@@ -173,6 +175,31 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
         await until(lambda: button(panel, "Allow, and make the rule").isEnabled())
         button(panel, "Allow, and make the rule").click()
         await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)
+
+
+async def test_the_arguments_of_a_call_are_changed_in_its_sheet_and_escape_leads_back(theme: Theme) -> None:
+    fake = engine()
+    fake.approvals, fake.approval_form = [waiting(is_editable=True)], ApprovalForm({}, {"path": "x"})
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        await until(lambda: page.waiting.calls)
+        page.waiting.open_call(page.waiting.calls[0])
+        panel = desk.window.sheet.panel
+        await until(lambda: button(panel, "Allow").isEnabled())
+        for is_second in (False, True):
+            button(panel, "Edit arguments…").click()
+            await until(lambda: "Edit arguments" in drawn(panel) and button(panel, "Allow").isEnabled())
+            code = next(each for each in panel.findChildren(QPlainTextEdit) if each.isVisibleTo(panel))
+            await until(code.hasFocus)
+            code.setPlainText('{"path": "y"}')
+            if not is_second:
+                QTest.keyClick(code, Qt.Key.Key_Escape)
+                await until(
+                    lambda: "Edit arguments…" in [each.text() for each in panel.findChildren(Button)] and button(panel, "Allow").isEnabled()
+                )
+        QTest.keyClick(code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("answer_approval", "c", "once", {"path": "y"})
+        await until(lambda: desk.window.sheet is None)
 
 
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:

@@ -12,18 +12,18 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.browser import Browser
-from tests.ui.seen import control, field, words
+from tests.ui.seen import control, field, text_field, words
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.addresses import host_of
-from tooltray.ui.approval.question import QuestionPanel
+from tooltray.ui.approval.question import QuestionPanel, schema_of
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
-from tooltray.ui.widgets.choice import Option
+from tooltray.ui.widgets.choice import Choice, Option
 
 COLOURS = (ElicitationOption("r", "Red"), ElicitationOption("g", "Green"))
 K = AnswerKind
@@ -67,9 +67,8 @@ def shown(desk: Desk) -> QuestionPanel:
     return found
 
 
-def option(sheet: QuestionPanel, of: str, name: str) -> Option:
-    inside = next(each for each in sheet.fields if each.name == of)
-    return next(each for each in inside.findChildren(Option) if each.text() == name)
+def option(sheet: QuestionPanel, name: str) -> Option:
+    return next(each for each in sheet.findChildren(Option) if each.text() == name)
 
 
 async def test_a_form_says_who_asks_and_shows_the_server_s_words_as_plain_text(theme: Theme) -> None:
@@ -80,15 +79,15 @@ async def test_a_form_says_who_asks_and_shows_the_server_s_words_as_plain_text(t
         assert all(label.textFormat() is Qt.TextFormat.PlainText for label in sheet.findChildren(QLabel))
         assert field(sheet, "Age").text() == "40"
         assert field(sheet, "Share").text() == "0.1"
-        assert field(sheet, "Your name").text() == ""
+        assert text_field(sheet, "Your name").toPlainText() == ""
 
 
 async def test_what_was_filled_in_and_chosen_is_sent_and_the_rest_is_left_out(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = await panel(desk)
-        field(sheet, "Your name").setText("Ada")
+        text_field(sheet, "Your name").setPlainText("Ada")
         field(sheet, "Share").clear()
-        option(sheet, "tints", "Red").click()
+        option(sheet, "Red").click()
         sheet.findChildren(Switch)[0].click()
         assert "Yes" in words(sheet)
         control(sheet, "Send").click()
@@ -96,22 +95,61 @@ async def test_what_was_filled_in_and_chosen_is_sent_and_the_rest_is_left_out(th
         await until(lambda: desk.window.sheet is None)
 
 
-async def test_one_of_several_is_chosen_and_may_be_taken_back_where_it_is_optional(theme: Theme) -> None:
+async def test_one_of_several_is_chosen_and_has_to_be_where_it_is_required(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        sheet = await panel(desk)
-        red, green = option(sheet, "colour", "Red"), option(sheet, "colour", "Green")
-        red.click()
-        green.click()
-        assert (red.isChecked(), green.isChecked()) == (False, True)
-        green.click()
-        assert (red.isChecked(), green.isChecked()) == (False, False)
-        ask(desk, replace(FORM, id="9", fields=(replace(FORM.fields[3], is_required=True),)))
-        control(sheet, "Decline").click()
-        await until(lambda: desk.window.sheet is not None and shown(desk).question.id == "9")
-        red = option(shown(desk), "colour", "Red")
-        red.click()
-        red.click()
-        assert red.isChecked()
+        sheet = await panel(desk, replace(FORM, fields=(replace(FORM.fields[3], is_required=True), FORM.fields[4])))
+        control(sheet, "Send").click()
+        assert "Required." in words(sheet)
+        [choice] = sheet.findChildren(Choice)
+        choice.choose("1")
+        choice.chosen_changed.emit("1")
+        option(sheet, "Green").click()
+        control(sheet, "Send").click()
+        await desk.asked("answer_elicitation", "1", "accept", {"colour": "g"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "schema"),
+    [
+        (
+            ElicitationField("x", "X", K.TEXT, format="date", least=1.0, most=3.0, default="a"),
+            {"type": "string", "format": "date", "minLength": 1, "maxLength": 3, "default": "a"},
+        ),
+        (ElicitationField("x", "X", K.INTEGER, least=0.0, default=40.0), {"type": "integer", "minimum": 0, "default": 40}),
+        (ElicitationField("x", "X", K.NUMBER, most=0.5, default=0.1), {"type": "number", "maximum": 0.5, "default": 0.1}),
+        (ElicitationField("x", "X", K.BOOLEAN), {"type": "boolean", "default": False}),
+        (ElicitationField("x", "X", K.BOOLEAN, default=True), {"type": "boolean", "default": True}),
+        (ElicitationField("x", "X", K.CHOICE, options=COLOURS[:1]), {"oneOf": [{"const": "r", "title": "Red"}]}),
+        (
+            ElicitationField("x", "X", K.CHOICES, options=COLOURS[:1], least=1.0, default=("r",)),
+            {"type": "array", "items": {"oneOf": [{"const": "r", "title": "Red"}]}, "uniqueItems": True, "minItems": 1, "default": ["r"]},
+        ),
+    ],
+)
+def test_a_field_becomes_the_schema_of_its_answer(asked: ElicitationField, schema: dict[str, object]) -> None:
+    assert schema_of([asked]) == {"type": "object", "properties": {"x": {"title": "X", **schema}}, "required": []}
+    assert schema_of([replace(asked, is_required=True)])["required"] == ["x"]
+
+
+async def test_fields_keep_their_order_and_formats_are_checked(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        mail = ElicitationField("mail", "E-mail", K.TEXT, format="email")
+        sheet = await panel(desk, replace(FORM, fields=(mail, FORM.fields[0])))
+        assert words(sheet).index("E-mail") < words(sheet).index("Your name")
+        text_field(sheet, "E-mail").setPlainText("nobody")
+        text_field(sheet, "Your name").setPlainText("Ada")
+        control(sheet, "Send").click()
+        assert "Write it as in name@example.org" in words(sheet)
+        assert answers(desk) == []
+        text_field(sheet, "E-mail").setPlainText("ada@example.org")
+        control(sheet, "Send").click()
+        await desk.asked("answer_elicitation", "1", "accept", {"mail": "ada@example.org", "name": "Ada"})
+
+
+async def test_a_form_without_fields_is_sent_as_it_is(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        control(await panel(desk, replace(FORM, fields=())), "Send").click()
+        await desk.asked("answer_elicitation", "1", "accept", {})
 
 
 async def test_what_is_missing_is_said_at_its_field_and_nothing_is_sent(theme: Theme) -> None:
@@ -119,10 +157,10 @@ async def test_what_is_missing_is_said_at_its_field_and_nothing_is_sent(theme: T
         sheet = await panel(desk)
         field(sheet, "Age").setText("x")
         QTest.keyClick(sheet, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        assert "Required" in words(sheet)
-        assert "A whole number is needed" in words(sheet)
-        await until(field(sheet, "Your name").hasFocus)
-        field(sheet, "Your name").setText("Ada")
+        assert "Required." in words(sheet)
+        assert "This must be a number." in words(sheet)
+        await until(text_field(sheet, "Your name").hasFocus)
+        text_field(sheet, "Your name").setPlainText("Ada")
         assert "Required" not in words(sheet)
         assert answers(desk) == []
 
@@ -131,7 +169,7 @@ async def test_what_is_missing_is_said_at_its_field_and_nothing_is_sent(theme: T
 async def test_declining_and_closing_send_no_values(theme: Theme, press: str, action: str) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         sheet = await panel(desk)
-        field(sheet, "Your name").setText("Ada")
+        text_field(sheet, "Your name").setPlainText("Ada")
         control(sheet, press).click()
         await desk.asked("answer_elicitation", "1", action, None)
         await until(lambda: desk.window.sheet is None)
@@ -148,7 +186,7 @@ async def test_typing_enter_or_a_click_beside_it_answers_nothing_and_escape_is_n
         QTest.mouseClick(desk.window.sheet, Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
         assert desk.window.sheet is not None
         assert answers(desk) == []
-        assert field(sheet, "Your name").text() == ""
+        assert text_field(sheet, "Your name").toPlainText() == ""
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
         await desk.asked("answer_elicitation", "1", "cancel", None)
 
@@ -171,10 +209,13 @@ async def test_a_fault_that_is_out_of_sight_is_brought_into_view(theme: Theme) -
     async with Desk(FakePresenter(), theme) as desk:
         desk.window.resize(900, 600)
         last = ElicitationField("last", "The last one", K.TEXT, is_required=True)
-        sheet = await panel(desk, replace(FORM, fields=(*FORM.fields[1:], *FORM.fields[1:], last)))
-        assert field(sheet, "The last one").visibleRegion().isEmpty()
+        sheet = await panel(
+            desk, replace(FORM, fields=(*FORM.fields[1:], *(replace(each, name=f"{each.name}2") for each in FORM.fields[1:]), last))
+        )
+        await until(lambda: "The last one" in words(sheet))
+        assert text_field(sheet, "The last one").visibleRegion().isEmpty()
         control(sheet, "Send").click()
-        await until(lambda: not field(sheet, "The last one").visibleRegion().isEmpty())
+        await until(lambda: not text_field(sheet, "The last one").visibleRegion().isEmpty())
 
 
 async def test_questions_wait_in_line_behind_each_other_and_behind_other_sheets(theme: Theme) -> None:

@@ -17,7 +17,7 @@ from tooltray.ui.schema_form.object_control import AT_ONCE, FIRST_MEMBERS
 from tooltray.ui.schema_form.schema_form import FIELDS, JSON, SchemaForm
 from tooltray.ui.schema_form.slots import Slot
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.choice import Choice, Option
 
 NODE = {"type": "object", "properties": {"name": {"type": "string"}, "child": {"$ref": "#/$defs/node"}}, "required": ["name"]}
 BY_LINE = {"type": "object", "title": "By line", "properties": {"by": {"const": "line"}, "n": {"type": "integer"}}, "required": ["by", "n"]}
@@ -243,3 +243,22 @@ def test_enter_in_a_text_makes_a_line(theme: Theme) -> None:
     QTest.keyClick(field, Qt.Key.Key_Return)
     typed(form, "a", "y")
     assert form.value == {"a": "x\ny"}
+
+
+async def test_any_of_a_few_values_are_ticked_and_go_in_their_order(theme: Theme) -> None:
+    tints = {"type": "array", "uniqueItems": True, "items": {"enum": ["r", "g", 3]}, "minItems": 1}
+    schema = {"type": "object", "properties": {"must": tints, "may": tints}, "required": ["must"]}
+    form = await made(theme, schema)
+    assert form.value == {"must": []}
+    assert not form.check()
+    options = [each for each in form.findChildren(Option) if each.text() in ("r", "3")]
+    options[1].click()
+    options[0].click()
+    assert form.value == {"must": ["r", 3]}
+    options[2].click()
+    assert form.value == {"must": ["r", 3], "may": ["r"]}
+    options[2].click()
+    assert form.check()
+    for given in ({"must": ["g", 3], "may": []}, {"must": [3, "g"]}, {"must": ["r", "r"]}, {"must": "r"}, {"must": ["other"]}):
+        form.set_value(given)  # another order, a value twice and another value are shown as JSON
+        assert form.value == given

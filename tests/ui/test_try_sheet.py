@@ -7,12 +7,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit
+from PySide6.QtWidgets import QAbstractButton, QApplication
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server, tool
 from tests.fakes.tools_in_memory import ToolsInMemory, response, text
 from tests.ui.browser import Browser
-from tests.ui.seen import button, words
+from tests.ui.seen import button, text_field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
@@ -108,7 +108,7 @@ async def test_a_question_is_asked_in_place_and_not_over_the_window(theme: Theme
         await until(lambda: "files asks you something" in words(panel))
         assert desk.window.sheet is not None
         assert desk.window.sheet.panel is panel
-        field = next(each for each in panel.findChildren(QLineEdit) if each.accessibleName() == "Why")
+        field = text_field(panel, "Why")
         QTest.keyClicks(field, "because")
         button(panel, "Send").click()
         await desk.asked("answer_elicitation", "q1", "accept", {"why": "because"})

@@ -5,7 +5,9 @@ and the check has a deadline. What is not checked here is checked by the server.
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from typing import Protocol
+from urllib.parse import urlsplit
 
 PATIENCE_S = 0.2  # the user waits for the press of a button; real schemas take a hundredth of it
 LONGEST_PATTERN, LONGEST_MATCHED = 200, 256  # characters; with at most two repetitions 256 signs take 0.2 s at worst
@@ -13,6 +15,11 @@ MOST_REPEATS = 2
 _REPEATED_GROUP = re.compile(r"\)\s*(?:[*+?]|\{\d)")
 _REPEAT = re.compile(r"(?<!\\)[*+]|\{\d*,\d*\}")
 _BACKREFERENCE = re.compile(r"\\[1-9]|\(\?P=")
+FORMAT_EXAMPLES = {"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-22", "date-time": "2026-11-22T14:30:00Z"}
+"""The formats of texts that are checked, each with an example."""
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MOMENT = re.compile(_DATE.pattern + r"[Tt ][0-9:.]+(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})")
 Keyword = Callable[..., "Iterator[FieldError] | None"]
 """Checks one keyword of a schema."""
 
@@ -50,10 +57,16 @@ def is_harmless(pattern: str) -> bool:
     return len(_REPEAT.findall(pattern)) <= MOST_REPEATS
 
 
-def schema_errors(schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S) -> Generator[FieldError, None, None]:
-    """Yields the errors in a value; ends early where the schema cannot be used, or the time is over."""
+def schema_errors(
+    schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S, checks_formats: bool = False
+) -> Generator[FieldError, None, None]:
+    """Yields the errors in a value; ends early where the schema cannot be used, or the time is over.
+
+    Args:
+        checks_formats: texts have to fit one of FORMAT_EXAMPLES; elsewhere a format is only a hint.
+    """
     prepare()  # takes none of the time
-    validator = _validator(schema, time.monotonic() + patience_s)
+    validator = _validator(schema, time.monotonic() + patience_s, checks_formats=checks_formats)
     if validator is None:
         return
     try:
@@ -64,13 +77,15 @@ def schema_errors(schema: Mapping[str, object], value: object, *, patience_s: fl
         return
 
 
-def _validator(schema: Mapping[str, object], deadline: float) -> Validator | None:
+def _validator(schema: Mapping[str, object], deadline: float, *, checks_formats: bool) -> Validator | None:
     import jsonschema
     from referencing import Registry
 
     kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     keywords = {name: _bounded(check, deadline) for name, check in kind.VALIDATORS.items()}
     keywords["pattern"] = _bounded(_pattern, deadline)
+    if checks_formats:
+        keywords["format"] = _bounded(_format, deadline)
     keywords.pop("patternProperties", None)
     bounded = jsonschema.validators.extend(kind, keywords)
     bounded.VALIDATORS.pop("patternProperties", None)
@@ -100,3 +115,26 @@ def _pattern(_validator: Validator, pattern: object, instance: object, _schema: 
             return
         if not is_right:
             yield ValidationError(pattern)
+
+
+def _format(_validator: Validator, format: object, instance: object, _schema: object) -> Iterator[FieldError]:
+    from jsonschema import ValidationError
+
+    if isinstance(instance, str) and isinstance(format, str) and not _has_format(format, instance):
+        yield ValidationError(format)
+
+
+def _has_format(format: str, text: str) -> bool:
+    try:
+        match format:
+            case "email":
+                return bool(_EMAIL.fullmatch(text))
+            case "uri":
+                return bool(urlsplit(text).scheme) and " " not in text
+            case "date":
+                return bool(_DATE.fullmatch(text) and date.fromisoformat(text))
+            case "date-time":
+                return bool(_MOMENT.fullmatch(text) and datetime.fromisoformat(text))
+    except ValueError:
+        return False
+    return True

@@ -1,10 +1,11 @@
 """Scenes of the window that asks whether a call may run."""
 
+import json
 import time
 from typing import Any
 
 from msgspec.structs import replace
-from tests.fakes.desk import Desk
+from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.ui.scenes.shot import Shot, shot_of
 
@@ -13,7 +14,14 @@ from tooltray.consent.approvals.rule_words import brief
 from tooltray.consent.approvals.rule_words import words as rule_words
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, JudgedCall, OfferedRule, RulePreview
+from tooltray.foundation.snapshots.approvals import (
+    ApprovalForm,
+    ApprovalSnapshot,
+    ConfirmationSnapshot,
+    JudgedCall,
+    OfferedRule,
+    RulePreview,
+)
 from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.approval.confirmation_window import ConfirmationWindow
 from tooltray.ui.approval.rule_choice import RuleChoice
@@ -31,6 +39,7 @@ EDIT = ApprovalSnapshot(
     choices=("once", "session", "hour", "day", "lock", "always"),
     project="/home/me/code/shop",
     description="Change single lines and get a diff back.",
+    is_editable=True,
     diff=(" def total(lines):", "-    total = sum(lines)", "+    total = sum(line.net for line in lines)", "     return total"),
 )
 DEFINITION = (
@@ -131,9 +140,27 @@ async def approval_rule(theme: Theme) -> Shot:
     window = made(theme, guard_ms=0)
     window.ask(replace(RUN, ends_at=time.time() + 86.4), 2)
     window.go_there()
-    window.view.begin_rule()
+    window.view.make_rule()
     window.findChildren(RuleChoice)[0].show_preview(RUN.rules[0], PREVIEW)
     return shot_of(window)
+
+
+async def approval_edit(theme: Theme) -> Shot:
+    members = {
+        "path": {"type": "string", "description": "The file to change, below the folder of the project."},
+        "edits": {"type": "string"},
+        "dryRun": {"type": "boolean", "default": False},
+    }
+    engine = FakePresenter()
+    engine.approval_form = ApprovalForm({"type": "object", "properties": members, "required": ["path"]}, json.loads(EDIT.arguments))
+    result = Desk(engine, theme)
+    await result.__aenter__()
+    window = ApprovalWindow(theme, hub=result.hub, tasks=result.tasks, guard_ms=0)
+    window.ask(replace(EDIT, is_editable=True, ends_at=time.time() + 86.4), 1)
+    window.go_there()
+    window.view.edit()
+    await until(lambda: not window.view.is_at_call and window.takes_answers)
+    return Shot(result, window, size=(window.width(), window.height()))
 
 
 async def approval_late(theme: Theme) -> Shot:
@@ -178,5 +205,6 @@ SCENES = (
     approval_changed,
     approval_guarded,
     approval_rule,
+    approval_edit,
     approval_late,
 )

@@ -318,7 +318,7 @@ class ApprovalsApi:
         await self._changes.accept(server, tool, kind, seen)
 
     async def _call(self, id: str, answer: str, arguments: JsonObject | None) -> dict[str, object]:
-        """Returns a waiting call for the audit trail: its names, names of changed arguments, and a description of the rule in the answer.
+        """Returns a waiting call for the audit trail: its names, its changed arguments' names, and its rule in words.
 
         Raises:
             TooltrayError: the call waits no longer, or this cannot be its answer.

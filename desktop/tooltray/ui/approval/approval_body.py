@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import starmap
 from pathlib import PurePosixPath
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -232,12 +232,14 @@ def facts_box(theme: Theme, facts: Iterable[tuple[str, str]]) -> Surface:
 
 
 class ApprovalBody(QWidget):
-    """A view of one frozen request; another request gets another body.
+    """A view of one frozen request; another request gets another body. `edit_requested`: the user wants to change the arguments.
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.
         margin: px around it.
     """
+
+    edit_requested = Signal()
 
     def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, *, margin: int = 0) -> None:
         super().__init__()
@@ -290,6 +292,10 @@ class ApprovalBody(QWidget):
             arguments = CodeView(theme, request.arguments, tr("What it is called with"), json=True)
             arguments.wrap(INNER_WIDTH, MOST_LINES)
             yield arguments
+        if request.is_editable:
+            edit = Button(theme, tr("Edit arguments…"), "link", "edit", small=True, heeds_enter=False)
+            edit.clicked.connect(self.edit_requested)
+            yield edit
 
     def _folded(self, description: str) -> Iterator[QWidget]:
         """Yields a button, and what it shows: the server's words, which are no reason to allow anything."""

@@ -9,7 +9,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_body import MARGIN, because, question, wish
 from tooltray.ui.approval.asking_window import AskingWindow
-from tooltray.ui.approval.call_view import CallView
+from tooltray.ui.approval.call_view import Arguments, CallView
 from tooltray.ui.i18n import tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
@@ -17,13 +17,14 @@ from tooltray.ui.widgets.sheet import GUARD_MS
 
 
 class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
-    """A window with a call that waits for approval. It is answered as a CallView is."""
+    """A window with a call that waits for approval. It is answered with what a CallView is answered with, as a tuple."""
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
         self.view = CallView(theme, hub, tasks, margin=MARGIN)
         super().__init__(theme, guard_ms=guard_ms)
         self.view.body_changed.connect(self._on_body_changed)
-        self.view.answered.connect(self._send)
+        self.view.answered.connect(self._on_answered)
+        self.view.failed.connect(self.show_problem)
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
         place = tr("1 of {count}", count=count) if count > 1 else ""
@@ -58,9 +59,12 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
 
     # answers
 
+    def _on_answered(self, answer: str, arguments: Arguments | None) -> None:
+        self._send((answer, arguments))
+
     def _answer(self, is_yes: bool) -> None:
         if not is_yes:
-            self._send("refuse")
+            self._send(("refuse", None))
         elif self._request is not None:
             self.view.accept()
 

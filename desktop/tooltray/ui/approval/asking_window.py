@@ -191,7 +191,9 @@ class AskingWindow(QWidget, Generic[R]):
         self._accept_focus()
         if not self._is_busy:
             self._set_usable(True)
-            self._no_button().setFocus(Qt.FocusReason.OtherFocusReason)
+            focused = self.focusWidget()
+            if self._body is None or focused is None or not self._body.isAncestorOf(focused):  # else the user types there
+                self._no_button().setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _set_usable(self, is_usable: bool) -> None:
         for button in (*self._yes_buttons(), self._no_button()):

@@ -4,12 +4,12 @@ Ctrl+Enter allows once, a moment after the sheet was opened."""
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.approval.approval_body import WIDTH, question
-from tooltray.ui.approval.call_view import CallView
+from tooltray.ui.approval.call_view import Arguments, CallView
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
@@ -22,10 +22,10 @@ class CallSheet(SheetView):
     """A sheet with a call that waits for approval.
 
     Args:
-        answer: answers the call with one of its choices, the choice of a rule, or "refuse". It closes the sheet, or calls `show_problem`.
+        answer: answers the call as CallView.answered says. It closes the sheet, or calls `show_problem`.
     """
 
-    def __init__(self, context: PageContext, call: ApprovalSnapshot, answer: Callable[[str], None]) -> None:
+    def __init__(self, context: PageContext, call: ApprovalSnapshot, answer: Callable[[str, Arguments | None], None]) -> None:
         super().__init__(context, tr("A call waits for your answer"), WIDTH)
         self._call, self._answer_call = call, answer
         self.setAccessibleDescription(question(call))
@@ -34,6 +34,7 @@ class CallSheet(SheetView):
         self._view = CallView(context.theme, context.hub, context.tasks)
         self._view.body_changed.connect(self._on_body_changed)
         self._view.answered.connect(self._on_answered)
+        self._view.failed.connect(self.show_problem)
         self.buttons.addLayout(self._view.line)
         self._view.show_call(call)
         add_accept_keys(self, self._view.accept)
@@ -47,6 +48,12 @@ class CallSheet(SheetView):
         super().showEvent(event)
         self._begin_guard()
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and not self._view.is_at_call:
+            self._view.go_back()  # to the call first, and from the sheet by the next press
+        else:
+            super().keyPressEvent(event)
+
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why the answer was not accepted."""
         super().show_problem(problem)
@@ -56,6 +63,8 @@ class CallSheet(SheetView):
     def _on_body_changed(self) -> None:
         clear(self.body)
         self.body.addWidget(self._view.body)
+        if not self._view.is_at_call:
+            self.hold()  # a stray click loses nothing that was typed
         self._begin_guard()
 
     def _begin_guard(self) -> None:
@@ -64,9 +73,11 @@ class CallSheet(SheetView):
 
     def _on_guard_over(self) -> None:
         self._view.set_usable(True)
-        self._view.refuse.setFocus(Qt.FocusReason.OtherFocusReason)
+        focused = self.window().focusWidget()
+        if focused is None or not self._view.body.isAncestorOf(focused):  # else the user types there
+            self._view.refuse.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_answered(self, answer: str) -> None:
+    def _on_answered(self, answer: str, arguments: Arguments | None) -> None:
         self._view.set_usable(False)
         self.show_problem(None)
-        self._answer_call(answer)
+        self._answer_call(answer, arguments)

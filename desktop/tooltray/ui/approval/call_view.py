@@ -1,42 +1,60 @@
 """CallView: a waiting call with its answers, the same in the window for approval and in the sheet of the list of what waits."""
 
-from PySide6.QtCore import QObject, QPoint, Signal
+import asyncio
+from collections.abc import Coroutine, Mapping
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
+from tooltray.foundation import schema_check
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, OfferedRule
+from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice
 from tooltray.ui.approval.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.schema_form.schema_form import JSON, SchemaForm
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
 
 MAKE_RULE = "make a rule"  # in the menu of answers that last
+Arguments = Mapping[str, object]
+
+
+async def answer_call(hub: QtMcpPresenter, id: str, answer: str, arguments: Arguments | None = None) -> None:
+    """Answers a waiting call; `arguments`: as the user has changed them."""
+    await hub.approvals.answer_approval(id, answer, *([] if arguments is None else [dict(arguments)]))
 
 
 class CallView(QObject):
-    """A call that waits for approval: `body` shows it, or the rule that is made of it, and below are the `buttons`. Its owner gives both a
-    place, and decides for how long the buttons take no answer.
+    """A call that waits for approval: `body` shows it, its arguments in a form, or the rule that is made of it; `buttons` answer it. Its
+    owner gives both a place, and decides for how long the buttons take no answer.
 
-    `answered` carries one of the call's choices, the answer of a rule, or "refuse". `body_changed`: `body` is another widget.
+    `answered` carries one of the call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None.
+    `body_changed`: `body` is another widget. `failed` carries the Problem of something that could not be shown.
 
     Args:
         margin: px around the body.
     """
 
-    answered = Signal(str)
+    answered = Signal(str, object)
     body_changed = Signal()
+    failed = Signal(object)
 
     def __init__(self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, *, margin: int = 0) -> None:
         super().__init__()
         self._theme, self._hub, self._tasks, self._margin = theme, hub, tasks, margin
-        self._call: ApprovalSnapshot
+        self._call: ApprovalSnapshot | None = None
         self._place = ""
         self._rule: RuleChoice | None = None  # a rule is being made of the call
+        self._form: SchemaForm | None = None  # its arguments are being changed
+        self._asked: ApprovalForm | None = None  # what the client sent, once it was read
+        self._typed: Arguments | None = None  # what the form had when it was left
         self.body: QWidget
         self.refuse = Button(theme, tr("Not now"), heeds_enter=False)
         self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
@@ -51,17 +69,24 @@ class CallView(QObject):
         for button in self.buttons:
             self.line.addWidget(button)
 
+    @property
+    def is_at_call(self) -> bool:
+        """Whether the call itself is shown, and not a form or a rule."""
+        return self._rule is None and self._form is None
+
     def show_call(self, call: ApprovalSnapshot, place: str = "") -> None:
-        """Shows a call.
+        """Shows a call. What the user does with the same call stays, also if its difference to the disk is known only now.
 
         Args:
             place: e.g. "1 of 3"; empty where nothing else waits.
         """
-        self._call, self._place, self._rule = call, place, None
-        self.refuse.setText(tr("Not now"))
-        self.allow.setText(tr("Allow"))
-        self.longer.setVisible(bool(self._lasting or call.rules))
-        self._show_body(ApprovalBody(self._theme, call, place, margin=self._margin))
+        is_same = self._call is not None and replace(call, diff=self._call.diff) == self._call
+        self._call, self._place = call, place
+        if is_same and not self.is_at_call:
+            return
+        if not is_same:
+            self._asked = self._typed = None
+        self._show_call()
 
     def set_place(self, place: str) -> None:
         """Shows how many calls wait."""
@@ -77,39 +102,110 @@ class CallView(QObject):
     def accept(self) -> None:
         """Answers with what is shown: the call is allowed once, or the chosen rule is made."""
         if self.allow.isEnabled():
-            self.answered.emit("once" if self._rule is None else self._rule.chosen.answer)
+            self._answer("once" if self._rule is None else self._rule.chosen.answer)
 
     def go_back(self) -> None:
-        """Returns from the rule to the call; from there, refuses it."""
+        """Returns from the rule or the form to what was shown before; from the call, refuses it."""
         if not self.refuse.isEnabled():
             return
-        if self._rule is None:
-            self.answered.emit("refuse")
+        if self.is_at_call:
+            self.answered.emit("refuse", None)
+        elif self._rule is not None and self._typed is not None:
+            self._show_form()
         else:
-            self.show_call(self._call, self._place)
-
-    def begin_rule(self) -> None:
-        """Shows the possible rules in place of the call."""
-        rule = self._rule = RuleChoice(self._theme, self._call, margin=self._margin)
-        rule.preview_requested.connect(self._on_preview_requested)
-        self.longer.hide()
-        self.refuse.setText(tr("Back"))
-        self.allow.setText(tr("Allow, and make the rule"))
-        self._show_body(rule)
-        rule.ask_for_preview()
+            self._typed = self._form.value if self._form is not None else None
+            self._show_call()
 
     def end(self) -> None:
         """Leaves only a button that closes, since the call has ended."""
-        self._rule = None
+        self._rule = self._form = self._call = None
         self.refuse.setText(tr("Close"))
+
+    def edit(self) -> None:
+        """Shows the arguments in a form."""
+        if self._asked is not None:
+            self._show_form()
+        else:
+            self._spawn(self._read_form(), "arguments of a call")
+
+    def make_rule(self) -> None:
+        """Shows the rules that can be made of the call, or of the arguments in the form."""
+        if self._form is None:
+            self._show_rule(self._waiting)
+        elif (arguments := self._checked()) is not None:
+            self._typed = arguments
+            self._spawn(self._read_rules(self._waiting, arguments), "rules of a changed call")
+
+    # what is shown
+
+    @property
+    def _waiting(self) -> ApprovalSnapshot:
+        assert self._call is not None
+        return self._call
 
     @property
     def _lasting(self) -> list[str]:
-        return [each for each in LASTING if each in self._call.choices]
+        return [each for each in LASTING if each in self._waiting.choices]
 
-    def _show_body(self, body: QWidget) -> None:
+    @property
+    def _has_longer(self) -> bool:
+        return bool(self._lasting or self._waiting.rules)
+
+    def _show_call(self) -> None:
+        call = self._waiting
+        self._rule = self._form = None
+        body = ApprovalBody(self._theme, call, self._place, margin=self._margin)
+        body.edit_requested.connect(self.edit)
+        self._show_body(body, tr("Not now"), tr("Allow"), has_longer=self._has_longer)
+
+    def _show_form(self) -> None:
+        assert self._asked is not None
+        theme, margin, asked = self._theme, self._margin, self._asked
+        values, fields = asked.arguments if self._typed is None else self._typed, asked.schema.get("properties")
+        form = SchemaForm(theme, asked.schema, values=values)
+        if not (isinstance(fields, Mapping) and values.keys() <= fields.keys()):  # all that is sent is in sight
+            form.show_view(JSON)
+        self._rule, self._form = None, form
+        body = QWidget()
+        layout = column(body, margins=(margin, margin, margin, 16 if margin else 0), spacing=12)
+        head = row()
+        head.addWidget(Label(theme, tr("Edit arguments"), "heading"))
+        head.addStretch(1)
+        head.addWidget(form.views)
+        layout.addLayout(head)
+        text = tr("The call runs with what is here. {client} learns what you changed.", client=self._waiting.client or tr("An AI client"))
+        layout.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        layout.addWidget(form)
+        layout.addStretch(1)
+        self._show_body(body, tr("Back"), tr("Allow"), has_longer=self._has_longer)
+        QTimer.singleShot(0, form, form.focus)
+
+    def _show_rule(self, call: ApprovalSnapshot) -> None:
+        rule = RuleChoice(self._theme, call, margin=self._margin)
+        self._rule, self._form = rule, None
+        rule.preview_requested.connect(self._on_preview_requested)
+        self._show_body(rule, tr("Back"), tr("Allow, and make the rule"), has_longer=False)
+        rule.ask_for_preview()
+
+    def _show_body(self, body: QWidget, refuse: str, allow: str, *, has_longer: bool) -> None:
         self.body = body
+        self.refuse.setText(refuse)
+        self.allow.setText(allow)
+        self.longer.setVisible(has_longer)
         self.body_changed.emit()
+
+    # answers
+
+    def _answer(self, answer: str) -> None:
+        if self._form is None:
+            self.answered.emit(answer, self._typed if self._rule is not None else None)
+        elif (arguments := self._checked()) is not None:
+            is_changed = self._asked is None or arguments != self._asked.arguments
+            self.answered.emit(answer, arguments if is_changed else None)
+
+    def _checked(self) -> Arguments | None:
+        """Returns the arguments in the form; None after errors were shown in it."""
+        return self._form.value if self._form is not None and self._form.check() else None
 
     def _open_menu(self) -> None:
         """Opens the menu of answers that last."""
@@ -117,8 +213,8 @@ class CallView(QObject):
         menu.setFont(self._theme.font())
         menu.aboutToHide.connect(menu.deleteLater)
         for choice in self._lasting:
-            menu.addAction(lasting_choice(choice, self._call).replace("&", "&&")).setData((self._call, choice))
-        if self._call.rules:
+            menu.addAction(lasting_choice(choice, self._waiting).replace("&", "&&")).setData((self._call, choice))
+        if self._waiting.rules:
             menu.addAction(tr("Make a rule…")).setData((self._call, MAKE_RULE))
         menu.triggered.connect(self._on_lasting)
         menu.popup(self.longer.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
@@ -128,17 +224,38 @@ class CallView(QObject):
         if call != self._call or not self.longer.isEnabled():  # it may have become another one while the menu was open
             return
         if choice == MAKE_RULE:
-            self.begin_rule()
+            self.make_rule()
         else:
-            self.answered.emit(choice)
+            self._answer(choice)
+
+    # what is read
+
+    async def _read_form(self) -> None:
+        call = self._waiting
+        await asyncio.to_thread(schema_check.prepare)  # before the user presses Allow
+        asked = await self._hub.approvals.get_approval_form(call.id)
+        if call == self._call:
+            self._asked = asked
+            self._show_form()
+
+    async def _read_rules(self, call: ApprovalSnapshot, arguments: Arguments) -> None:
+        changed = await self._hub.approvals.preview_approval(call.id, dict(arguments))
+        if call == self._call and changed.rules:
+            self._show_rule(changed)
 
     def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
-        self._tasks.spawn(self._preview(server, rule), name="what a rule would have covered")
+        self._spawn(self._preview(server, rule), "what a rule would have covered")
 
     async def _preview(self, server: str, rule: OfferedRule) -> None:
-        try:
-            preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
-        except TooltrayError:
-            return  # the server has just gone, and the call with it
+        preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
         if self._rule is not None:
             self._rule.show_preview(rule, preview)
+
+    def _spawn(self, work: Coroutine[object, object, None], name: str) -> None:
+        self._tasks.spawn(self._reported(work), name=name)
+
+    async def _reported(self, work: Coroutine[object, object, None]) -> None:
+        try:
+            await work
+        except TooltrayError as error:
+            self.failed.emit(error.problem)

@@ -65,6 +65,7 @@ def fact_name(name: str) -> str:
         "changes": tr("Changes"),
         "session": tr("Session"),
         "until": tr("How long"),
+        "changed": tr("Changed arguments"),
     }
     return names.get(name, name)
 

@@ -1,7 +1,7 @@
 """Shows what waits for the user's approval, one request at a time, and sends the answers to the engine: tool calls, and what commands want
 to allow. Decides nothing."""
 
-from typing import Generic
+from typing import Generic, cast
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
@@ -11,6 +11,7 @@ from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, Confirmati
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.approval.asking_window import AskingWindow, R
+from tooltray.ui.approval.call_view import Arguments, answer_call
 from tooltray.ui.approval.confirmation_window import ConfirmationWindow
 from tooltray.ui.kit.approval_line import ApprovalLine, disk_diff
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
@@ -141,7 +142,7 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
     def answer(self, id: str, answer: str) -> None:
         """Sends an answer that was given elsewhere, "once" or "refuse", to the engine; ignores a call that no longer waits."""
         if id in self._line and not self._answering:
-            self._on_answered(id, answer)
+            self._on_answered(id, (answer, None))
 
     @property
     def _waiting(self) -> tuple[ApprovalSnapshot, ...]:
@@ -151,7 +152,8 @@ class ApprovalPrompt(Prompt[ApprovalSnapshot]):
         return ApprovalWindow(self._theme, hub=self._hub, tasks=self._tasks, guard_ms=self._guard_ms)
 
     async def _send(self, id: str, answer: object) -> None:
-        await self._hub.approvals.answer_approval(id, str(answer))
+        choice, arguments = cast(tuple[str, Arguments | None], answer)
+        await answer_call(self._hub, id, choice, arguments)
         self._line.drop(id)
 
     def _on_snapshot_changed(self) -> None:

@@ -5,15 +5,15 @@ elsewhere answers nothing."""
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
+from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
-from tooltray.ui.approval.answer_field import AnswerField
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
@@ -39,7 +39,7 @@ class QuestionPanel(Surface):
         super().__init__(theme, "surface.raised", "border", "xl")
         self.question = question
         self._is_settled = False
-        self._fields = [AnswerField(theme, field) for field in question.fields]
+        self.form = SchemaForm(theme, schema_of(question.fields), is_question=True) if question.fields else None
         self._failure: Banner | None = None
         self.setMaximumWidth(WIDTH)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
@@ -58,10 +58,6 @@ class QuestionPanel(Surface):
         layout.addWidget(divider())
         layout.addLayout(self._foot())
         add_accept_keys(self, self._on_accept)
-
-    @property
-    def fields(self) -> Sequence[AnswerField]:
-        return tuple(self._fields)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -109,8 +105,8 @@ class QuestionPanel(Surface):
             self._body.addWidget(self._page())
             self._body.addLayout(self._note("info", "muted", tr("Opens in your browser. Tooltray does not see what you type there.")))
             return
-        for field in self._fields:
-            self._body.addWidget(field)
+        if self.form is not None:
+            self._body.addWidget(self.form)
         text = tr("The server made this form and gets what you send. No form should ask for passwords or keys.")
         self._body.addLayout(self._note("info", "muted", text))
 
@@ -161,13 +157,15 @@ class QuestionPanel(Surface):
         if self.question.mode == "url":
             self.open_requested.emit(self.question.url)
             return
-        for field in self._fields:
-            field.show_fault()
-        if faulty := next((field for field in self._fields if field.fault), None):
-            faulty.control.setFocus(Qt.FocusReason.TabFocusReason)
-            self._scroll.ensureWidgetVisible(faulty)
-            return
-        self._answer("accept", {field.name: field.value for field in self._fields if field.value is not None})
+        if self.form is None or self.form.check():
+            self._answer("accept", (self.form.value if self.form is not None else None) or {})
+        else:
+            QTimer.singleShot(0, self, self._show_focused)  # once the errors have their room
+
+    def _show_focused(self) -> None:
+        """Scrolls to the first field with an error, which has the focus."""
+        if (focused := self.window().focusWidget()) is not None and self.form is not None and self.form.isAncestorOf(focused):
+            self._scroll.ensureWidgetVisible(focused)
 
     def _on_decline(self) -> None:
         self._answer("decline")
@@ -180,6 +178,43 @@ class QuestionPanel(Surface):
         if not self._is_settled:
             self._is_settled = True
             self.answered.emit(self.question.id, action, content)
+
+
+def schema_of(fields: Sequence[ElicitationField]) -> dict[str, object]:
+    """Returns the schema of the answers in a server's form."""
+    required = [field.name for field in fields if field.is_required]
+    return {"type": "object", "properties": {field.name: _schema_of(field) for field in fields}, "required": required}
+
+
+LIMITS = {AnswerKind.TEXT: ("minLength", "maxLength"), AnswerKind.CHOICES: ("minItems", "maxItems")}
+
+
+def _schema_of(field: ElicitationField) -> dict[str, object]:
+    texts = {"title": field.title, "description": field.description, "format": field.format}
+    schema: dict[str, object] = {name: text for name, text in texts.items() if text}
+    options = [{"const": option.value, "title": option.title} for option in field.options]
+    match field.kind:
+        case AnswerKind.TEXT:
+            schema["type"] = "string"
+        case AnswerKind.CHOICE:
+            schema["oneOf"] = options
+        case AnswerKind.CHOICES:
+            schema |= {"type": "array", "items": {"oneOf": options}, "uniqueItems": True}
+        case AnswerKind.NUMBER | AnswerKind.INTEGER | AnswerKind.BOOLEAN:
+            schema["type"] = field.kind.value
+    for name, limit in zip(LIMITS.get(field.kind, ("minimum", "maximum")), (field.least, field.most), strict=True):
+        if limit is not None:
+            schema[name] = _plain(limit)
+    if field.kind is AnswerKind.BOOLEAN or field.default is not None:
+        schema["default"] = _plain(field.default) if field.kind is not AnswerKind.BOOLEAN else field.default is True
+    return schema
+
+
+def _plain(value: object) -> object:
+    """Returns a value as its server wrote it: snapshots carry whole numbers as floats, and lists as tuples."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return list(value) if isinstance(value, tuple) else value
 
 
 class Questions(QObject):

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.ui.i18n import tr
 from tooltray.ui.schema_form.leaves import (
     ChoiceControl,
+    ChoicesControl,
     Faults,
     FixedControl,
     JsonControl,
@@ -45,6 +46,8 @@ def make_control(place: Place, shape: Shape, name: str, *, is_required: bool) ->
             return ChoiceControl(theme, ((True, tr("Yes")), (False, tr("No"))), name)
         case "choice":
             return ChoiceControl(theme, shape.options, name)
+        case "choices":
+            return ChoicesControl(theme, shape.options, name, is_required=is_required)
         case "const":
             return FixedControl(theme, shape.schema["const"], is_required=is_required)
         case "null":

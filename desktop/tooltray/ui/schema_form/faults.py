@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import cast
 
-from tooltray.foundation.schema_check import PATIENCE_S, FieldError, schema_errors
+from tooltray.foundation.schema_check import FORMAT_EXAMPLES, PATIENCE_S, FieldError, schema_errors
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.widgets.server_text import one_line
 
@@ -12,10 +12,12 @@ MOST_FAULTS = 50  # nobody reads more
 LONGEST_FAULT = 200  # characters
 
 
-def faults_of(schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S) -> dict[Path, str]:
+def faults_of(
+    schema: Mapping[str, object], value: object, *, patience_s: float = PATIENCE_S, checks_formats: bool = False
+) -> dict[Path, str]:
     """Returns the errors in a value, by their places; empty where the check fails."""
     found: dict[Path, str] = {}
-    for error in schema_errors(schema, value, patience_s=patience_s):
+    for error in schema_errors(schema, value, patience_s=patience_s, checks_formats=checks_formats):
         for path, words in _worded(error):
             found.setdefault(path, words)
         if len(found) >= MOST_FAULTS:
@@ -51,6 +53,8 @@ def _worded(error: FieldError) -> Iterator[tuple[Path, str]]:
             yield path, tr("At most {count} entries are taken.", count=limit)
         case "pattern":
             yield path, tr("It does not fit the pattern {pattern}", pattern=one_line(str(limit), LONGEST_FAULT))
+        case "format":
+            yield path, tr("Write it as in {example}", example=FORMAT_EXAMPLES[str(limit)])
         case "anyOf" | "oneOf":
             yield from _of_branches(error, path)
         case "additionalProperties" | "unevaluatedProperties":

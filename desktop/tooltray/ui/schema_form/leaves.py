@@ -8,11 +8,12 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
+from tooltray.foundation.schema_check import FORMAT_EXAMPLES
 from tooltray.ui.i18n import tr
 from tooltray.ui.schema_form.value_shapes import ABSENT, Shape, same
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
-from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.code_view import CHROME, CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import column, row
@@ -22,7 +23,6 @@ JSON_LINES = 3
 EMPTY_JSON = "{ }"  # stands where nothing is typed yet; the same in every language
 LONGEST_LINE_FIELD = 32_767  # characters; what a line of Qt's holds
 LARGEST_NUMBER = 2**63  # one with more digits is written as JSON, and so is what is no number at all
-EXAMPLES = {"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-22", "date-time": "2026-11-22T14:30:00Z"}
 
 
 Faults = dict[tuple[str | int, ...], str]
@@ -97,7 +97,7 @@ class TextControl(ValueControl):
         super().__init__()
         self._is_empty_given = False
         self._text = GrowingText(theme, name)
-        self._text.setPlaceholderText(EXAMPLES.get(str(shape.schema.get("format")), ""))
+        self._text.setPlaceholderText(FORMAT_EXAMPLES.get(str(shape.schema.get("format")), ""))
         self._text.textChanged.connect(self._on_changed)
         column(self).addWidget(self._text)
 
@@ -247,6 +247,44 @@ class ChoiceControl(ValueControl):
         self._choice.choose(places[0] if places else "")
 
     def _on_chosen(self, _value: str) -> None:
+        self.changed.emit()
+
+
+class ChoicesControl(ValueControl):
+    """A choice of any of a few values. That none is chosen is given only if the value is required, or was given so."""
+
+    def __init__(self, theme: Theme, options: Sequence[tuple[object, str]], name: str, *, is_required: bool) -> None:
+        super().__init__()
+        self._options, self._is_required, self._is_empty_given = options, is_required, is_required
+        self._list = OptionList(theme, [(str(place), title) for place, (_, title) in enumerate(options)], name=name, takes_many=True)
+        self._list.changed.connect(self._on_changed)
+        column(self).addWidget(self._list)
+
+    @property
+    def value(self) -> object:
+        chosen = [self._options[int(place)][0] for place in self._list.chosen]
+        return chosen if chosen or self._is_empty_given else ABSENT
+
+    @property
+    def target(self) -> QWidget:
+        return self._list.first
+
+    def can_show(self, value: object) -> bool:
+        if not isinstance(value, list | tuple):
+            return False
+        places = self._places(value)
+        return len(places) == len(value) and places == sorted(set(places))
+
+    def set_value(self, value: object) -> None:
+        self._list.set_chosen([str(place) for place in self._places(value)])
+        self._is_empty_given = self._is_required or value is not ABSENT
+
+    def _places(self, value: object) -> list[int]:
+        entries = value if isinstance(value, list | tuple) else ()
+        return [place for entry in entries for place, (option, _) in enumerate(self._options) if same(option, entry)]
+
+    def _on_changed(self) -> None:
+        self._is_empty_given = self._is_required
         self.changed.emit()
 
 

@@ -18,7 +18,7 @@ FIRST_MEMBERS, MORE_MEMBERS = 24, 40  # fields that are there without a press, a
 
 
 class ObjectControl(ValueControl):
-    """An object: a slot for each member, required ones first.
+    """An object: a slot for each member, required ones first, except in a question.
 
     Args:
         is_open: its members are shown from the beginning; else when the user opens it.
@@ -30,7 +30,7 @@ class ObjectControl(ValueControl):
         super().__init__()
         self._place, self._name, self._is_root, self._is_open = place, name, is_root, False
         members, required = properties_of(shape.schema), required_of(shape.schema)
-        self._names = [*(each for each in members if each in required), *(each for each in members if each not in required)]
+        self._names = list(members) if place.is_question else sorted(members, key=lambda each: each not in required)
         self._members, self._required = members, required
         self._slots: dict[str, Slot] = {}
         self._kept: dict[str, object] = {}  # of members that have no field, or none yet

@@ -33,18 +33,22 @@ class SchemaForm(QWidget):
     Args:
         schema: of an object; one without fields is edited only as JSON.
         values: the values at first; None: the schema's defaults.
+        is_question: see Place; formats of texts are checked, too.
     """
 
     changed = Signal()
     view_changed = Signal(int)
 
-    def __init__(self, theme: Theme, schema: Mapping[str, object], *, values: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self, theme: Theme, schema: Mapping[str, object], *, values: Mapping[str, object] | None = None, is_question: bool = False
+    ) -> None:
         super().__init__()
-        self._theme, self._schema = theme, schema
+        self._theme, self._schema, self._is_question = theme, schema, is_question
         shape = shape_of(schema, {**resolved(schema, schema), "type": "object"})
         self._has_fields = shape.kind == "object" and bool(properties_of(shape.schema))
         self._view = FIELDS if self._has_fields else JSON
-        self._object = ObjectControl(Place(theme, schema, make_control), shape, tr("Arguments"), is_open=values is None, is_root=True)
+        place = Place(theme, schema, make_control, is_question=is_question)
+        self._object = ObjectControl(place, shape, tr("Arguments"), is_open=values is None, is_root=True)
         if values is not None:
             self._object.set_value(values)
         self._object.changed.connect(self._on_changed)
@@ -59,6 +63,9 @@ class SchemaForm(QWidget):
         self._fault.hide()
         layout.addWidget(self._fault)
         self.views.setVisible(self._has_fields)
+        if is_question:
+            self.views.setParent(self)
+            self.views.hide()
         self._code.setVisible(not self._has_fields)
         self._object.setVisible(self._has_fields)
         self._write_code()
@@ -121,7 +128,7 @@ class SchemaForm(QWidget):
             self._code.setFocus(Qt.FocusReason.OtherFocusReason)
             return False
         is_small = len(json.dumps(value)) <= LARGEST_CHECKED
-        faults = faults_of(self._schema, value) if is_small else {}
+        faults = faults_of(self._schema, value, checks_formats=self._is_question) if is_small else {}
         if self._view == JSON:
             lines = [f"{'.'.join(str(part) for part in path)}: {words}" if path else words for path, words in faults.items()]
             self._say("\n".join(lines))

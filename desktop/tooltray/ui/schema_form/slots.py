@@ -24,16 +24,20 @@ class MakeControl(Protocol):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """The context of a value in a form: the theme, the whole schema, the maker of controls, and the depth."""
+    """The context of a value in a form: the theme, the whole schema, the maker of controls, and the depth.
+
+    `is_question`: the schema is a question to the user: its titles are shown for names, and its order is kept.
+    """
 
     theme: Theme
     root: Schema
     make: MakeControl
     depth: int = 0
+    is_question: bool = False
 
     @property
     def below(self) -> "Place":
-        return Place(self.theme, self.root, self.make, self.depth + 1)
+        return msgspec.structs.replace(self, depth=self.depth + 1)
 
 
 class Slot(QWidget):
@@ -48,7 +52,7 @@ class Slot(QWidget):
         super().__init__()
         self._place, self._is_required = place, is_required
         self._shape = shape_of(place.root, schema)
-        self._label = one_line(label, LONGEST_LABEL)
+        self._label = one_line((place.is_question and self._shape.title) or label, LONGEST_LABEL)
         self._is_null = False
         self._layout = column(self, spacing=4)
         if has_head:

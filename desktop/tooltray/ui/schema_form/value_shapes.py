@@ -35,9 +35,10 @@ class Shape(msgspec.Struct, frozen=True):
     """The parts of a schema that a form uses.
 
     Attributes:
-        kind: "text", "number", "integer", "boolean", "choice", "const", "null", "object", "list", "variants", or "json" for all else.
+        kind: "text", "number", "integer", "boolean", "choice", "choices" (any options, each once), "const", "null", "object", "list",
+            "variants", or "json" for all else.
         schema: with its references resolved.
-        options: of a choice: values and titles.
+        options: of a choice, or of choices: values and titles.
         variants: the possible schemas.
         is_nullable: null is a value, too.
     """
@@ -70,7 +71,10 @@ def shape_of(root: Schema, schema: object) -> Shape:
         return Shape("choice", read, title, description, options=options, is_nullable=is_nullable)
     if variants := _variants(read):
         return Shape("variants", read, title, description, variants=variants, is_nullable=is_nullable)
-    return Shape(_plain_kind(read), read, title, description, is_nullable=is_nullable)
+    kind = _plain_kind(read)
+    if kind == "list" and read.get("uniqueItems") is True and (options := _options(resolved(root, read["items"]))):
+        return Shape("choices", read, title, description, options=options, is_nullable=is_nullable)
+    return Shape(kind, read, title, description, is_nullable=is_nullable)
 
 
 def resolved(root: Schema, schema: object) -> Schema:
