@@ -58,6 +58,7 @@ GIVEN = {
     "entry": "none",
     "entries": {},
     "changes": {},
+    "choice": "free",
     "by": "server",
     "yes": False,
     "id": "none",
