@@ -136,9 +136,11 @@ async def test_clients_that_are_not_installed_are_folded(theme: Theme) -> None:
 async def test_news_of_sessions_are_shown_and_nothing_is_asked_by_a_page_that_nobody_sees(theme: Theme) -> None:
     async with Desk(engine((FIRST,)), theme) as desk:
         shown = await pane(desk, "Claude Code")
+        desk.engine.calls.clear()
         desk.engine.sessions = [replace(FIRST, activated=("serena", "web"))]
         desk.engine.bus.publish(SessionListChanged())
-        await until(lambda: "Loaded: serena, web" in words(shown))
+        await until(lambda: "Loaded: serena, web" in words(shown) and not len(desk.tasks))
+        assert ("get_tool_costs", "claude-code") not in desk.engine.calls  # what it sees is the same
         desk.engine.sessions = []
         desk.engine.bus.publish(SessionListChanged())
         await until(lambda: cells(desk.clients.table, place(desk.clients, "Claude Code"))[STATE] == "Not connected")
