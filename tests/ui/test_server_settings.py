@@ -548,6 +548,7 @@ async def test_edit_opens_the_form_over_the_page_and_back_leads_to_the_tab_of_be
         assert (details.tab, details.unsaved) == ("tools", view.json.text)
         assert details.width() < desk.page.width()
         assert control(details, "Edit a").hasFocus()
+        assert control(details, "Edit a").text() == "Unsaved changes"
         control(details, "Edit a").click()
         assert view.form.entry == {"command": "other"}
         QTest.keyClick(view.json.code, Qt.Key.Key_Escape)

@@ -185,6 +185,7 @@ class ServerDetails(QFrame):
             widget.setVisible(is_form)
         self._row.setVisible(not is_form)
         self._edit.setVisible(not is_form and self._can_edit)
+        self._edit.setText(tr("Unsaved changes") if self.unsaved else tr("Edit"))
         self._badge.setVisible(self._tab != OVERVIEW and self._is_wide)  # the overview and the list have it, too
 
     def _told(self) -> list[ServerView]:
