@@ -19,7 +19,7 @@ from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.kit.secrets_help import SecretsHelp
+from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
@@ -416,12 +416,12 @@ async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: 
     async with Desk(Prompting(), theme) as desk:
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
-        await until(lambda: "Waiting for the keyring" in words(sheet))
+        await until(lambda: "Unlock your keyring to go on" in words(sheet))
         assert "its window may be behind this one" in words(sheet)
         assert primary(sheet).text() == "Adding…"
         prompt.set()
         await until(lambda: "The keyring is locked" in words(sheet))
-        assert "Waiting for the keyring" not in words(sheet)
+        assert "Unlock your keyring to go on" not in words(sheet)
         assert control(sheet, "Try again").isVisible()
         assert primary(sheet).text() == "Add server"
 
@@ -431,7 +431,7 @@ async def test_a_keyring_that_is_open_is_not_spoken_of(theme: Theme) -> None:
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
         await until(lambda: desk.window.sheet is None)
-        assert not sheet._prompt_wait.isActive()
+        assert sheet.findChild(KeyringWait) is None
 
 
 LINK = "tooltray://install?name=notes&config=" + quote(
