@@ -19,7 +19,7 @@ from tooltray.foundation.errors import SecretsUnreachable, TooltrayError
 from tooltray.sources.entries.pasted_parts import secret_spans
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
+from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
@@ -431,7 +431,7 @@ async def test_a_keyring_that_is_open_is_not_spoken_of(theme: Theme) -> None:
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
         await until(lambda: desk.window.sheet is None)
-        assert sheet.findChild(KeyringWait) is None
+        assert "Unlock your keyring to go on" not in words(sheet)
 
 
 LINK = "tooltray://install?name=notes&config=" + quote(
