@@ -25,7 +25,7 @@ class KeyringWait(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         text = tr("If it asks for its password, answer there; its window may be behind this one.")
-        column(self).addWidget(Banner(theme, "info", tr("Unlock your keyring to go on"), text))
+        column(self).addWidget(Banner(theme, "info", tr("Unlock your keyring to continue"), text))
         self._delay = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
         self._delay.timeout.connect(self.show)
         self.hide()
