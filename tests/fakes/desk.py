@@ -30,7 +30,7 @@ from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.server_pane.tool_table import ToolTable
 from tooltray.ui.servers.server_card import ServerCard
-from tooltray.ui.servers.servers_tabs import ALL_TOOLS, DISCOVER, PROJECTS, ServersPage
+from tooltray.ui.servers.servers_page import ALL_TOOLS, DISCOVER, PROJECTS, ServersPage
 from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.settings.network_tab import NetworkTab
 from tooltray.ui.settings.secrets_tab import SecretsTab

@@ -416,12 +416,12 @@ async def test_while_the_keyring_asks_for_its_password_the_sheet_says_so(theme: 
     async with Desk(Prompting(), theme) as desk:
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
-        await until(lambda: "Waiting for the keyring" in words(sheet))
+        await until(lambda: "Unlock your keyring to continue" in words(sheet))
         assert "its window may be behind this one" in words(sheet)
         assert primary(sheet).text() == "Adding…"
         prompt.set()
         await until(lambda: "The keyring is locked" in words(sheet))
-        assert "Waiting for the keyring" not in words(sheet)
+        assert "Unlock your keyring to continue" not in words(sheet)
         assert control(sheet, "Try again").isVisible()
         assert primary(sheet).text() == "Add server"
 
@@ -431,7 +431,7 @@ async def test_a_keyring_that_is_open_is_not_spoken_of(theme: Theme) -> None:
         sheet = panel(desk, BLOCK)
         primary(sheet).click()
         await until(lambda: desk.window.sheet is None)
-        assert not sheet._prompt_wait.isActive()
+        assert "Unlock your keyring to continue" not in words(sheet)
 
 
 LINK = "tooltray://install?name=notes&config=" + quote(

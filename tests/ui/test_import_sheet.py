@@ -206,7 +206,7 @@ async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -
         fake.bus.publish(ImportProgressed(1, 2, "github", "failed"))
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Imported servers")
         await until(lambda: [cells(outcome, row)[1] for row in range(2)] == ["Failed", "Importing…"])
-        assert "Waiting for the keyring" not in words(panel)
+        assert "Unlock your keyring to continue" not in words(panel)
         QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
         assert desk.window.sheet is not None  # it goes on, and must not go out of sight
         control(panel, "Cancel").click()

@@ -214,7 +214,7 @@ async def test_a_keyring_that_asks_holds_nothing_up_and_what_was_typed_stays_if_
         field(entry, "Value of git/KEY").setText("dummy")
         control(entry, "Store").click()
         assert not control(entry, "Store").isEnabled()
-        await until(lambda: "Waiting for the keyring" in drawn(entry))
+        await until(lambda: "Unlock your keyring to continue" in drawn(entry))
         desk.window.open_page("servers")
         assert desk.page.isVisible()
         desk.open_secrets()

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 
 from msgspec.structs import replace
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -13,7 +12,7 @@ from tooltray.ui.add.pasted_preview import NewServer, PastedPreview
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.local_work import Pasted
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, SecretsHelp, waiting_banner
+from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import file_name
 from tooltray.ui.problem_words import sentences, title
@@ -51,8 +50,6 @@ class AddServerSheet(SheetView):
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
-        self._prompt_wait = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
-        self._prompt_wait.timeout.connect(self._show_prompt)
         self.body.setSpacing(8)
         self._field = CoveredCode(theme, tr("Command, URL or config"), local.find_secrets, lines=FEWEST_LINES)
         self.body.addLayout(self._source())
@@ -114,9 +111,6 @@ class AddServerSheet(SheetView):
         else:
             self._drop_failure()
             self._on_add()
-
-    def _show_prompt(self) -> None:
-        self._put_below(waiting_banner(self._theme))
 
     def _put_below(self, widget: QWidget) -> None:
         self._drop_failure()
@@ -257,12 +251,13 @@ class AddServerSheet(SheetView):
     async def _add_server(self, server: NewServer) -> None:
         """Adds a server, and removes its preview, so that adding again after a failure adds only the rest."""
         if server.secrets and self.is_there:
-            self._prompt_wait.start()  # where storing takes a moment, the keyring's own prompt is likely to be open
+            wait = KeyringWait(self._theme)
+            self._put_below(wait)
+            wait.start()
         try:
             await self.hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project, server.secrets)
         finally:
             if self.is_there:
-                self._prompt_wait.stop()
                 self._drop_failure()
         if self.is_there:
             self._taken.add(server.name)

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.i18n import many, tr
-from tooltray.ui.kit.secrets_help import PROMPT_AFTER_MS, waiting_banner
+from tooltray.ui.kit.secrets_help import KeyringWait
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
@@ -40,11 +39,8 @@ class ImportProgressList(QWidget):
         lines.addWidget(self._title)
         self._bar = Meter(theme, tr("Progress"), height=6)
         lines.addWidget(self._bar)
-        self._prompt = waiting_banner(theme)
-        self._prompt.hide()
-        lines.addWidget(self._prompt)
-        self._prompt_wait = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
-        self._prompt_wait.timeout.connect(self._prompt.show)
+        self._wait = KeyringWait(theme)
+        lines.addWidget(self._wait)
         columns = [
             Column(tr("Name"), lambda each: each.name, Kind.TEXT, 170),
             Column(tr("State"), self._look, Kind.STATE, 126),
@@ -65,10 +61,9 @@ class ImportProgressList(QWidget):
 
     def show_progress(self, progress: ImportProgressed) -> None:
         if progress.state == "unlocking":
-            self._prompt_wait.start()
+            self._wait.start()
         else:
-            self._prompt_wait.stop()
-            self._prompt.hide()
+            self._wait.stop()
         if progress.name:
             self._done[progress.name] = progress.state
         self._bar.set_share(progress.done / max(progress.total, 1))
@@ -76,8 +71,7 @@ class ImportProgressList(QWidget):
 
     def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
         self._is_over = True
-        self._prompt_wait.stop()
-        self._prompt.hide()
+        self._wait.stop()
         self._known = {server.id: server for server in outcome}
         self._title.setText(said.outcome_title(outcome))
         self._bar.hide()

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
@@ -19,10 +19,23 @@ PASSPHRASE_WIDTH = 320  # px
 PROMPT_AFTER_MS = 700  # an open keyring stores a secret in some milliseconds; what takes longer waits for its user
 
 
-def waiting_banner(theme: Theme) -> Banner:
-    """Returns a banner that the keyring is waited for, which may be showing its own prompt."""
-    text = tr("If it asks for its password, answer there; its window may be behind this one.")
-    return Banner(theme, "info", tr("Waiting for the keyring"), text)
+class KeyringWait(QWidget):
+    """A banner that an operation waits for the keyring, whose own prompt is likely to be open. Shown once the wait takes a moment."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        text = tr("If it asks for its password, answer there; its window may be behind this one.")
+        column(self).addWidget(Banner(theme, "info", tr("Unlock your keyring to continue"), text))
+        self._delay = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
+        self._delay.timeout.connect(self.show)
+        self.hide()
+
+    def start(self) -> None:
+        self._delay.start()
+
+    def stop(self) -> None:
+        self._delay.stop()
+        self.hide()
 
 
 async def open_secrets(hub: QtMcpPresenter, kind: str, passphrase: str) -> None:

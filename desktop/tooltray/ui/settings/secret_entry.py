@@ -1,21 +1,18 @@
 """A field for the value of one secret, wherever it is missing: a card, Why?, an import, the Secrets tab. The text is hidden, and cleared
 once it is stored; nothing waits for a keyring that shows a prompt."""
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.secrets_help import SecretsHelp, open_secrets
+from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp, open_secrets
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
-
-WAIT_SHOWN_MS = 600  # a keyring that is open answers sooner
 
 
 class SecretEntry(QWidget, View):
@@ -48,11 +45,8 @@ class SecretEntry(QWidget, View):
         self._button.clicked.connect(self._on_store)
         line.addWidget(self._button)
         body.addLayout(line)
-        self._waiting = Label(theme, tr("Waiting for the keyring. It may show a window that asks for its password."), "caption", "muted")
-        self._waiting.hide()
-        self._wait = QTimer(self, singleShot=True, interval=WAIT_SHOWN_MS)
-        self._wait.timeout.connect(self._waiting.show)
-        body.addWidget(self._waiting)
+        self._wait = KeyringWait(theme)
+        body.addWidget(self._wait)
         self._fault = column()
         body.addLayout(self._fault)
         self.setFocusProxy(self._field)
@@ -119,7 +113,6 @@ class SecretEntry(QWidget, View):
 
     def _set_busy(self, is_busy: bool) -> None:
         clear(self._fault)
-        self._waiting.hide()
         if is_busy:
             self._wait.start()
         else:

@@ -26,7 +26,7 @@ class PageEntry(msgspec.Struct, frozen=True):
 
 
 def _servers(context: PageContext) -> Page:
-    from tooltray.ui.servers.servers_tabs import ServersPage
+    from tooltray.ui.servers.servers_page import ServersPage
 
     return ServersPage(context)
 
