@@ -29,13 +29,9 @@ from tooltray.ui.widgets.label import ElidedLabel
 
 LAYOUT_TURNS = 10  # of the loop; layouts in layouts need a few
 NO_ROLES = (QAccessible.Role.NoRole, QAccessible.Role.Client, QAccessible.Role.Pane, QAccessible.Role.Grouping)
-<<<<<<< HEAD
 CLIENTS = ("clients_pane", "clients_rules", "clients_no_entry", "clients_defaults", "profile_new")
 SERVERS = ("edit_advanced", "pane_details", "servers_100_details", "servers_100_selected", "servers_advice", "add_remote_keys")
-MORE = (*SERVERS, *CLIENTS)
-=======
-MORE = ("notices", "servers_100_details", "servers_100_selected", "servers_advice", "clients_rules", "clients_session", "add_remote_keys")
->>>>>>> w-pe
+MORE = ("notices", *SERVERS, *CLIENTS)
 """Of what is only another state of a scene those that have controls of their own. `python -m tests.ui.walk` goes through all scenes."""
 STATES = {"refused", "notices", "hub_failed", "starting", "paused", "stopped", "bug", "searched", "remotes", "focus", "tray_icons"}
 """Of pages that others show, too."""

@@ -44,7 +44,7 @@ class GrantSheet(SheetView):
         line = row(spacing=16)
         if grant.tool:
             line.addWidget(self._link(tr("Show its calls"), self._on_calls))
-        line.addWidget(self._link(tr("Change what runs without asking"), self._on_server))
+        line.addWidget(self._link(tr("Change what {name} may do", name=grant.server), self._on_server))
         line.addStretch(1)
         self.body.addLayout(line)
         remove = Button(context.theme, tr("Revoke"), "danger")
@@ -65,7 +65,7 @@ class GrantSheet(SheetView):
 
     def _on_server(self) -> None:
         self.close_requested.emit()
-        self.context.links.part_asked.emit("permissions", "server", self._grant.server)
+        self.context.links.part_asked.emit("servers", "access", self._grant.server)
 
     def _on_revoke(self) -> None:
         self._revoke(self._grant.id)

@@ -176,9 +176,9 @@ class WaitingSection(Section):
         """Opens the sheet of a tool that has changed; an open sheet of any kind stays."""
         self.context.sheets.show(ToolChangeSheet(self.context, change, self.read_changes))
 
-    def answer(self, call: str, answer: str) -> None:
-        """Answers a call that waits: with one of its choices, the choice of a rule, or "refuse"."""
-        self.run(self.hub.approvals.answer_approval(call, answer), then=self.read)
+    def answer(self, call: str, answer: str, arguments: Arguments | None = None) -> None:
+        """Answers a call that waits, as CallView.answered says."""
+        self.run(answer_call(self.hub, call, answer, arguments), then=self.read)
 
     def _draw(self) -> None:
         requests = [list(some) for _, some in groupby(sorted(self._requests, key=_project), key=_project)]

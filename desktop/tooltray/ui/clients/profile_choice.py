@@ -193,7 +193,7 @@ class CheckDelegate(CellDelegate):
             self._paint_choice(painter, QRectF(option.rect), self._table.rows[index.row()])
             painter.restore()
 
-    def _right(self, column: int, kind: Kind) -> int:
+    def _right(self, column: int) -> int:
         return PADDING
 
     def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
