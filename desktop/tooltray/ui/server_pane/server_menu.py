@@ -64,9 +64,6 @@ class ServerActions(QObject):
     def edit(self) -> None:
         self._wishes.open_requested.emit(self.server.name, "settings")
 
-    def show_tools(self) -> None:
-        self._wishes.open_requested.emit(self.server.name, "tools")
-
     def stop(self) -> None:
         self._wishes.stop_requested.emit(self.server.name)
 
