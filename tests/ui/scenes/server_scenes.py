@@ -244,7 +244,7 @@ async def focus(theme: Theme) -> Shot:
     result.window.show_up()
     await until(result.window.isActiveWindow)
     card = result.card("memory")
-    card.controls()[1].setFocus(Qt.FocusReason.TabFocusReason)
+    card.controls()[0].setFocus(Qt.FocusReason.TabFocusReason)
     return Shot(result)
 
 
@@ -281,7 +281,18 @@ async def why_small(theme: Theme) -> Shot:
 
 async def card_menu(theme: Theme) -> Shot:
     result = await desk(theme)
+    return Shot(result, widget=ServerMenu(theme, SERVERS[0], result.wishes, result.window, is_short=True))
+
+
+async def whole_menu(theme: Theme) -> Shot:
+    """The menu of an opened server."""
+    result = await desk(theme)
     return Shot(result, widget=ServerMenu(theme, SERVERS[0], result.wishes, result.window))
+
+
+async def servers_eleven(theme: Theme) -> Shot:
+    """As many as are shown as cards."""
+    return Shot(await desk(theme, many(11)))
 
 
 SCENES = (
@@ -317,4 +328,6 @@ SCENES = (
     why,
     why_small,
     card_menu,
+    whole_menu,
+    servers_eleven,
 )

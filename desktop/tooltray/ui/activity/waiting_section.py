@@ -15,6 +15,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ToolChange, TrustRequest
 from tooltray.ui.approval.approval_body import because, minutes
 from tooltray.ui.approval.call_sheet import CallSheet
+from tooltray.ui.approval.call_view import Arguments, answer_call
 from tooltray.ui.approval.permission_words import waiting_call, waiting_entries
 from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.i18n import tr

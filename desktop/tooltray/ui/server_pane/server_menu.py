@@ -61,9 +61,6 @@ class ServerActions(QObject):
         """Opens the details of the server."""
         self._wishes.open_requested.emit(self.server.name, "")
 
-    def show_tools(self) -> None:
-        self._wishes.open_requested.emit(self.server.name, "tools")
-
     def stop(self) -> None:
         self._wishes.stop_requested.emit(self.server.name)
 
