@@ -22,7 +22,6 @@ class AccessLine(QWidget):
         line = row(self, spacing=8)
         line.addWidget(self._words, 1)
         line.addWidget(change)
-        self.set_server(server)
 
     def set_server(self, server: ServerSnapshot) -> None:
         self._words.setText(access_words(server))
