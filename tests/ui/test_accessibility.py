@@ -337,11 +337,12 @@ def role(widget: QWidget) -> QAccessible.Role:
     return QAccessible.queryAccessibleInterface(widget).role()
 
 
-def test_windows_and_choices_say_what_they_are(theme: Theme) -> None:
+async def test_windows_and_choices_say_what_they_are(theme: Theme) -> None:
     QAccessible.installFactory(window_role)
-    asking = ApprovalWindow(theme, guard_ms=0)
-    assert role(asking) == QAccessible.Role.Dialog
-    delete(asking)
+    async with Desk(FakePresenter(), theme) as desk:
+        asking = ApprovalWindow(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
+        assert role(asking) == QAccessible.Role.Dialog
+        delete(asking)
     for options, expected in (
         (OptionList(theme, [("a", "A"), ("b", "B")], name="One", chosen=["a"], may_be_empty=False), QAccessible.Role.RadioButton),
         (OptionList(theme, [("a", "A"), ("b", "B")], name="Some", takes_many=True), QAccessible.Role.CheckBox),

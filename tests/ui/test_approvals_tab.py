@@ -308,8 +308,8 @@ async def test_a_grant_leads_to_its_calls_and_to_what_its_server_may_do(theme: T
         desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
         page.temporary.open_grant(WRITE)
         assert desk.window.sheet is not None
-        button(desk.window.sheet, "Change what runs without asking").click()
-        assert links == [("permissions", "server", "files")]
+        button(desk.window.sheet, "Change what files may do").click()
+        assert links == [("servers", "access", "files")]
 
 
 async def test_a_grant_is_revoked_by_the_keyboard(theme: Theme) -> None:

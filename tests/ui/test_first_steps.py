@@ -8,7 +8,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import SCAN
 from tests.fakes.found_servers import STARTERS
 from tests.fakes.server_snapshots import server, tool
-from tests.ui.seen import control, drawn
+from tests.ui.seen import control, drawn, words
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
@@ -98,7 +98,7 @@ async def test_a_starter_that_cannot_be_added_says_why(theme: Theme) -> None:
     async with Desk(fake, theme) as desk:
         await until(lambda: "Add your first server" in drawn(desk.page))
         control(desk.page, "Add Time").click()
-        await until(lambda: "The disk is full" in drawn(desk.page))
+        await until(lambda: "The disk is full" in words(desk.window))
 
 
 async def test_the_first_way_names_the_clients_whose_servers_can_come_here(theme: Theme) -> None:

@@ -167,7 +167,7 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         assert QApplication.focusWidget() is desk.window
 
 
-@pytest.mark.parametrize(("place", "part"), [("clients", ""), ("servers", "all_tools"), ("settings", "secrets")])
+@pytest.mark.parametrize(("place", "part"), [("clients", ""), ("servers", "projects"), ("settings", "secrets")])
 async def test_a_page_s_own_fault_has_the_line_while_the_page_is_shown(theme: Theme, place: str, part: str) -> None:
     async with Desk(FakePresenter([server("a")], is_paused=True), theme) as desk:
         window, notices = desk.window, desk.window.context.notices

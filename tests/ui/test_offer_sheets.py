@@ -228,8 +228,9 @@ async def test_a_server_is_added_to_an_ai_client_by_a_link_that_is_opened_or_cop
     try:
         async with Desk(engine(), theme) as desk:
             await until(lambda: desk.page.server_list.cards)
-            control(desk.card("a"), "More for a").click()
-            menu = next(each for each in desk.card("a").findChildren(QMenu) if each.isVisible())
+            details = desk.open_server("a")
+            control(details, "More for a").click()
+            menu = next(each for each in details.findChildren(QMenu) if each.isVisible())
             next(action for action in menu.actions() if action.text() == "Add to an AI client…").trigger()
             menu.close()
             panel = desk.window.context.sheets.panel

@@ -160,10 +160,9 @@ async def test_a_server_elsewhere_has_two_choices_and_tooltrays_own_has_none(the
 
 async def test_links_to_what_a_server_may_do_open_its_tab(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        for page, part in (("permissions", "server"), ("servers", "access")):
-            desk.open_server("git", "overview")
-            desk.window.context.links.part_asked.emit(page, part, "files")
-            await until(lambda: desk.page.details.server.name == "files" and desk.page.details.tab == "access")
+        desk.open_server("git", "overview")
+        desk.window.context.links.part_asked.emit("servers", "access", "files")
+        await until(lambda: desk.page.details.server.name == "files" and desk.page.details.tab == "access")
 
 
 async def test_tools_show_whether_they_run_without_asking(theme: Theme) -> None:

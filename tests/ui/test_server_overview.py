@@ -90,7 +90,7 @@ def test_the_page_s_buttons_are_there_while_the_browser_is_waited_for_and_no_lon
     assert "Why does a not run?" not in controls(details)
     details.set_server(server("a"))
     assert badge.accessibleName() == "Connected"
-    assert controls(details).keys() == {"Stop", "Details"}
+    assert controls(details).keys() == {"Stop", "Details", "Change what a may do"}
     assert "No browser could be opened" not in words(details)
 
 
@@ -142,7 +142,7 @@ def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWish
     shown = server("a", isolation="session", projects=("/srv/x",), label="work", is_default=True)
     details = ServerOverview(theme, shown, wishes)
     controls(details)["Details"].click()
-    for text in ("With Tooltray", "What reads, What writes", "One for each AI client", "/srv/x"):
+    for text in ("With Tooltray", "Reads run. Changes ask.", "One for each AI client", "/srv/x"):
         assert text in words(details)
     details.set_server(server("a", access=replace(TRUSTED, choice=None, runs="nothing")))
     assert "Every call asks first." in words(details)

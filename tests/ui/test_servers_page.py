@@ -93,7 +93,7 @@ async def test_what_needs_the_user_comes_first_where_no_card_moves_under_the_poi
         await until(lambda: desk.card("b").server.state is ServerState.ERROR)
         await settle(desk)
         assert shown(desk) == ["c", "a", "b"]
-        desk.page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
+        desk.servers_page.findChild(SearchField).setFocus(Qt.FocusReason.TabFocusReason)
         await until(lambda: shown(desk) == ["b", "c", "a"])
 
 

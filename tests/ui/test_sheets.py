@@ -62,7 +62,7 @@ async def test_the_sheet_that_adds_a_server_opens_with_room_for_its_field(theme:
 
 async def test_a_sheet_in_the_making_has_its_height_before_it_is_seen(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        panel = AllowToolsSheet(desk.window.context, "s", (), desk.activity.approvals.read)
+        panel = AllowToolsSheet(desk.window.context, "s", (), desk.activity.approvals.temporary.read)
         sheet = desk.window.context.sheets.open(panel)
         before = QRect(panel.geometry())
         assert whole_content(sheet)

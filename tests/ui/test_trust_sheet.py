@@ -256,20 +256,20 @@ async def test_its_file_can_be_opened(theme: Theme, monkeypatch: pytest.MonkeyPa
 async def test_the_servers_page_says_what_waits_and_leads_there(theme: Theme) -> None:
     async with Desk(engine(REQUESTS), theme) as desk:
         await waiting(desk)
-        assert "2 projects bring 3 servers. Allow them?" in words(desk.page)
-        button(desk.page, "See what they start").click()
+        assert "2 projects bring 3 servers. Allow them?" in words(desk.window)
+        button(desk.window, "See what they start").click()
         assert isinstance(desk.window.sheet.panel, TrustSheet)
 
 
 async def test_what_was_put_away_comes_back_when_it_is_another_one(theme: Theme) -> None:
     async with Desk(engine([DEPLOY]), theme) as desk:
         await waiting(desk)
-        assert "shop brings the server deploy. Allow it?" in words(desk.page)
-        next(each for each in desk.page.findChildren(QAbstractButton) if each.accessibleName() == "Dismiss this notice").click()
-        assert "Allow it?" not in words(desk.page)
+        assert "shop brings the server deploy. Allow it?" in words(desk.window)
+        next(each for each in desk.window.findChildren(QAbstractButton) if each.accessibleName() == "Dismiss this notice").click()
+        assert "Allow it?" not in words(desk.window)
         await again(desk, [replace(DB, is_change=True)])
-        assert "shop brings the server db. Allow it?" in words(desk.page)
-        assert "they run as you trusted them before" in words(desk.page)
+        assert "shop brings the server db. Allow it?" in words(desk.window)
+        assert "they run as you trusted them before" in words(desk.window)
 
 
 async def test_the_page_of_files_lists_what_waits_by_project_and_leads_there_also_after_not_now(theme: Theme) -> None:
@@ -340,4 +340,4 @@ async def test_a_refusal_of_a_card_that_fails_is_said_above_the_pages(theme: The
         assert desk.projects.waiting == []
         desk.engine.failures["distrust_entries"] = TooltrayError("the disk is full")
         desk.wishes.refusal_requested.emit("added")
-        await until(lambda: "The disk is full" in words(desk.page))
+        await until(lambda: "The disk is full" in words(desk.window))

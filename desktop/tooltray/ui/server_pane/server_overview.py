@@ -56,8 +56,6 @@ class ServerOverview(ServerView):
         state.addWidget(self._label)
         state.addStretch(1)
         body.addLayout(state)
-        self._access = AccessLine(theme, server, wishes)
-        body.addWidget(self._access)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
         body.addWidget(self._headline)
@@ -69,6 +67,8 @@ class ServerOverview(ServerView):
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
+        self._access = AccessLine(theme, server, wishes)
+        body.addWidget(self._access)
         body.addSpacing(BETWEEN_PARTS)
         if calls is not None:
             body.addWidget(calls)
