@@ -25,7 +25,7 @@ class SearchField(QLineEdit):
         self.setFont(theme.font())
         self.setFixedHeight(theme.size("control"))
         self.setMaximumWidth(width)
-        self.setMinimumWidth(140)
+        self.setMinimumWidth(110)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         QShortcut(QKeySequence(SHORTCUT), self, self._on_shortcut)
 
@@ -55,6 +55,9 @@ class SearchField(QLineEdit):
                 painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
 
 
+SEARCH_STRETCH = 100  # it takes the room of a header up to its widest, before the space in the middle does
+
+
 class Header(QFrame):
     """The header of a page. A notice is a line in it, for which its controls move up: what is below the header stays where it is.
 
@@ -81,6 +84,7 @@ class Header(QFrame):
         layout.addWidget(Label(theme, title, "title"))
         layout.addSpacing(4)
         self._subtitle = Label(theme, "", "body", "muted")
+        self._subtitle.hide()
         layout.addWidget(self._subtitle)
         self._tabs = tabs
         if tabs is not None:
@@ -102,13 +106,14 @@ class Header(QFrame):
 
     def set_subtitle(self, text: str) -> None:
         self._subtitle.setText(text)
+        self._subtitle.setVisible(bool(text))
 
     def set_actions(self, actions: Sequence[QWidget]) -> None:
         """Replaces the actions at the right: each tab has its own."""
         for action in actions:
             if action not in self._actions:
                 self._actions.append(action)
-                self._line.addWidget(action, 1 if isinstance(action, SearchField) else 0)
+                self._line.addWidget(action, SEARCH_STRETCH if isinstance(action, SearchField) else 0)
         for action in self._actions:
             action.setVisible(action in actions)
 
