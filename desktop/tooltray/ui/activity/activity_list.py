@@ -9,12 +9,11 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import Show, View
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
@@ -26,44 +25,40 @@ OF_CALLS = ("call",)
 COUNT_EVERY_MS = 2000  # the numbers on the tabs and those above them, so that they say the same
 SETTLE_MS = 300  # after the last key of a search; the rows do not wait for it
 SHARE = 10  # of the time goes to counting at most: what is counted over a long journal is counted less often
+EDGE = 24  # px beside the filters
 NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of the table
 
 
 class ActivityList(QWidget, View):
-    """A list of journal entries. `entry_chosen` carries the ActivityRow that the user opens; an embedded list then opens the Activity page
-    itself.
+    """A list of journal entries. `entry_chosen` carries the ActivityRow that the user opens.
 
     Args:
         filter: which entries it shows, besides what its tabs leave out.
-        is_embedded: the list is part of another page's details.
-        show: shows why the journal cannot be read; None: the list itself does.
+        show: shows why the journal cannot be read; None: it can again.
     """
 
     entry_chosen = Signal(object)
     filter_changed = Signal(object)  # ActivityFilter: a tab of calls was chosen, which leaves no choice of kinds
 
-    def __init__(self, context: PageContext, filter: ActivityFilter, *, is_embedded: bool = True, show: Show | None = None) -> None:
+    def __init__(self, context: PageContext, filter: ActivityFilter, show: Show) -> None:
         super().__init__()
         theme = context.theme
-        self.context, self._filter, self._is_embedded = context, filter, is_embedded
+        self.context, self._filter, self._show = context, filter, show
         self._is_collapsed, self._is_held, self._is_asked_for = True, False, False
         self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
         layout = column(self)
         names = [tr("Calls"), tr("Failed"), tr("Refused"), tr("All")]
         self._tabs = FilterTabs(theme, names, name=tr("What is listed"), uncounted=(ALL,), hides_empty=True)
-        self._tabs.choose(ALL if is_embedded else CALLS)
+        self._tabs.choose(CALLS)
         self._tabs.chosen.connect(self._on_tab)
-        edge = 20 if is_embedded else 24
-        self.tools = row(margins=(edge, 10, edge, 8), spacing=8)
+        self.tools = row(margins=(EDGE, 10, EDGE, 8), spacing=8)
         self.tools.addWidget(self._tabs)
-        if is_embedded:
-            self.tools.addStretch(1)
         layout.addLayout(self.tools)
-        self._below = column(margins=(edge, 0, edge, 0))
+        self._below = column(margins=(EDGE, 0, EDGE, 0))
         layout.addLayout(self._below)
         self.table = ActivityTable(theme, context.hub.activity.get_activity, context.tasks)
-        self.table.entry_chosen.connect(self._on_chosen)
+        self.table.entry_chosen.connect(self.entry_chosen)
         self.table.left_top.connect(self._on_left_top)
         self.table.at_top.connect(self._on_top)
         self._nothing = Label(theme, "", "body", "muted", wrap=True)
@@ -71,9 +66,7 @@ class ActivityList(QWidget, View):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.table)
         self._stack.addWidget(self._nothing)
-        fault = FaultArea(theme)
-        self._show = show or fault.show_problem
-        layout.addWidget(NoticesAbove(fault, self._stack), 1)
+        layout.addWidget(self._stack, 1)
         self._new = Button(theme, "", "primary", small=True)
         self._new.setParent(self._stack)
         self._new.clicked.connect(self._on_show_new)
@@ -203,11 +196,6 @@ class ActivityList(QWidget, View):
         if self._filter.kinds and tab != ALL:
             self.filter_changed.emit(replace(self._filter, kinds=()))
         self._ask()
-
-    def _on_chosen(self, row: ActivityRow) -> None:
-        self.entry_chosen.emit(row)
-        if self._is_embedded:
-            self.context.links.part_asked.emit("activity", "entry", str(row.entry.id))
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why the journal cannot be read; None: it can again."""

@@ -71,7 +71,7 @@ class CallsTab(Page):
         self.glance.stretch_chosen.connect(self._on_stretch)
         self.waiting = WaitingLine(theme)
         self.waiting.review.clicked.connect(partial(context.links.part_asked.emit, "activity", "approvals", ""))
-        self.list = ActivityList(context, ActivityFilter(), is_embedded=False, show=partial(self._notice.show_problem, "list"))
+        self.list = ActivityList(context, ActivityFilter(), partial(self._notice.show_problem, "list"))
         self.list.entry_chosen.connect(self._on_chosen)
         self.list.filter_changed.connect(self.set_filter)
         self.filters = FilterBar(theme)

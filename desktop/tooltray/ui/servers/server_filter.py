@@ -121,11 +121,6 @@ class ServerFilter(QWidget):
         self._line.addWidget(control)
 
     @property
-    def has_state(self) -> bool:
-        """Whether a tab other than the first is chosen, so that a server's state decides."""
-        return self._state > ALL
-
-    @property
     def found(self) -> Mapping[str, Sequence[str]]:
         """The tools that the search found, by server."""
         return self._found
