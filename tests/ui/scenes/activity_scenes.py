@@ -173,7 +173,8 @@ async def activity_all(theme: Theme) -> Shot:
     shot = await opened(theme, day() + latest(*events))
     listed = shot.desk.activity.calls.list
     listed.show_tab(ALL)
-    await until(lambda: "servers" in str(listed.table.activity.index(0, 1).data()))
+    model = listed.table.activity
+    await until(lambda: any((row := model.row(place).row) and row.servers for place in range(model.rowCount())))
     return shot
 
 
