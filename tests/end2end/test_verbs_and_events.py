@@ -89,15 +89,33 @@ OTHERWISE = {
     "set_mcp_enabled": {"enabled": False},
     "set_http_enabled": {"port": 0},
 }
-LAST = ("watch_server", "set_confinement", "set_mcp_enabled", "add_starter_server", "reset_to_default_servers", "set_passphrase")
+LAST = (
+    "watch_server",
+    "set_confinement",
+    "set_access",
+    "set_mcp_enabled",
+    "add_starter_server",
+    "reset_to_default_servers",
+    "set_passphrase",
+)
 """What restarts the server; a hub that is paused downloads nothing of what is added; and a passphrase has to be typed from then on."""
 REFUSED = {
     *("accept_tool_change", "add_grant", "add_registry_server", "add_starter_server", "allow_refused", "answer_approval"),
     *("answer_confirmation", "answer_elicitation", "answer_feedback", "apply_proposal", "begin_sign_in", "cancel_server_task"),
     *("complete_prompt", "confirm_with_passphrase", "dismiss_feedback", "distrust_entries", "finish_sign_in", "get_activity_entry"),
     *("get_confirmations", "get_prompt", "get_registry_server", "get_skill", "install_bundle", "mcp_response_to_anthropic"),
-    *("mcp_response_to_gemini", "mcp_response_to_openai", "openai_tools_to_mcp_tool", "preview_bundle", "preview_grant"),
-    *("preview_registry_server", "read_bundle", "remove_bundle", "remove_grant", "remove_profile", "remove_secret", "restore_grant"),
+    *("mcp_response_to_gemini", "mcp_response_to_openai", "openai_tools_to_mcp_tool", "preview_approval"),
+    *(
+        "preview_bundle",
+        "preview_grant",
+        "preview_registry_server",
+        "read_bundle",
+        "remove_bundle",
+        "remove_grant",
+        "remove_profile",
+        "remove_secret",
+        "restore_grant",
+    ),
     *("restore_secret", "restore_trust", "set_result_limit", "set_session_project", "set_skill_enabled", "sign_out"),
     *("start_for_project", "start_without_project", "stop_watching", "undo_client_change", "update_registry_server"),
 }

@@ -55,7 +55,7 @@ class TokenSummary(QWidget):
         self._words.setText(_head(self._listing, tokens(shown, all_tokens)) if all_tokens else "")
         counted = tr("Tokens of tool definitions in a client's context, counted with {tokenizer}", tokenizer=costs.tokenizer)
         if (listing := self._listing) is not None and listing.summary:
-            counted = tr("{summary} Change it in Clients > Kinds of clients.", summary=listing.summary) + "\n" + counted
+            counted = tr("{summary} Change it in Clients > Defaults….", summary=listing.summary) + "\n" + counted
         self.setToolTip(counted)
 
     def show_problem(self, problem: Problem) -> None:
