@@ -103,7 +103,15 @@ REFUSED = {
     *("accept_tool_change", "add_grant", "add_registry_server", "add_starter_server", "allow_refused", "answer_approval"),
     *("answer_confirmation", "answer_elicitation", "answer_feedback", "apply_proposal", "begin_sign_in", "cancel_server_task"),
     *("complete_prompt", "confirm_with_passphrase", "dismiss_feedback", "distrust_entries", "finish_sign_in", "get_activity_entry"),
-    *("get_confirmations", "get_prompt", "get_registry_server", "get_skill", "install_bundle", "mcp_response_to_anthropic"),
+    *(
+        "get_approval_form",
+        "get_confirmations",
+        "get_prompt",
+        "get_registry_server",
+        "get_skill",
+        "install_bundle",
+        "mcp_response_to_anthropic",
+    ),
     *("mcp_response_to_gemini", "mcp_response_to_openai", "openai_tools_to_mcp_tool", "preview_approval"),
     *(
         "preview_bundle",
