@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QAccessible, QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QTableView, QWidget
-from shiboken6 import delete
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -20,11 +19,9 @@ from tooltray.foundation.snapshots.entries import ServerTest
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.foundation.snapshots.setup import SetupChange
 from tooltray.ui.add.add_server import AddServerSheet
-from tooltray.ui.approval.approval_window import ApprovalWindow
 from tooltray.ui.clients.client_table import NEW
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.accessible import window_role
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -337,12 +334,7 @@ def role(widget: QWidget) -> QAccessible.Role:
     return QAccessible.queryAccessibleInterface(widget).role()
 
 
-async def test_windows_and_choices_say_what_they_are(theme: Theme) -> None:
-    QAccessible.installFactory(window_role)
-    async with Desk(FakePresenter(), theme) as desk:
-        asking = ApprovalWindow(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
-        assert role(asking) == QAccessible.Role.Dialog
-        delete(asking)
+def test_choices_say_what_they_are(theme: Theme) -> None:
     for options, expected in (
         (OptionList(theme, [("a", "A"), ("b", "B")], name="One", chosen=["a"], may_be_empty=False), QAccessible.Role.RadioButton),
         (OptionList(theme, [("a", "A"), ("b", "B")], name="Some", takes_many=True), QAccessible.Role.CheckBox),

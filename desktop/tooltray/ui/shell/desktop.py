@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -35,7 +34,6 @@ from tooltray.ui.shell.news_teller import NewsTeller, advice
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
 from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
-from tooltray.ui.widgets.accessible import window_role
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
     from tooltray.ui.approval.prompts import ApprovalPrompt, ConfirmationPrompt
@@ -118,7 +116,6 @@ class Desktop:
         tasks: TaskKeeper,
         start: Start,
     ) -> None:
-        QAccessible.installFactory(window_role)
         self._theme, self._link, self._hub = appearance.theme, link, hub
         self._tray, self._tasks, self._start = tray, tasks, start
         self._phase = HubPhase.STARTING  # as the windows were last told
