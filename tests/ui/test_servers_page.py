@@ -504,3 +504,15 @@ async def test_tooltray_s_own_server_is_listed_while_something_is_wrong_with_it(
         desk.engine.set_state("hub", ServerState.RUNNING, problem=Problem("entries were lost"))
         await until(lambda: shown(desk) == ["a", "hub"])
         assert "Entries were lost" in page_words(desk)
+
+
+async def test_try_a_tool_leads_to_the_tools_of_the_server_from_where_they_are_called(theme: Theme) -> None:
+    fake = FakePresenter([server("a", tool_count=1), server("b", tool_count=1)])
+    fake.tools = [tool("read", "a"), tool("write", "b")]
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.server_list.cards)
+        control(desk.card("b"), "More for b").click()
+        menu = next(each for each in desk.card("b").findChildren(QMenu) if each.isVisible())
+        next(action for action in menu.actions() if action.text() == "Try a tool…").trigger()
+        menu.close()
+        await until(lambda: desk.all_tools.isVisible() and [row.tool.name for row in desk.all_tools.tools.table.rows] == ["write"])

@@ -140,7 +140,7 @@ ACTIONS = (
         is_common=True,
     ),
     ServerAction(
-        "try", "tools", _open("tools"), lambda server: is_own(server) and server.tool_count > 0, Phrase("Try a tool…"), is_common=True
+        "try", "tools", _open("try"), lambda server: is_own(server) and server.tool_count > 0, Phrase("Try a tool…"), is_common=True
     ),
     ServerAction("folder", "folder", _emit("folder_requested"), _is_deferred, Phrase("Choose folder…")),
     ServerAction(

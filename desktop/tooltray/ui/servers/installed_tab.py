@@ -325,8 +325,11 @@ class InstalledTab(Page):
         """Opens a server in the pane on the user's request, and moves the focus there.
 
         Args:
-            tab: of the server; empty: the first.
+            tab: of the server; empty: the first; "try": its tools in the list of all, from where they are called.
         """
+        if tab == "try":
+            self.context.links.part_asked.emit("servers", "tools_of", name)
+            return
         if (server := self._servers.find(name)) is None:
             return
         self.needed.emit()

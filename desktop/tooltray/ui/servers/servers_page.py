@@ -30,7 +30,7 @@ def _projects(context: PageContext) -> Page:
 
 
 INSTALLED, DISCOVER, ALL_TOOLS, PROJECTS = "installed", "discover", "all_tools", "projects"  # the tabs
-TOOL_PARTS = ("tool", "try", "prompts", "resources")  # of ALL_TOOLS
+TOOL_PARTS = ("tool", "try", "tools_of", "prompts", "resources")  # of ALL_TOOLS
 TABS = (
     TabEntry(INSTALLED, lambda: tr("Installed"), InstalledTab),
     TabEntry(DISCOVER, lambda: tr("Discover"), _discover),

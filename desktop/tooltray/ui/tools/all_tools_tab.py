@@ -84,13 +84,15 @@ class AllToolsTab(Page):
         self.resources.setEnabled(is_usable)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows a list by its name, a tool ("tool", its name as AI clients see it), or the sheet that calls it ("try", its name and on
-        further lines the arguments as JSON).
+        """Shows a list by its name, a tool ("tool", its name as AI clients see it), the sheet that calls it ("try", its name and on further
+        lines the arguments as JSON), or the tools of a server ("tools_of", its name).
         """
         self._kind.choose(part if part in self._lists else TOOLS)
         self._on_kind()
         if part == "tool":
             self.tools.show_tool(text)
+        elif part == "tools_of":
+            self.tools.show_server(text)
         elif part == "try":
             name, _, arguments = text.partition("\n")
             self.tools.try_tool(name, arguments)

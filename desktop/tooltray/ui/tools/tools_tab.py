@@ -87,6 +87,7 @@ class ToolsTab(Page):
         self._rows: list[ToolRow] = []
         self._shown: Sequence[ToolRow] = ()  # what the table was given last
         self._wanted = ""  # a published name whose details are to be shown once it is known
+        self._wanted_server = ""  # whose tools are to be shown once they are known
         self._is_hint_put_away = False
         self._text = ""
         self._approval = ToolApproval(context, self._show_failure)
@@ -128,6 +129,11 @@ class ToolsTab(Page):
         """Shows the details of a tool, by the name that AI clients see, as soon as the tools are read."""
         self._wanted = name
         self._show_wanted()
+
+    def show_server(self, name: str) -> None:
+        """Shows the tools of one server."""
+        self._wanted_server = name
+        self._draw_soon()
 
     def try_tool(self, name: str, arguments: str = "") -> None:
         """Opens the sheet that calls a tool, by the name that AI clients see; `arguments` are JSON."""
@@ -282,6 +288,9 @@ class ToolsTab(Page):
         self._rows = said.rows_of(self._tools or (), self._costs, self._uses)
         servers = sorted({row.tool.server for row in self._rows}, key=str.casefold)
         self._server.set_options([("", tr("All servers")), *((name, name) for name in servers)])
+        if self._wanted_server in servers:
+            self._server.choose(self._wanted_server)
+            self._wanted_server = ""
         self._draw_hint()
         self._draw_unknown()
         self._draw_rows()

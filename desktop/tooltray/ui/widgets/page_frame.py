@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QSpacerItem, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
@@ -82,7 +82,7 @@ class Header(QFrame):
         self._place.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         lines.addWidget(self._place)
         layout.addWidget(Label(theme, title, "title"))
-        layout.addSpacing(4)
+        layout.addItem(QSpacerItem(4, 0, QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding))  # the line is as high as it can be
         self._subtitle = Label(theme, "", "body", "muted")
         self._subtitle.hide()
         layout.addWidget(self._subtitle)
