@@ -328,16 +328,9 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
         assert field.text() == ""
 
 
-async def test_a_card_opens_its_tools_beside_the_cards_and_they_follow_their_changes(theme: Theme) -> None:
+async def test_tools_in_the_pane_follow_their_changes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("files", tool_count=2), server("clock")], TOOLS), theme) as desk:
         await until(lambda: shown(desk))
-        control(desk.card("files"), "More for files").click()
-        menu = desk.card("files").findChild(QMenu)
-        assert isinstance(menu, QMenu)
-        next(action for action in menu.actions() if action.text() == "Try a tool…").trigger()
-        assert desk.page.details is not None
-        assert desk.page.details.tab == "tools"
-        menu.close()
         listed = desk.open_tools("files").table
         await until(lambda: listed.rows)
         desk.engine.set_tools([tool("only", "files")], "files")
