@@ -19,7 +19,7 @@ from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_pane import ClientPane
 from tooltray.ui.clients.client_rows import OtherClients
 from tooltray.ui.clients.client_table import CONTEXT, NAME, PROFILE, STATE
-from tooltray.ui.clients.clients_page import ClientsPage
+from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
 from tooltray.ui.clients.profile_sheet import ProfileSheet
 from tooltray.ui.clients.profiles_sheet import ProfilesSheet
 from tooltray.ui.theme import Theme
@@ -461,3 +461,12 @@ async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) 
         desk.window.open_part("clients", "profiles")
         assert isinstance(desk.window.context.sheets.panel, ProfilesSheet)
         assert not [each for each in desk.clients.findChildren(QLineEdit) if each.hasFocus()]
+
+
+async def test_an_import_is_offered_only_from_clients_that_are_installed(theme: Theme) -> None:
+    for scan, is_offered in ((ClientScan(servers=2, different_servers=2), False), (replace(SCAN, servers=2, different_servers=2), True)):
+        async with Desk(engine(scan=scan), theme) as desk:
+            page = await opened(desk)
+            banner = page.findChild(ImportBanner)
+            assert isinstance(banner, ImportBanner)
+            assert banner.isVisible() is is_offered

@@ -120,7 +120,7 @@ async def test_pause_and_resume(theme: Theme) -> None:
 async def test_the_foot_counts_clients_and_the_badge_servers_that_need_a_person(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=Problem("x"))]), theme) as desk:
         desk.engine.set_sessions(1)
-        await until(lambda: "1 client connected" in drawn(desk.window))
+        await until(lambda: "1 open session" in drawn(desk.window))
         assert any(each.accessibleName() == "Servers, 1 need you" for each in desk.window.findChildren(QWidget))
 
 

@@ -58,8 +58,8 @@ def test_the_worst_state_wins(phase: HubPhase, snapshot: HubSnapshot | None, sta
 @pytest.mark.parametrize(
     ("snapshot", "text"),
     [
-        (hub(S.RUNNING, sessions=2), "Tooltray is running · 2 servers · 2 clients connected"),
-        (hub(S.ERROR, S.ERROR, sessions=1), "Tooltray is running · 1 server · 1 client connected · 2 need you"),
+        (hub(S.RUNNING, sessions=2), "Tooltray is running · 2 servers · 2 open sessions"),
+        (hub(S.ERROR, S.ERROR, sessions=1), "Tooltray is running · 1 server · 1 open session · 2 need you"),
         (hub(S.RUNNING, is_paused=True), "Tooltray is paused · No client connected"),
     ],
 )

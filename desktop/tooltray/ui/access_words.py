@@ -19,7 +19,7 @@ def choice_text(choice: AccessChoice, *, is_process: bool) -> str:
     if choice == "careful":
         return tr("Sandboxed, changes ask")
     if choice == "trusted":
-        return tr("Changes ask")
+        return tr("Changes ask, not sandboxed") if is_process else tr("Changes ask")
     return tr("Never asks, not sandboxed") if is_process else tr("Never asks")
 
 

@@ -23,7 +23,7 @@ from tooltray.ui.clients.profiles_sheet import ProfilesSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.scan_words import scan_text, scan_title
+from tooltray.ui.kit.scan_words import here, scan_text, scan_title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -53,7 +53,7 @@ class ImportBanner(Surface):
         self.setMinimumHeight(64)
 
     def show_scan(self, scan: ClientScan | None) -> None:
-        self.setVisible(scan is not None and bool(scan.servers))
+        self.setVisible(scan is not None and bool(scan.servers and here(scan)))
         if scan is not None:
             self._title.setText(scan_title(scan))
             self._text.setText(scan_text(scan))
@@ -192,19 +192,19 @@ class ClientsPage(Page):
 
     def _draw(self, *_news: object) -> None:
         scan = self.context.scans.scan
-        here, others = client_rows(self._kinds, self._sessions, scan)
+        listed, others = client_rows(self._kinds, self._sessions, scan)
         whole = max((costs.tokens for costs in self._costs.values()), default=0)
-        here = [replace(each, costs=self._costs.get(each.group), whole=whole) if each.uses_tooltray else each for each in here]
-        self._rows = [*here, *others]
+        listed = [replace(each, costs=self._costs.get(each.group), whole=whole) if each.uses_tooltray else each for each in listed]
+        self._rows = [*listed, *others]
         fold = [OtherClients(len(others), self._is_unfolded)] if others else []
         self.table.set_profiles(self.profile_names)
-        self.table.set_rows([*here, *fold, *(others if self._is_unfolded else ())])
-        connected = sum(bool(each.sessions) for each in here)
+        self.table.set_rows([*listed, *fold, *(others if self._is_unfolded else ())])
+        connected = sum(bool(each.sessions) for each in listed)
         self._header.set_subtitle(tr("{count} connected", count=connected) if connected else "")
         self._banner.show_scan(scan)
         self._again.set_face(tr("Looking…") if self.context.scans.is_scanning else tr("Rescan"), "refresh")
         self._connect_all.setVisible(scan is not None and len(to_connect(scan)) > 1)
-        is_empty = not here and not self._is_unfolded
+        is_empty = not listed and not self._is_unfolded
         self._stack.setCurrentWidget(self.table if not is_empty else self._waiting if scan is None or not self._is_read else self._nothing)
         self._draw_pane()
 

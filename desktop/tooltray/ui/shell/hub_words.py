@@ -39,7 +39,7 @@ def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
 def client_count(count: int) -> str:
     if not count:
         return tr("No client connected")
-    return many(count, "1 client connected", "{count} clients connected")
+    return many(count, "1 open session", "{count} open sessions")
 
 
 class TrayState(Enum):
