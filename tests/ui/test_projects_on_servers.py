@@ -170,7 +170,7 @@ async def test_the_head_line_says_how_tools_are_listed_and_where_to_change_it(th
         await until(lambda: f"{head}210 of 6,600 tokens{end}" in words(desk.page))
         tip = desk.page.findChild(TokenSummary).toolTip()
         listed, counted = (
-            "AI clients get these. Change it in Clients > Kinds of clients.",
+            "AI clients get these. Change it in Clients > Defaults….",
             "Tokens of tool definitions in a client's context, counted with",
         )
         assert tip.startswith(f"{listed}\n{counted} ")
