@@ -146,7 +146,7 @@ async def permission_of_tool(theme: Theme) -> Shot:
     assert shot.desk is not None
     [section] = shot.desk.window.findChildren(ApprovalSection)
     grants = {each.id: each for each in [*GRANTED, grant(1, client="Cursor", expires_at=time.time() + 7200)]}
-    section._open_tool(tool_rows([replace(PERMISSIONS[0], tools=(FILES[4],))], grants)[0])
+    section._tools.open_row(tool_rows([replace(PERMISSIONS[0], tools=(FILES[4],))], grants)[0])
     said = [("once", "Claude Code", "src/main.py"), ("refused", "Cursor", "/etc/passwd"), ("late", "Zed", "notes.txt")]
     rows = [
         ActivityRow(ActivityEntry(at, "approval", time.time() - at * 5000, word, client=client, touched=touched), 1, at, 0.0)

@@ -8,11 +8,11 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
-from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
 from tooltray.ui.approval.permission_words import OWN, ToolRow, choices, comes_to, mode_of, modes_for, rules_for, tool_rows, why
 from tooltray.ui.approval.rule_sentences import covered
+from tooltray.ui.approval.tool_approval import ToolApproval
 from tooltray.ui.approval.tool_sheet import ToolSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
@@ -38,6 +38,7 @@ class ApprovalSection(AccessSection):
         self._permissions: ServerPermissions | None = None
         self._grants: Sequence[GrantSnapshot] = ()
         self._shows_all = False
+        self._tools = ToolApproval(context, self.show_problem, self._read)
         self._about = Label(theme, tr("Reading what runs without asking…"), "caption", "muted", wrap=True)
         self._allow = Button(theme, tr("Allow tools…"), small=True)
         self._allow.clicked.connect(lambda: self.run(self._open_allow()))
@@ -50,7 +51,7 @@ class ApprovalSection(AccessSection):
         self.body.addWidget(self._call_rules)
         self._box = Surface(theme)
         self._table = Table(theme, self._columns(), tr("Tools"), lambda each: each.key, in_card=True)
-        self._table.row_chosen.connect(self._open_tool)
+        self._table.row_chosen.connect(self._tools.open_row)
         self._table.pressed.connect(self._open_choices)
         column(self._box, margins=(16, 1, 16, 1)).addWidget(self._table)
         self.body.addWidget(self._box)
@@ -62,14 +63,6 @@ class ApprovalSection(AccessSection):
 
     def look(self) -> None:
         self._request()
-
-    def show_problem(self, problem: Problem | None) -> None:
-        """Shows a failure: in the sheet of a tool if that is open, else below the heading."""
-        panel = self.context.sheets.panel
-        if problem is not None and isinstance(panel, ToolSheet):
-            panel.show_problem(problem)
-        else:
-            super().show_problem(problem)
 
     def show_permissions(self, permissions: ServerPermissions | None, grants: Sequence[GrantSnapshot]) -> None:
         """Shows what runs without asking; None: the server is gone."""
@@ -157,25 +150,7 @@ class ApprovalSection(AccessSection):
 
     def _on_chosen(self, of: ToolRow, action: QAction) -> None:
         if (chosen := str(action.data())) != of.tool.choice:
-            self._set_tool(of, chosen)
-
-    def _open_tool(self, of: ToolRow) -> None:
-        """Opens the sheet of one tool; an open sheet of any kind stays."""
-        sheet = ToolSheet(self.context, of, choose=self._set_tool, revoke=self._revoke)
-        if self.context.sheets.show(sheet) is not None:
-            sheet.run(sheet.read())
-
-    def _set_tool(self, of: ToolRow, choice: str) -> None:
-        """Sets the choice for one tool: "always", "ask" or "default"."""
-        tool = of.tool.tool
-        words = {"always": tr("{tool} runs without asking", tool=tool), "ask": tr("{tool} asks first", tool=tool)}
-        toast = words.get(choice) or tr("{tool} is as its server", tool=tool)
-        change = partial(self.hub.approvals.set_tool_approval, of.server, tool)
-        self.run(change(choice), then=self._read, toast=toast, undo=partial(change, of.tool.choice))
-
-    def _revoke(self, grant: str) -> None:
-        approvals = self.hub.approvals
-        self.run(approvals.remove_grant(grant), then=self._read, toast=tr("Revoked"), undo=partial(approvals.restore_grant, grant))
+            self._tools.choose(of, chosen)
 
     async def _open_allow(self) -> None:
         modes = await self.hub.views.get_client_modes()
