@@ -255,7 +255,7 @@ class Views:
 
     # notifications
     def follow(self, state: SessionState, tell: Tell) -> Callable[[], None]:
-        """Calls `tell` for each later change that only this session sees; returns a function that ends this."""
+        """Subscribes to later changes that only this session sees; returns a function that unsubscribes."""
         self._followers.setdefault(state.id, {})[tell] = state
         self._seen.setdefault(state.id, self._modes.view(state))
 

@@ -1,9 +1,6 @@
 """The history of decisions: who allowed, declined or revoked what, when and where, and whether that record is complete."""
 
-from collections.abc import Sequence
 from datetime import datetime
-
-from PySide6.QtGui import QResizeEvent
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import AuditCheck, AuditEntry
@@ -12,19 +9,18 @@ from tooltray.ui.activity.decision_words import about_words, answer_words, way_w
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.section import Section
+from tooltray.ui.kit.section import TableSection
 from tooltray.ui.problem_words import title
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, clear, column
+from tooltray.ui.widgets.surface import clear, column
 from tooltray.ui.widgets.table import Table
 
 SHOWN = 200  # of the newest; `tooltray audit` lists more, and an export all
 BY, ROOM_FOR_WAYS = 4, 820  # a column, and the px of the section below which it is in the details only
 
 
-class HistorySection(Section):
+class HistorySection(TableSection):
     """The section with the decisions.
 
     Attributes:
@@ -32,31 +28,18 @@ class HistorySection(Section):
     """
 
     def __init__(self, context: PageContext) -> None:
+        theme = context.theme
+        table = Table(theme, _columns(), tr("History"), lambda each: each.number, in_card=True, has_header=True)
         text = tr("Everything you allowed or declined, and where. Also: tooltray audit, and exports of the activity.")
-        super().__init__(context, tr("History"), ElidedLabel(context.theme, text, "caption", "muted"))
+        super().__init__(context, tr("History"), text, table, nothing=tr("No decisions yet."), narrow=(BY, ROOM_FOR_WAYS))
         self._check = column()
-        self.body.addLayout(self._check)
-        box = Surface(self._theme)
-        lines = column(box, margins=(16, 1, 16, 1))
-        self.table = Table(self._theme, _columns(), tr("History"), lambda each: each.number, in_card=True, has_header=True)
-        self.table.row_chosen.connect(self.open_entry)
-        self._nothing = Label(self._theme, tr("No decisions yet."), "body", "muted", wrap=True)
-        self._nothing.setContentsMargins(0, 14, 0, 14)
-        lines.addWidget(self.table)
-        lines.addWidget(self._nothing)
-        self.body.addWidget(box)
-        self.show_entries(())
+        self.body.insertLayout(self.body.count() - 1, self._check)
+        table.row_chosen.connect(self.open_entry)
 
     async def read(self) -> None:
         """Reads the newest decisions, and whether the record is complete."""
-        self.show_entries(await self.hub.audit.get_audit(limit=SHOWN))
+        self.show_rows(await self.hub.audit.get_audit(limit=SHOWN))
         self.show_check(await self.hub.audit.verify_audit())
-
-    def show_entries(self, entries: Sequence[AuditEntry]) -> None:
-        self.table.set_rows(entries)
-        self.table.fit_height()
-        self.table.setVisible(bool(entries))
-        self._nothing.setVisible(not entries)
 
     def show_check(self, check: AuditCheck) -> None:
         """Shows what is wrong with the record, if anything is."""
@@ -68,10 +51,6 @@ class HistorySection(Section):
     def open_entry(self, entry: AuditEntry) -> None:
         """Opens the sheet of a decision; an open sheet of any kind stays."""
         self.context.sheets.show(DecisionSheet(self.context, entry))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.table.setColumnHidden(BY, self.width() < ROOM_FOR_WAYS)
 
 
 def _columns() -> list[Column]:

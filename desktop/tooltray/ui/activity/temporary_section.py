@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.ui.activity.approval_sheets import GrantSheet
@@ -14,17 +14,15 @@ from tooltray.ui.approval.rule_sheet import RuleSheet
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.section import Section
-from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.kit.section import TableSection
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.surface import Surface, column
 from tooltray.ui.widgets.table import Table
 
 TICK_MS = 1000
 SINCE, ROOM_FOR_SINCE = 2, 1040  # a column, and the px of the section below which it is in the details only
 
 
-class TemporarySection(Section):
+class TemporarySection(TableSection):
     """The section with the grants.
 
     Attributes:
@@ -32,23 +30,14 @@ class TemporarySection(Section):
     """
 
     def __init__(self, context: PageContext) -> None:
-        text = tr("Ends if the tool changes.")
-        super().__init__(context, tr("Temporary approvals and rules"), ElidedLabel(context.theme, text, "caption", "muted"))
+        name = tr("Temporary approvals and rules")
+        table = Table(context.theme, _columns(), name, lambda each: each.id, in_card=True, has_header=True)
+        narrow = (SINCE, ROOM_FOR_SINCE)
+        super().__init__(context, name, tr("Ends if the tool changes."), table, nothing=own_permissions(0), narrow=narrow)
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._tick)
-        box = Surface(self._theme)
-        lines = column(box, margins=(16, 1, 16, 1))
-        self.table = Table(
-            self._theme, _columns(), tr("Temporary approvals and rules"), lambda each: each.id, in_card=True, has_header=True
-        )
-        self.table.pressed.connect(self._on_pressed)
-        self.table.row_chosen.connect(self.open_grant)
-        lines.addWidget(self.table)
-        self._none = Label(self._theme, own_permissions(0), "body", "muted", wrap=True)
-        self._none.setContentsMargins(0, 14, 0, 14)
-        lines.addWidget(self._none)
-        self.body.addWidget(box)
-        self.show_grants(())
+        table.pressed.connect(self._on_pressed)
+        table.row_chosen.connect(self.open_grant)
 
     @property
     def grants(self) -> Sequence[GrantSnapshot]:
@@ -60,15 +49,12 @@ class TemporarySection(Section):
         self.show_grants(await self.hub.approvals.get_grants())
 
     def show_grants(self, grants: Sequence[GrantSnapshot]) -> None:
-        self.table.set_rows(grants)
-        self.table.fit_height()
-        self.table.setVisible(bool(grants))
-        self._none.setVisible(not grants)
+        self.show_rows(grants)
         self._follow_time()
 
     def show_open_servers(self, count: int) -> None:
         """Shows how many servers run everything without asking, by their own settings."""
-        self._none.setText(own_permissions(count))
+        self._nothing.setText(own_permissions(count))
 
     def revoke(self, grant: str) -> None:
         approvals = self.hub.approvals
@@ -89,10 +75,6 @@ class TemporarySection(Section):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._clock.stop()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.table.setColumnHidden(SINCE, self.width() < ROOM_FOR_SINCE)
 
     def _follow_time(self) -> None:
         """Runs one timer that counts down for all rows, while the section is visible and a grant in it ends."""

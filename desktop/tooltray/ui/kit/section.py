@@ -1,5 +1,8 @@
 """A section of a page: its heading, a place for its failures, and its content."""
 
+from collections.abc import Sequence
+
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
@@ -7,8 +10,10 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import heading
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.surface import Surface, clear, column
+from tooltray.ui.widgets.table import Table
 
 
 class Section(QWidget, View):
@@ -36,3 +41,36 @@ class Section(QWidget, View):
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+
+class TableSection(Section):
+    """A section with a table, or a text in place of its rows.
+
+    Args:
+        text: a sentence below the heading.
+        nothing: the text without rows.
+        narrow: a column, and the px of the section below which it is hidden.
+    """
+
+    def __init__(self, context: PageContext, name: str, text: str, table: Table, *, nothing: str, narrow: tuple[int, int]) -> None:
+        super().__init__(context, name, ElidedLabel(context.theme, text, "caption", "muted"))
+        self.table, self._narrow = table, narrow
+        self._nothing = Label(context.theme, nothing, "body", "muted", wrap=True)
+        self._nothing.setContentsMargins(0, 14, 0, 14)
+        box = Surface(context.theme)
+        lines = column(box, margins=(16, 1, 16, 1))
+        lines.addWidget(table)
+        lines.addWidget(self._nothing)
+        self.body.addWidget(box)
+        self.show_rows(())
+
+    def show_rows(self, rows: Sequence[object]) -> None:
+        self.table.set_rows(rows)
+        self.table.fit_height()
+        self.table.setVisible(bool(rows))
+        self._nothing.setVisible(not rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        hidden, room = self._narrow
+        self.table.setColumnHidden(hidden, self.width() < room)
