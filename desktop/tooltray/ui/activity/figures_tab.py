@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
@@ -17,6 +16,7 @@ from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme
@@ -238,7 +238,7 @@ class FiguresTab(Page):
             self._series.ask()
 
     def _on_show(self) -> None:
-        self.context.links.part_asked.emit("activity", "filter", msgspec.json.encode(self._of_chosen()).decode())
+        self.context.go(CallsWhere(self._of_chosen()))
 
 
 class Legend(QWidget):

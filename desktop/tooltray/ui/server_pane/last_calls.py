@@ -1,10 +1,8 @@
 """The last calls of one server, for its overview."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -13,6 +11,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_words import at, outcome_look, subject, took, touched
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.widgets.button import Button
@@ -103,5 +102,4 @@ class LastCalls(QWidget, View):
             self.refresh()
 
     def _on_all(self) -> None:
-        filter = ActivityFilter(servers=(self._server,))
-        self.context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))
+        self.context.go(CallsWhere(ActivityFilter(servers=(self._server,))))

@@ -10,6 +10,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, OpenSecret
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.settings.command_words import Commands, command_of, commands_in
@@ -80,10 +81,10 @@ class SecretsTab(Page):
         """Whether the hub's secrets have been read."""
         return self._secrets is not None
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows one secret, "secrets" and its name, as soon as the secrets are read."""
-        self._asked = text
-        self._show_asked()
+    def open_destination(self, destination: Destination) -> None:
+        if isinstance(destination, OpenSecret):
+            self._asked = destination.name
+            self._show_asked()
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows above the tab why an action or a read failed; None removes it."""

@@ -14,6 +14,7 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.destinations import Activity, Destination, OpenServer, Servers
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import sentences, title
@@ -30,8 +31,8 @@ class Places(Protocol):
     def is_in_front(self) -> bool:
         """Returns whether the user looks at the main window."""
 
-    def show_part(self, page: str, part: str = "", text: str = "") -> None:
-        """Shows the main window with a part of a page."""
+    def go(self, destination: Destination) -> None:
+        """Shows a place in the main window."""
 
     def show_approvals(self) -> None: ...
     def show_confirmations(self) -> None: ...
@@ -98,7 +99,7 @@ class NewsTeller(QObject):
 
     def on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
         if not self._places.is_in_front():
-            self._notifications.send("trust", waiting_title(requests), waiting_text(requests), lambda: self._places.show_part("servers"))
+            self._notifications.send("trust", waiting_title(requests), waiting_text(requests), lambda: self._places.go(Servers()))
 
     def on_feedback_asked(self, request: FeedbackSnapshot) -> None:
         text = tr("{project}: it waits for your answer.", project=project_words(request))
@@ -129,10 +130,7 @@ class NewsTeller(QObject):
         return next((each.state for each in snapshot.servers if each.name == server), None) if snapshot is not None else None
 
     def _show_server(self, name: str) -> None:
-        if name:
-            self._places.show_part("servers", "server", name)
-        else:
-            self._places.show_part("servers")
+        self._places.go(OpenServer(name) if name else Servers())
 
     # what is asked for
 
@@ -150,7 +148,7 @@ class NewsTeller(QObject):
             text = tr("You had allowed it as it was. Until you look, its calls are asked about.")
             if any(change.kind == "skill" for change in changes if (change.server, change.tool) == new[0]):
                 text = tr("It is a skill. Until you look, no AI client gets it.")
-            self._notifications.send("tool_changed", words, text, lambda: self._places.show_part("activity", "approvals"))
+            self._notifications.send("tool_changed", words, text, lambda: self._places.go(Activity("approvals")))
 
     async def _look_for_updates(self) -> None:
         updates = await self._hub.discovery.get_registry_updates()
@@ -159,7 +157,7 @@ class NewsTeller(QObject):
             shown, more = ", ".join(new[:MOST_NAMES]), len(new) - MOST_NAMES
             names = tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
             text = tr("It is installed only when you approve.")
-            go = lambda: self._places.show_part("servers", "server", new[0])  # noqa: E731
+            go = lambda: self._places.go(OpenServer(new[0]))  # noqa: E731
             self._notifications.send("update", tr("Update available: {names}", names=names), text, go)
 
 

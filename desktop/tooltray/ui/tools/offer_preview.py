@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Activity
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
@@ -186,7 +187,7 @@ class OfferPreview(Surface, View):
 
     def _on_change(self) -> None:
         self.close_requested.emit()
-        self.context.links.part_asked.emit("activity", "approvals", "")
+        self.context.go(Activity("approvals"))
 
     def _say(self, text: str) -> None:
         self._note.setText(text)

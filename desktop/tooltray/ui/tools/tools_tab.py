@@ -17,6 +17,7 @@ from tooltray.foundation.snapshots.activity import ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.tool_approval import ToolApproval
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import AddServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools import tool_rows as said
@@ -179,7 +180,7 @@ class ToolsTab(Page):
         text = tr("Tools come from servers. What a server offers is listed here once it has run.")
         ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
         empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
-        empty.way_chosen.connect(lambda _: self.context.links.part_asked.emit("servers", "add", ""))
+        empty.way_chosen.connect(lambda _: self.context.go(AddServer()))
         return empty
 
     def _make_filters(self) -> None:
