@@ -46,7 +46,7 @@ class ToolApproval(View):
 
     async def _row(self, key: tuple[str, str]) -> ToolRow | None:
         grants = {each.id: each for each in await self.hub.approvals.get_grants()}
-        return next((each for each in tool_rows(await self.hub.approvals.get_permissions(), grants) if each.key == key), None)
+        return next((each for each in tool_rows(await self.hub.approvals.get_permissions(key[0]), grants) if each.key == key), None)
 
     async def _read(self) -> None:
         """Updates the open sheet."""
