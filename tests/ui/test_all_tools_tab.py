@@ -267,6 +267,8 @@ async def test_whether_a_tool_asks_is_changed_in_its_line(theme: Theme) -> None:
         tab = await opened(desk)
         assert cells(tab.table, 1)[CHANGE] == "Change…"
         sheet = await asked_about(desk, tab, 1)
+        assert ("get_permissions", "files") in fake.calls
+        assert ("get_permissions", "") not in fake.calls
         control(sheet, "Runs without asking").click()
         await desk.asked("set_tool_approval", "files", "write", "always")
         await until(lambda: sheet.of.tool.choice == "always")
