@@ -2,7 +2,7 @@
 widgets were made: a row that is added later would be the last of the whole window."""
 
 from collections.abc import Iterator, Sequence
-from typing import cast
+from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QWidget
 from shiboken6 import isValid
 
 _after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
+Found = TypeVar("Found", bound=QObject)
 
 
 class InputWatch(QObject):
@@ -28,6 +29,17 @@ class InputWatch(QObject):
 
 
 last_input = InputWatch()
+
+
+def with_parent(found: Found | None) -> Found | None:
+    """Returns what `focusProxy`, `group` or `checkedButton` has returned, as the child of its real parent.
+
+    PySide takes what such a method returns for a child of the object that returned it. A scroll area is the focus proxy of its viewport: it
+    would be a child of its own child, belong to nothing else, and the garbage collector would delete both while they are shown.
+    """
+    if found is not None and (parent := found.parent()) is not None:
+        found.setParent(parent)
+    return found
 
 
 def put_after(before: QWidget, control: QWidget) -> None:
@@ -83,9 +95,10 @@ def _takes_tab(widget: QWidget) -> bool:
     """Returns whether Tab stops at a widget. Of exclusive buttons only the checked one takes it; Qt would take the one that had the focus
     last.
     """
-    is_usable = widget.isVisible() and widget.isEnabled() and widget.focusProxy() is None
-    group = widget.group() if isinstance(widget, QAbstractButton) else None
-    if group is not None and group.exclusive() and (chosen := group.checkedButton()) is not None and chosen.isVisible():
+    is_usable = widget.isVisible() and widget.isEnabled() and with_parent(widget.focusProxy()) is None
+    group = with_parent(widget.group()) if isinstance(widget, QAbstractButton) else None
+    chosen = with_parent(group.checkedButton()) if group is not None and group.exclusive() else None
+    if chosen is not None and chosen.isVisible():
         return is_usable and widget is chosen
     return is_usable and bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
 
