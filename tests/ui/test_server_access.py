@@ -2,7 +2,6 @@
 
 import json
 import time
-from datetime import datetime
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
@@ -24,7 +23,7 @@ from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.access_words import access_words
-from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
+from tooltray.ui.approval.permission_words import answer_word
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
@@ -345,10 +344,3 @@ def test_each_answer_to_a_call_has_words() -> None:
     for outcome in (*CHOICES, "rule", "refused", "late", "cancelled"):
         word = answer_word(ActivityEntry(1, "approval", 1.0, outcome))
         assert word[:1].isupper(), outcome
-
-
-def test_a_tool_that_is_allowed_until_the_screen_locks_says_so() -> None:
-    tool, grant = ToolPermission("t", "write", "default", False, "", ("1",)), GrantSnapshot("1", "tool", "s", "t", until="lock")
-    row = ToolRow("s", tool, True, (grant,))
-    assert comes_to(row, datetime.now()) == ("Allowed until the screen locks", "accent")
-    assert comes_to(replace(row, grants=(replace(grant, until=""),)), datetime.now()) == ("Allowed", "accent")

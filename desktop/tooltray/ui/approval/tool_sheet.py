@@ -12,7 +12,7 @@ from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.ui.approval.approval_body import granted, granted_to, granted_until, lines_box
-from tooltray.ui.approval.permission_words import ToolRow, answer_word, choices, comes_to, why
+from tooltray.ui.approval.permission_words import ToolRow, answer_word, applies_now, choices, why
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
@@ -65,7 +65,7 @@ class ToolSheet(SheetView):
     def show_tool(self, of: ToolRow) -> None:
         """Shows a newer snapshot."""
         self.of = of
-        word, tone = comes_to(of, datetime.now())
+        word, tone = applies_now(of)
         self._state.set_word(word, tone or "success")
         self._why.setText(why(of))
         self._options.set_chosen([of.tool.choice])
