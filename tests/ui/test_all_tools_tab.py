@@ -16,6 +16,7 @@ from tests.ui.seen import button, cells, control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
@@ -347,7 +348,7 @@ async def test_a_call_is_news_of_use(theme: Theme) -> None:
         tab = await opened(desk)
         tab._use_later.setInterval(0)
         asked = len([call for call in desk.engine.calls if call[0] == "get_tool_use"])
-        desk.hub.tool_call_result.emit(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0))
+        desk.engine.bus.publish(ToolCallResult(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0)))
         await until(lambda: len([call for call in desk.engine.calls if call[0] == "get_tool_use"]) > asked)
 
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ActivityWritten, ApprovalEnded
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
@@ -90,8 +91,8 @@ class CallsTab(Page):
         self._wanted = 0  # the entry whose details are on their way
         self.enable(False)
         self.look_requested.connect(self._refresh)
-        context.hub.activity_written.connect(self._on_written)
-        context.hub.approval_ended.connect(self._refresh_calls_now)
+        context.hub.on(ActivityWritten, self._on_written, self)
+        context.hub.on(ApprovalEnded, self._refresh_calls_now, self)
 
     def _content(self) -> QWidget:
         content = QWidget()
@@ -246,8 +247,8 @@ class CallsTab(Page):
 
     # what happens
 
-    def _on_written(self, last_id: int) -> None:
-        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
+    def _on_written(self, news: ActivityWritten) -> None:
+        if not news.last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
             self._refresh_glance()
         elif not self._glance_timer.isActive():
             self._glance_timer.start(max(COUNT_EVERY_MS, self._glance_cost_ms * SHARE))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ClientListUpdated, ConfigChanged, SessionListChanged
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
@@ -108,9 +109,8 @@ class ClientsPage(Page):
     def _connect(self) -> None:
         scans, hub, self._look = self.context.scans, self.hub, self.reading(self.read)
         self.look_requested.connect(self._on_look)
-        for news in (hub.config_changed, hub.client_list_updated):
-            news.connect(self.look_again)
-        hub.session_list_changed.connect(self._on_sessions)
+        hub.on_any((ConfigChanged, ClientListUpdated), self.look_again, self)
+        hub.on_any((SessionListChanged,), self._on_sessions, self)
         scans.scan_changed.connect(self._on_scan)
         scans.scanning_changed.connect(self._draw)
         scans.failed.connect(self.show_problem)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_words import at, outcome_look, subject, took, touched
 from tooltray.ui.i18n import tr
@@ -50,7 +51,7 @@ class LastCalls(QWidget, View):
         self.refresh = self.reading(self._read)
         self._soon = QTimer(self, singleShot=True, interval=EVERY_MS)
         self._soon.timeout.connect(self._refresh_if_visible)
-        context.hub.activity_written.connect(self._on_written)
+        context.hub.on_any((ActivityWritten,), self._on_written, self)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -93,7 +94,7 @@ class LastCalls(QWidget, View):
         ):
             self._grid.addWidget(label, place, column_, Qt.AlignmentFlag.AlignRight if column_ == LAST else Qt.AlignmentFlag(0))
 
-    def _on_written(self, _last_id: int) -> None:
+    def _on_written(self) -> None:
         if self.isVisible() and not self._soon.isActive():
             self._soon.start()
 

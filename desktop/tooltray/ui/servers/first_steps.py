@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
@@ -113,7 +114,7 @@ class FirstStepsStrip(QWidget, View):
         self._views[2].button.clicked.connect(self._on_try)
         self.read = self.reading(self._read)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        context.hub.tool_call_result.connect(self._on_called)
+        context.hub.on_any((ToolCallResult,), self._on_called, self)
         self._draw()
 
     @property

@@ -7,6 +7,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ConfigChanged, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
@@ -68,8 +69,7 @@ class SecretsTab(Page):
         self.header_actions = (new,)
         self.enable(False)
         self.look_requested.connect(self._look)
-        context.hub.config_changed.connect(self.look_again)
-        context.hub.secrets_changed.connect(self.look_again)
+        context.hub.on_any((ConfigChanged, SecretsChanged), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)

@@ -15,9 +15,9 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
 from tooltray.foundation.snapshots.approvals import TrustRequest
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
@@ -140,7 +140,7 @@ class Desktop:
         self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
         self._confirmations = windows.confirmations
         hub, tray = self._hub, self._tray
-        hub.elicitation_asked.connect(self._on_elicitation_asked)
+        hub.on_any((ElicitationAsked,), self._on_elicitation_asked, tray)
         self._feedback.asked.connect(self._teller.on_feedback_asked)
         self._approvals.waiting_changed.connect(tray.set_approvals)
         self._approvals.waiting_changed.connect(self._teller.on_approvals)
@@ -388,7 +388,7 @@ class Desktop:
         """Shows an entry of the journal that was chosen in the tray's menu."""
         self.go(OpenEntry(id))
 
-    def _on_elicitation_asked(self, _question: ElicitationSnapshot) -> None:
+    def _on_elicitation_asked(self) -> None:
         if not self._window.isActiveWindow():
             self._window.show_quietly()
 

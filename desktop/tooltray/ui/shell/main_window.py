@@ -215,7 +215,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         context = self.context
         context.hub.snapshot_changed.connect(self._draw_hub)
-        context.hub.problem_reported.connect(self._on_problem_reported)
+        context.hub.on(ProblemReported, self._on_problem_reported, self)
         self._sidebar.page_requested.connect(self._open)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)

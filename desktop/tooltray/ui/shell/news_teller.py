@@ -6,9 +6,9 @@ from typing import Protocol
 from PySide6.QtCore import QObject, QTimer
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.events import ProblemReported
+from tooltray.foundation.events import ClientListUpdated, ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, TrustRequest
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_words import headline, project_words
@@ -55,11 +55,10 @@ class NewsTeller(QObject):
         self._updates = CoalescedRead(self._look_for_updates, tasks=tasks, name="newer versions of servers")
         self._timer = QTimer(self, interval=UPDATES_EVERY_MS)
         self._timer.timeout.connect(self._updates.ask)
-        hub.server_started.connect(self._on_server_started)
-        hub.problem_reported.connect(self._on_problem_reported)
-        hub.elicitation_asked.connect(self._on_elicitation_asked)
-        hub.grants_changed.connect(self._changes.ask)
-        hub.client_list_updated.connect(self._changes.ask)
+        hub.on(ServerStarted, lambda news: self._told.pop(news.server_name, None), self)
+        hub.on(ProblemReported, self._on_problem_reported, self)
+        hub.on(ElicitationAsked, self._on_elicitation_asked, self)
+        hub.on_any((GrantsChanged, ClientListUpdated), self._changes.ask, self)
 
     def begin(self) -> None:
         """Begins to watch a hub that runs."""
@@ -105,13 +104,10 @@ class NewsTeller(QObject):
         text = tr("{project}: it waits for your answer.", project=project_words(request))
         self._notifications.send("feedback", headline(request), text, self._places.show_feedback)
 
-    def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
+    def _on_elicitation_asked(self, news: ElicitationAsked) -> None:
         if not self._places.is_in_front():
             text = tr("Its question is in Tooltray's window.")
-            self._notifications.send("question", tr("{name} asks you something", name=question.server), text)
-
-    def _on_server_started(self, name: str) -> None:
-        self._told.pop(name, None)
+            self._notifications.send("question", tr("{name} asks you something", name=news.question.server), text)
 
     def _on_problem_reported(self, report: ProblemReported) -> None:
         if self._told.get(report.server) == report.problem:

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ResourceUpdated
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Activity
 from tooltray.ui.kit.page_context import PageContext
@@ -59,7 +60,7 @@ class OfferPreview(Surface, View):
         layout.addWidget(self._note)
         layout.addWidget(self.result, 1)
         add_accept_keys(self, self._get)
-        context.hub.resource_updated.connect(self._on_updated)
+        context.hub.on(ResourceUpdated, self._on_updated, self)
         self._draw()
         if not any(argument.is_required for argument in offer.arguments):
             self._get()
@@ -164,8 +165,8 @@ class OfferPreview(Surface, View):
         resources = self.hub.resources
         self.run(resources.subscribe_resource(self.key) if on else resources.unsubscribe_resource(self.key))
 
-    def _on_updated(self, uri: str) -> None:
-        if self.is_following and uri == self.offer.key and self.isVisible():
+    def _on_updated(self, news: ResourceUpdated) -> None:
+        if self.is_following and news.uri == self.offer.key and self.isVisible():
             self._get()
 
     def _on_completion(self, argument: str, written: str) -> None:

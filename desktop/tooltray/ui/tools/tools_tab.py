@@ -13,6 +13,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ConfigChanged, GrantsChanged, ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.tool_approval import ToolApproval
@@ -103,9 +104,8 @@ class ToolsTab(Page):
         self.look_requested.connect(self._refresh)
         context.tools.tool_list_changed.connect(self._on_list_changed)
         context.servers.server_changed.connect(self._draw_soon)
-        context.hub.tool_call_result.connect(self._on_call)
-        context.hub.grants_changed.connect(self.look_again)
-        context.hub.config_changed.connect(self.look_again)
+        context.hub.on_any((ToolCallResult,), self._on_call, self)
+        context.hub.on_any((GrantsChanged, ConfigChanged), self.look_again, self)
 
     @property
     def table(self) -> Table:
@@ -276,7 +276,7 @@ class ToolsTab(Page):
     def _on_list_changed(self, _server: str) -> None:
         self.look_again()
 
-    def _on_call(self, _response: object) -> None:
+    def _on_call(self) -> None:
         if self.is_usable and self.isVisible() and not self._use_later.isActive():
             self._use_later.start()
 
