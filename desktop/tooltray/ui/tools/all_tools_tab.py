@@ -92,6 +92,7 @@ class AllToolsTab(Page):
         if part == "tool":
             self.tools.show_tool(text)
         elif part == "tools_of":
+            self.search.clear()
             self.tools.show_server(text)
         elif part == "try":
             name, _, arguments = text.partition("\n")
