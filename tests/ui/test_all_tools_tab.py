@@ -17,12 +17,13 @@ from tests.ui.seen import button, cells, control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.events import GrantsChanged
-from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.events import GrantsChanged, ToolCallResult
+from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
 from tooltray.ui.approval.tool_sheet import ToolSheet
+from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenTool, Servers
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
@@ -62,7 +63,7 @@ def engine(**fields: Any) -> ToolsInMemory:
 
 
 async def opened(desk: Desk) -> ToolsTab:
-    desk.window.open_part("servers", "all_tools")
+    desk.window.go(Servers("all_tools"))
     tab = desk.all_tools.tools
     await until(lambda: len(tab.table.rows) == len(desk.engine.tools))
     return tab
@@ -74,7 +75,7 @@ def toasts(desk: Desk) -> list[str]:
 
 async def detailed(desk: Desk, name: str) -> ToolDetails:
     tab = await opened(desk)
-    desk.window.open_part("servers", "tool", name)
+    desk.window.go(OpenTool(name))
     await until(lambda: tab.details is not None and tab.details._is_read)
     assert tab.details is not None
     return tab.details
@@ -362,12 +363,10 @@ async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme
         for part in ("from files · 1,234 tokens", "Reads <b>a file</b>.", "Runs without asking", "7", "cursor, You"):
             assert part in shown
         assert shown.index("\na\n") < shown.index("\nb\n")
-        parts: list[tuple[str, str, str]] = []
-        desk.window.context.links.part_asked.disconnect()
-        desk.window.context.links.part_asked.connect(lambda *part: parts.append(part))
+        links: list[Destination] = []
+        desk.window.context.go = links.append
         button(details, "Show its calls").click()
-        assert parts[0][:2] == ("activity", "filter")
-        assert '"tools": ["read"]' in parts[0][2]
+        assert links == [CallsWhere(ActivityFilter(servers=("files",), tools=("read",)))]
         button(details, "Copy name").click()
         assert QGuiApplication.clipboard().text() == "read"
         button(details, "Name and description for AI clients…").click()
@@ -389,7 +388,7 @@ async def test_a_tool_that_is_off_can_be_looked_at_but_not_tried(theme: Theme) -
 
 async def test_without_tools_the_page_says_where_they_come_from(theme: Theme) -> None:
     async with Desk(ToolsInMemory(), theme) as desk:
-        desk.window.open_part("servers", "all_tools")
+        desk.window.go(Servers("all_tools"))
         await until(lambda: "No tools yet" in words(desk.all_tools))
 
 
@@ -398,7 +397,7 @@ async def test_a_call_is_news_of_use(theme: Theme) -> None:
         tab = await opened(desk)
         tab._use_later.setInterval(0)
         asked = len([call for call in desk.engine.calls if call[0] == "get_tool_use"])
-        desk.hub.tool_call_result.emit(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0))
+        desk.engine.bus.publish(ToolCallResult(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0)))
         await until(lambda: len([call for call in desk.engine.calls if call[0] == "get_tool_use"]) > asked)
 
 

@@ -31,6 +31,7 @@ from tooltray.ui.activity.approvals_tab import ApprovalsTab
 from tooltray.ui.activity.decision_words import about_words, answer_words, facts, way_words
 from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
+from tooltray.ui.kit.destinations import Activity, Destination, OpenServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.toast import Toast
@@ -52,7 +53,7 @@ def engine(grants: list[GrantSnapshot] | None = None, changes: list[ToolChange] 
 
 
 async def opened(desk: Desk) -> ApprovalsTab:
-    desk.window.context.links.part_asked.emit("activity", "approvals", "")  # as another page does
+    desk.window.context.go(Activity("approvals"))  # as another page does
     page = desk.activity.approvals
     page.waiting.guard_ms = 0
     await until(lambda: page.isVisible() and not len(desk.tasks))
@@ -304,12 +305,12 @@ async def test_a_grant_leads_to_its_calls_and_to_what_its_server_may_do(theme: T
         assert desk.window.sheet is None
         assert desk.activity.calls.isVisible()
         assert desk.activity.calls.list.filter.tools == ("write_file",)
-        links: list[tuple[str, str, str]] = []
-        desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
+        links: list[Destination] = []
+        desk.window.context.go = links.append
         page.temporary.open_grant(WRITE)
         assert desk.window.sheet is not None
         button(desk.window.sheet, "Change what files may do").click()
-        assert links == [("servers", "access", "files")]
+        assert links == [OpenServer("files", "access")]
 
 
 async def test_a_grant_is_revoked_by_the_keyboard(theme: Theme) -> None:

@@ -22,6 +22,7 @@ from tooltray.ui.clients.client_table import CONTEXT, NAME, PROFILE, STATE
 from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
 from tooltray.ui.clients.profile_sheet import ProfileSheet
 from tooltray.ui.clients.profiles_sheet import ProfilesSheet
+from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
@@ -453,12 +454,11 @@ async def test_the_defaults_of_all_clients_are_chosen_in_their_sheet(theme: Them
 
 async def test_links_lead_to_a_client_its_profiles_and_the_import(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        desk.window.open_part("clients", "client", "cursor-7")  # before anything is read
+        desk.window.go(OpenClient("cursor-7"))  # before anything is read
         await until(lambda: desk.clients.pane is not None and not len(desk.tasks))
         assert desk.clients.pane.client.name == "Cursor"
-        for part in ("connected", "computer"):
-            desk.window.open_part("clients", part)
-        desk.window.open_part("clients", "profiles")
+        desk.window.go(Clients())
+        desk.window.go(Profiles())
         assert isinstance(desk.window.context.sheets.panel, ProfilesSheet)
         assert not [each for each in desk.clients.findChildren(QLineEdit) if each.hasFocus()]
 

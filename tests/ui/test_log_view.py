@@ -16,6 +16,7 @@ from tests.ui.seen import button, control, drawn
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import LogWritten
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
+from tooltray.ui.kit.destinations import ServerLog, TooltrayLog
 from tooltray.ui.logs import log_model
 from tooltray.ui.logs.log_details import laid_out
 from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, wrapped
@@ -45,7 +46,7 @@ def lines(count: int, first: int = 0) -> list[LogLine]:
 async def opened(desk: Desk, log: list[LogLine] | LogPage, name: str = "a") -> LogView:
     desk.engine.logs[name] = log
     if name == "hub":
-        desk.window.context.links.part_asked.emit("servers", "hublog", "")
+        desk.window.go(TooltrayLog())
     else:
         desk.wishes.log_requested.emit(name)
     panel = desk.window.findChild(LogSheet)
@@ -191,7 +192,7 @@ async def test_lines_are_copied_as_they_are_selected_and_opened_by_enter(desk: D
 
 async def test_a_failures_time_leads_to_its_lines(desk: Desk) -> None:
     desk.engine.logs["a"] = lines(1000)
-    desk.window.context.links.part_asked.emit("servers", "log", f"a\n{BEGAN + 500}")
+    desk.window.go(ServerLog("a", BEGAN + 500))
     view = desk.window.findChild(LogView)
     assert view is not None
     await until(lambda: view.list.selected)
@@ -201,7 +202,7 @@ async def test_a_failures_time_leads_to_its_lines(desk: Desk) -> None:
 
 async def test_ctrl_f_searches_the_log_that_has_the_keyboard_and_not_the_page(desk: Desk) -> None:
     desk.engine.logs["a"] = lines(3)
-    desk.window.context.links.part_asked.emit("servers", "log", "a")
+    desk.window.go(ServerLog("a"))
     view = desk.window.findChild(LogView)
     assert view is not None
     await until(lambda: view.lines)

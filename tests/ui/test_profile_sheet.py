@@ -15,6 +15,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSna
 from tooltray.ui.clients.profile_choice import CheckTable
 from tooltray.ui.clients.profile_sheet import ProfileSheet
 from tooltray.ui.clients.profiles_sheet import ProfilesSheet
+from tooltray.ui.kit.destinations import Profiles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
@@ -281,7 +282,7 @@ async def test_an_open_sheet_of_another_kind_stays(theme: Theme) -> None:
         desk.page.add()
         before = desk.window.sheet
         desk.clients.edit_profile("coding")
-        desk.window.open_part("clients", "profiles")
+        desk.window.go(Profiles())
         assert desk.window.sheet is before
 
 

@@ -1,6 +1,5 @@
 """The tab Access of an opened server: the three choices, and the same as rules: approval, and secrets."""
 
-import json
 import time
 
 from msgspec.structs import replace
@@ -17,13 +16,14 @@ from tests.ui.test_accessibility import nameless
 from tooltray.consent.approvals.access import READS_ASK
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ClientListUpdated, SecretsChanged, ServerChanged
-from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import CHOICES, GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.access_words import access_words
 from tooltray.ui.approval.permission_words import answer_word
+from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenSecret, OpenServer
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
@@ -160,7 +160,7 @@ async def test_a_server_elsewhere_has_two_choices_and_tooltrays_own_has_none(the
 async def test_links_to_what_a_server_may_do_open_its_tab(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         desk.open_server("git", "overview")
-        desk.window.context.links.part_asked.emit("servers", "access", "files")
+        desk.window.go(OpenServer("files", "access"))
         await until(lambda: desk.page.details.server.name == "files" and desk.page.details.tab == "access")
 
 
@@ -246,14 +246,12 @@ async def test_a_hidden_tab_asks_for_nothing(theme: Theme) -> None:
 async def test_a_tool_opened_shows_its_last_answers_and_leads_to_its_calls(theme: Theme) -> None:
     fake = engine()
     fake.grants = [GRANT]
-    asked: list[tuple[str, str, str]] = []
+    asked: list[Destination] = []
     entry = ActivityEntry(1, "approval", time.time(), "refused", client="Cursor", touched="origin")
     fake.get_activity = lambda **_: [ActivityRow(entry, 1, 1, entry.at)]  # type: ignore[attr-defined]
     async with Desk(fake, theme) as desk:
         details = await opened(desk, "git")
-        links = desk.window.context.links
-        links.part_asked.disconnect()
-        links.part_asked.connect(lambda *part: asked.append(part))
+        desk.window.context.go = asked.append
         tools = table(details, "Tools")
         tools.row_chosen.emit(tools.rows[0])
         panel = desk.window.sheet.panel
@@ -264,8 +262,7 @@ async def test_a_tool_opened_shows_its_last_answers_and_leads_to_its_calls(theme
         control(panel, "Asks first").click()
         await desk.asked("set_tool_approval", "git", "<b>push</b>", "ask")
         control(panel, "Show its calls").click()
-        (_, part, text) = asked[-1]
-        assert (part, json.loads(text)["tools"]) == ("filter", ["<b>push</b>"])
+        assert asked == [CallsWhere(ActivityFilter(servers=("git",), tools=("<b>push</b>",)))]
 
 
 async def test_answers_that_cannot_be_read_are_said_to_be_not_known(theme: Theme) -> None:
@@ -298,7 +295,7 @@ async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(the
 
 async def test_secrets_show_their_state_and_lead_to_their_sheets(theme: Theme) -> None:
     fake = engine()
-    asked: list[tuple[str, ...]] = []
+    asked: list[Destination] = []
     async with Desk(fake, theme) as desk:
         details = await opened(desk)
         shown = table(details, "Secrets of files")
@@ -322,10 +319,9 @@ async def test_secrets_show_their_state_and_lead_to_their_sheets(theme: Theme) -
             ["Not known", "Change…"],
         ]
         assert nameless(desk.window) == []
-        desk.window.context.links.part_asked.disconnect()
-        desk.window.context.links.part_asked.connect(lambda *part: asked.append(part))
+        desk.window.context.go = asked.append
         shown.pressed.emit(shown.rows[1])
-        assert asked == [("settings", "secrets", "b")]
+        assert asked == [OpenSecret("b")]
         shown.row_chosen.emit(shown.rows[0])
         await until(lambda: desk.window.sheet is not None and "A secret for files" in words(desk.window.sheet))
 

@@ -23,6 +23,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.add.add_server import AddServerSheet
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.server_pane.save_sheet import SaveSheet
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.servers.secret_sheet import SecretSheet
@@ -524,11 +525,10 @@ async def test_a_missing_secret_is_typed_in_at_the_card(theme: Theme) -> None:
         assert isinstance(desk.window.sheet.panel, SecretSheet)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("part", ["edit", "settings"])
-async def test_a_link_opens_the_settings_of_a_server_over_the_page(theme: Theme, part: str) -> None:
+async def test_a_link_opens_the_settings_of_a_server_over_the_page(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.page.show_part(part, "a")
+        desk.window.go(OpenServer("a", "settings"))
         assert desk.page.details is not None
         assert desk.page.details.tab == "settings"
         assert desk.page.details.width() == desk.page.width()

@@ -21,6 +21,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSna
 from tooltray.ui.clients.client_rows import OtherClients
 from tooltray.ui.clients.client_table import NEW
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenClient, Profiles
 from tooltray.ui.theme import Theme
 
 COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=36650, most=5000)
@@ -64,7 +65,7 @@ async def clients(theme: Theme, size: tuple[int, int] | None = None, scan: Clien
 
 async def opened(theme: Theme, client: str, size: tuple[int, int] | None = None) -> Shot:
     shot = await clients(theme, size)
-    shot.desk.window.open_part("clients", "client", client)
+    shot.desk.window.go(OpenClient(client))
     return shot
 
 
@@ -130,7 +131,7 @@ async def clients_defaults(theme: Theme) -> Shot:
 async def profiles(theme: Theme, rows: Sequence[ProfileSnapshot] = PROFILE_ROWS) -> Shot:
     shot = await clients(theme)
     shot.desk.engine.profiles = list(rows)
-    shot.desk.window.open_part("clients", "profiles")
+    shot.desk.window.go(Profiles())
     await until(lambda: not len(shot.desk.tasks))
     return shot
 

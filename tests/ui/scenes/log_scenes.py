@@ -8,6 +8,7 @@ from tests.ui.scenes.shot import Shot
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.servers.logs.log_lines import level_behind
+from tooltray.ui.kit.destinations import TooltrayLog
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
@@ -80,7 +81,7 @@ async def _sheet(theme: Theme, source: str, log: list[LogLine]) -> tuple[Desk, L
     result = await desk(theme)
     result.engine.logs[source.removeprefix("server:")] = log
     if source == "hub":
-        result.page.show_part("hublog")
+        result.window.go(TooltrayLog())
     else:
         result.wishes.log_requested.emit(source.removeprefix("server:"))
     panel = result.window.findChild(LogSheet)

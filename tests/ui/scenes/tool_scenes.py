@@ -14,6 +14,7 @@ from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermiss
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
+from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.all_tools_tab import PROMPTS, RESOURCES
 from tooltray.ui.tools.try_sheet import TrySheet
@@ -130,7 +131,7 @@ async def opened(theme: Theme, fake: ToolsInMemory | None = None) -> Desk:
     result = Desk(fake or engine(), theme)
     await result.open()
     await until(lambda: result.servers.servers)
-    result.window.open_part("servers", "all_tools")
+    result.window.go(Servers("all_tools"))
     await until(lambda: result.all_tools.tools._rows or not result.engine.tools)
     return result
 
@@ -138,7 +139,7 @@ async def opened(theme: Theme, fake: ToolsInMemory | None = None) -> Desk:
 async def tools(theme: Theme, size: tuple[int, int] | None = None, chosen: str = "") -> Shot:
     desk = await opened(theme)
     if chosen:
-        desk.all_tools.show_part("tool", chosen)
+        desk.window.go(OpenTool(chosen))
         details = desk.all_tools.tools.details
         assert details is not None
         await until(lambda: details._is_read)
@@ -159,7 +160,7 @@ async def tools_allowed(theme: Theme) -> Shot:
     allowed = [ToolPermission(each.tool, "write", "default", False, "", (each.id,)) for each in fake.grants]
     fake.permissions = [ServerPermissions("filesystem", (), tools=tuple(allowed))]
     desk = await opened(theme, fake)
-    desk.all_tools.show_part("tool", "edit_file")
+    desk.window.context.go(OpenTool("edit_file"))
     tab = desk.all_tools.tools
     await until(lambda: tab.details is not None and tab.details._is_read and tab.details.row.approval)
     return Shot(desk)
@@ -215,7 +216,7 @@ async def profile_of_used(theme: Theme) -> Shot:
 
 async def trying(theme: Theme, size: tuple[int, int] | None = None, filled: str = "") -> Shot:
     desk = await opened(theme)
-    desk.all_tools.show_part("try", f"edit_file\n{filled}")
+    desk.window.go(TryTool("edit_file", filled))
     await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
     return Shot(desk, size=size)
 
@@ -278,7 +279,7 @@ async def try_failed(theme: Theme) -> Shot:
 
 async def prompts(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     desk = await opened(theme)
-    desk.all_tools.show_part(PROMPTS)
+    desk.all_tools.show_list(PROMPTS)
     offers = desk.all_tools.prompts
     await until(lambda: offers.table.rows)
     offers._on_row(offers.table.rows[1])
@@ -298,7 +299,7 @@ async def prompt_filled(theme: Theme) -> Shot:
 
 async def resources(theme: Theme, size: tuple[int, int] | None = None, place: int = 1) -> Shot:
     desk = await opened(theme)
-    desk.all_tools.show_part(RESOURCES)
+    desk.all_tools.show_list(RESOURCES)
     offers = desk.all_tools.resources
     await until(lambda: offers.table.rows)
     if size:
@@ -328,7 +329,7 @@ async def resource_template(theme: Theme) -> Shot:
 
 async def prompts_none(theme: Theme) -> Shot:
     desk = await opened(theme, ToolsInMemory(SERVERS, TOOLS))
-    desk.all_tools.show_part(PROMPTS)
+    desk.all_tools.show_list(PROMPTS)
     offers = desk.all_tools.prompts
     await until(lambda: offers._offers is not None)
     return Shot(desk)

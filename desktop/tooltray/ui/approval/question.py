@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.i18n import many, tr
@@ -227,8 +228,8 @@ class Questions(QObject):
         self._context = context
         self._waiting: list[ElicitationSnapshot] = []
         hub = context.hub
-        hub.elicitation_asked.connect(self._on_asked)
-        hub.elicitation_ended.connect(self._drop)
+        hub.on(ElicitationAsked, self._on_asked, self)
+        hub.on(ElicitationEnded, lambda news: self._drop(news.id), self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
         context.attempts.changed.connect(self._show)
         context.sheets.freed.connect(self._show)
@@ -267,8 +268,8 @@ class Questions(QObject):
             self._waiting = left
             self._show()
 
-    def _on_asked(self, question: ElicitationSnapshot) -> None:
-        self._waiting.append(question)
+    def _on_asked(self, news: ElicitationAsked) -> None:
+        self._waiting.append(news.question)
         self._show()
 
     def _on_snapshot_changed(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ClientListUpdated, ConfigChanged, SessionListChanged
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts
@@ -21,6 +22,7 @@ from tooltray.ui.clients.defaults_sheet import DefaultsSheet
 from tooltray.ui.clients.profile_sheet import ProfileSheet
 from tooltray.ui.clients.profiles_sheet import ProfilesSheet
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, ImportServers, OpenClient, Profiles
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import here, scan_text, scan_title
@@ -107,9 +109,8 @@ class ClientsPage(Page):
     def _connect(self) -> None:
         scans, hub, self._look = self.context.scans, self.hub, self.reading(self.read)
         self.look_requested.connect(self._on_look)
-        for news in (hub.config_changed, hub.client_list_updated):
-            news.connect(self.look_again)
-        hub.session_list_changed.connect(self._on_sessions)
+        hub.on_any((ConfigChanged, ClientListUpdated), self.look_again, self)
+        hub.on_any((SessionListChanged,), self._on_sessions, self)
         scans.scan_changed.connect(self._on_scan)
         scans.scanning_changed.connect(self._draw)
         scans.failed.connect(self.show_problem)
@@ -138,14 +139,13 @@ class ClientsPage(Page):
         for widget in (self._split, self._again, self._connect_all, self._defaults, self._edit_profiles, self._banner):
             widget.setEnabled(is_usable)
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows the pane of a client ("client" and its name), the sheet of profiles ("profiles"), or that of the import ("import")."""
-        if part == "client":
-            self._wanted = text
+    def open_destination(self, destination: Destination) -> None:
+        if isinstance(destination, OpenClient):
+            self._wanted = destination.name
             self._draw()
-        elif part == "import" and self.is_usable:
+        elif isinstance(destination, ImportServers) and self.is_usable:
             self.files.import_from([])
-        elif part == "profiles" and self.is_usable:
+        elif isinstance(destination, Profiles) and self.is_usable:
             self._open_profiles()
 
     def show_problem(self, problem: Problem | None) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, 
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import LogWritten
 from tooltray.foundation.snapshots.activity import HUB, MESSAGES, SERVER, LogLine
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.background import Work
@@ -76,7 +77,7 @@ class LogView(QWidget, View):
         self._search_timer = QTimer(self, interval=SEARCH_AFTER_MS, singleShot=True)
         self._search_timer.timeout.connect(self._find)
         self.setFocusProxy(self.list)
-        context.hub.log_written.connect(self._on_log_written)
+        context.hub.on(LogWritten, self._on_log_written, self)
 
     def _make_bar(self) -> LogBar:
         bar = LogBar(self.context.theme)
@@ -336,8 +337,8 @@ class LogView(QWidget, View):
         if text != self.search.text:
             self._search_timer.start()
 
-    def _on_log_written(self, source: str) -> None:
-        if source == self.reader.source and self.isVisible():
+    def _on_log_written(self, news: LogWritten) -> None:
+        if news.source == self.reader.source and self.isVisible():
             self.refresh()
 
     def _on_newer_wanted(self) -> None:

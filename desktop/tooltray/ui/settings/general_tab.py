@@ -9,6 +9,7 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.languages import languages
 from tooltray.foundation.preferences import KINDS
 from tooltray.foundation.snapshots.activity import JournalStatus
@@ -91,7 +92,7 @@ class GeneralTab(Page):
         self.enable(False)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
-        context.hub.config_changed.connect(self.look_again)
+        context.hub.on_any((ConfigChanged,), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
         self._area.content.setEnabled(is_usable)

@@ -1,16 +1,15 @@
 """The details of one tool, at the right of the table: what it does and takes, whether it asks, how it was used. Draws frozen snapshots; all
 words of the server are plain text."""
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-import msgspec
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.schema_form.slots import kind_words
 from tooltray.ui.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
@@ -215,4 +214,4 @@ class ToolDetails(DetailsPane):
     def _on_calls(self) -> None:
         tool = self.row.tool
         filter = ActivityFilter(servers=(tool.server,), tools=(tool.original_name,))
-        self._context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))
+        self._context.go(CallsWhere(filter))

@@ -14,6 +14,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ConfigChanged, GrantsChanged, ToolCallResult
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
@@ -21,6 +22,7 @@ from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import read_tools
 from tooltray.ui.approval.tool_approval import ToolApproval
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.destinations import AddServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools import tool_rows as said
@@ -111,9 +113,8 @@ class ToolsTab(Page):
         self.look_requested.connect(self._refresh)
         context.tools.tool_list_changed.connect(self._on_list_changed)
         context.servers.server_changed.connect(self._draw_soon)
-        context.hub.tool_call_result.connect(self._on_call)
-        context.hub.grants_changed.connect(self.look_again)
-        context.hub.config_changed.connect(self.look_again)
+        context.hub.on_any((ToolCallResult,), self._on_call, self)
+        context.hub.on_any((GrantsChanged, ConfigChanged), self.look_again, self)
 
     @property
     def table(self) -> Table:
@@ -188,7 +189,7 @@ class ToolsTab(Page):
         text = tr("Tools come from servers. What a server offers is listed here once it has run.")
         ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
         empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
-        empty.way_chosen.connect(lambda _: self.context.links.part_asked.emit("servers", "add", ""))
+        empty.way_chosen.connect(lambda _: self.context.go(AddServer()))
         return empty
 
     def _make_filters(self) -> None:
@@ -286,7 +287,7 @@ class ToolsTab(Page):
     def _on_list_changed(self, _server: str) -> None:
         self.look_again()
 
-    def _on_call(self, _response: object) -> None:
+    def _on_call(self) -> None:
         if self.is_usable and self.isVisible() and not self._use_later.isActive():
             self._use_later.start()
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import TryProgressed
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, TryProgressed
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.approval.question import QuestionPanel
@@ -133,9 +133,9 @@ class TrySheet(Surface, View):
         add_accept_keys(self, self.call)
         self._draw()
         hub = context.hub
-        hub.try_progressed.connect(self._on_progress)
-        hub.elicitation_asked.connect(self._on_asked)
-        hub.elicitation_ended.connect(self._end_question)
+        hub.on(TryProgressed, self._on_progress, self)
+        hub.on(ElicitationAsked, lambda news: self._on_asked(news.question), self)
+        hub.on(ElicitationEnded, lambda news: self._end_question(news.id), self)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, HEIGHT)
