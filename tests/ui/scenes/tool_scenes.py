@@ -10,6 +10,7 @@ from tests.fakes.tools_in_memory import ToolsInMemory, response, text
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
@@ -147,6 +148,22 @@ async def tools(theme: Theme, size: tuple[int, int] | None = None, chosen: str =
 
 async def tools_small(theme: Theme) -> Shot:
     return await tools(theme, (900, 600))
+
+
+async def tools_allowed(theme: Theme) -> Shot:
+    """Two tools that are allowed for a time: one for a client, one for all."""
+    fake = engine()
+    fake.grants = [
+        GrantSnapshot("1", "tool", "filesystem", "edit_file", "claude-code", expires_at=NOW + 2_400),
+        GrantSnapshot("2", "tool", "filesystem", "write_file", expires_at=NOW + 2_400),
+    ]
+    allowed = [ToolPermission(each.tool, "write", "default", False, "", (each.id,)) for each in fake.grants]
+    fake.permissions = [ServerPermissions("filesystem", (), tools=tuple(allowed))]
+    desk = await opened(theme, fake)
+    desk.window.context.go(OpenTool("edit_file"))
+    tab = desk.all_tools.tools
+    await until(lambda: tab.details is not None and tab.details._is_read and tab.details.row.approval)
+    return Shot(desk)
 
 
 async def tool_details(theme: Theme) -> Shot:
@@ -335,6 +352,7 @@ def fake_of(shot: Shot) -> ToolsInMemory:
 SCENES = (
     tools,
     tools_small,
+    tools_allowed,
     tool_details,
     tool_details_small,
     tool_details_for_views,

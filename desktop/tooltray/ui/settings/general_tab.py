@@ -37,8 +37,8 @@ LOGIN, CONTENTS, KEPT = "login", "contents", "kept"  # rows without a member in 
 
 
 def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
-    """Yields the groups of rows, in the order in which users look for them: title, sentence, rows. A row without a member in the settings is
-    named, as LOGIN.
+    """Yields the groups of rows, in the order in which users look for them: title, sentence, rows. A row without a member in the settings
+    is named, as LOGIN.
     """
     system, keeps = tr("System"), tr("Keep running when the window closes")
     names = {"": system, **{each.code: each.name for each in languages()}}

@@ -92,6 +92,7 @@ class AllToolsTab(Page):
             case TryTool():
                 self.tools.try_tool(destination.name, destination.arguments)
             case ToolsOf():
+                self.search.clear()
                 self.tools.show_server(destination.server)
 
     def show_list(self, kind: str) -> None:

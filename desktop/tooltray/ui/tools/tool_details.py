@@ -166,9 +166,8 @@ class ToolDetails(DetailsPane):
         return widget
 
     def _add_approval(self) -> None:
-        tool = self.row.tool
-        words, tone = said.goes_through(tool)
-        self._add(tr("Approval"), self._word(words, tone), Label(self._theme, said.why_so(tool), "caption", "secondary", wrap=True))
+        words, tone = said.approval(self.row)
+        self._add(tr("Approval"), self._word(words, tone), Label(self._theme, said.why_so(self.row), "caption", "secondary", wrap=True))
         self._add("", self._link(tr("Change…"), lambda: self._change(self.row)))
 
     def _word(self, words: str, tone: str) -> QWidget:
