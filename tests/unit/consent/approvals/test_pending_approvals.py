@@ -112,7 +112,7 @@ async def test_a_call_that_is_edited_waits_for_ten_minutes_at_most_and_two_after
         await asyncio.sleep(30)
         assert left.is_open == (edited.waited_s <= EDITED_FOR_S)
     assert edited.answer.result() == left.answer.result() == EXPIRED
-    assert edited.waited_s == pytest.approx(LONGEST_WAIT_S, abs=1)
+    assert LONGEST_WAIT_S <= edited.waited_s <= LONGEST_WAIT_S + 30  # it is asked every half minute
     assert (latest, edited.view.ends_at) == (edited.asked_at + LONGEST_WAIT_S, pytest.approx(latest))
     of.close(edited)
     of.close(left)
