@@ -54,6 +54,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_approvals": lambda hub: list(hub.approvals),
     "get_approval_diff": lambda hub, id: hub.disk_diffs.get(id, ()),
     "get_approval_form": lambda hub, id: hub.approval_form,
+    "keep_approval_open": lambda hub, id: hub.latest_end,
     "preview_approval": lambda hub, id, arguments: hub.changed_call,
     "get_audit": lambda hub, **_: list(hub.decisions),
     "verify_audit": lambda hub: hub.audit_check,

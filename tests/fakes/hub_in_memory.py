@@ -99,6 +99,7 @@ class HubInMemory:
         self.approvals: list[ApprovalSnapshot] = []
         self.disk_diffs: dict[str, tuple[str, ...]] = {}
         self.approval_form = ApprovalForm({}, {})
+        self.latest_end = 0.0  # of a call that is edited, in unix seconds
         self.changed_call: ApprovalSnapshot | None = None  # with the arguments of the person
         self.grants: list[GrantSnapshot] = []
         self.taken_back: dict[str, GrantSnapshot] = {}

@@ -203,6 +203,22 @@ async def test_the_arguments_of_a_call_are_changed_in_its_sheet_and_escape_leads
         await until(lambda: desk.window.sheet is None)
 
 
+async def test_a_call_that_waits_for_longer_keeps_its_row_and_its_sheet_and_they_show_the_time(theme: Theme) -> None:
+    fake = engine()
+    fake.approvals = [waiting(is_editable=True)]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        await until(lambda: page.waiting.call_rows)
+        [line] = page.waiting.call_rows
+        line.look.click()
+        panel = desk.window.sheet.panel
+        assert "Declines in 0:" in drawn(panel)
+        fake.ask_approval(waiting(is_editable=True, ends_at=time.time() + 115))
+        await until(lambda: "Declines in 1:" in drawn(panel))
+        assert page.waiting.call_rows == [line]
+        assert "\n1:" in drawn(line)
+
+
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)

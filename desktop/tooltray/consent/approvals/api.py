@@ -90,6 +90,19 @@ class ApprovalsApi:
         await confirm_reading(Phrase("Reading the arguments of a call"))
         return self._approvals.form(id)
 
+    @verb("window")
+    async def keep_approval_open(self, id: str) -> float:
+        """Lets a waiting call wait for two more minutes, since the user edits its arguments; the window repeats this until the user stops.
+
+        Returns:
+            When the call is declined at the latest, however often this is repeated, in unix seconds.
+
+        Raises:
+            Conflict: it was declined already.
+            NotFound: it waits no longer.
+        """
+        return self._approvals.keep_open(id)
+
     @verb("manage")
     async def preview_approval(self, id: str, arguments: JsonObject) -> ApprovalSnapshot:
         """Returns a waiting call as it would be with other arguments: what it would change, and the rules that cover it.

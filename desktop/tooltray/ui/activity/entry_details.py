@@ -88,7 +88,7 @@ class EntryDetails(DetailsPane):
             self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
         self._fact(tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
-            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)))
+            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)), "text", entry.touched)
         if entry.client:
             self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
         if entry.server:
