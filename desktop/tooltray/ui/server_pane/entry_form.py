@@ -120,7 +120,8 @@ class EntryForm(QWidget):
 
     def first_faulty(self) -> QWidget | None:
         """Returns the control of the first field that needs a correction, unfolded; None without one."""
-        found = next((each for each in self._rows if not each.isHidden() and (each.has_fault or _is_ambiguous(each))), None)
+        faulty = (each for each in self._rows if each.has_fault or _is_ambiguous(each))
+        found = next((each for each in faulty if each.control.isEnabled() and not each.isHidden()), None)
         self._show_faults()
         return found.target if found is not None else None
 
