@@ -1,4 +1,4 @@
-"""Rounded surfaces, thin lines, and layouts with explicit margins."""
+"""Windows, rounded surfaces, thin lines, and layouts with explicit margins."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -30,6 +30,15 @@ class Surface(QWidget):
             inset = 0.5 if border else 0
             radius = theme.radius(self._radius)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), radius, radius)
+
+
+class QDialog(QWidget):
+    """A window that screen readers take for a dialog: Qt finds the role by the name of the class. The real QDialog would also bring keys, a
+    default button and a place of its own.
+    """
+
+
+DialogWindow = QDialog
 
 
 def divider() -> QFrame:
