@@ -21,6 +21,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning, EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.surface import Tint
 
 TOOLS = [tool("read_file", "files"), tool("write_file", "files", category="write"), tool("now", "clock")]
 
@@ -509,3 +510,14 @@ async def test_try_a_tool_leads_to_the_tools_of_the_server_from_where_they_are_c
         next(action for action in menu.actions() if action.text() == "Try a tool…").trigger()
         menu.close()
         await until(lambda: desk.all_tools.isVisible() and [row.tool.name for row in desk.all_tools.tools.table.rows] == ["write"])
+
+
+@pytest.mark.parametrize("count", [8, 40])
+async def test_what_is_added_comes_into_sight_under_a_tint_that_fades(theme: Theme, count: int) -> None:
+    theme.set_reduced_motion(False)
+    async with Desk(FakePresenter(many(count)), theme) as desk:
+        await settle(desk)
+        assert not desk.page.findChildren(Tint)
+        desk.engine.tell(server("zebra"))
+        await until(lambda: any(tint.isVisible() and not tint.visibleRegion().isEmpty() for tint in desk.page.findChildren(Tint)))
+        await until(lambda: not desk.page.findChildren(Tint))

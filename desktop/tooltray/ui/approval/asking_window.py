@@ -24,7 +24,7 @@ from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.sheet import GUARD_MS
-from tooltray.ui.widgets.surface import clear, column, divider, height_at, row
+from tooltray.ui.widgets.surface import DialogWindow, clear, column, divider, height_at, row
 
 GAP = 24  # px from the screen's edges
 TICK_MS = 500
@@ -33,7 +33,7 @@ FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowTyp
 R = TypeVar("R", bound=ApprovalSnapshot | ConfirmationSnapshot)
 
 
-class AskingWindow(QWidget, Generic[R]):
+class AskingWindow(DialogWindow, Generic[R]):
     """The base of the windows that request approval. A subclass makes the buttons and the body, and defines the answers.
 
     Args:

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
@@ -43,7 +43,7 @@ from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import DialogWindow, Surface, column, divider, row
 from tooltray.ui.widgets.toast import NoteStack
 
 SIZE, NARROWEST = (640, 580), 440
@@ -59,7 +59,7 @@ class Draft(msgspec.Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
 
 
-class FeedbackWindow(QWidget):
+class FeedbackWindow(DialogWindow):
     """A window for one report.
 
     Args:

@@ -41,7 +41,8 @@ class Offer(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """The text for screen readers."""
-        return ". ".join(part for part in (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish) if part)
+        parts = (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish)
+        return ". ".join(part.rstrip(".。") for part in parts if part)
 
 
 class OfferModel(QAbstractListModel):
