@@ -78,6 +78,16 @@ async def test_a_server_offers_what_its_settings_let_through(tmp_path: Path, fie
         assert parts.tools.tool_count("s") == 3
 
 
+async def test_what_is_offered_is_made_again_only_for_settings_of_tools(tmp_path: Path) -> None:
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t"), tool("u")))) as parts:
+        await parts.listed()
+        made = parts.tools.routes("s")
+        await parts.conf.change_server("s", call_timeout=5)
+        assert parts.tools.routes("s") is made
+        await parts.conf.change_server("s", disabled_tools=["u"])
+        assert list(parts.tools.routes("s")) == ["t"]
+
+
 async def test_a_tool_that_is_switched_off_is_refused_and_comes_back(tmp_path: Path) -> None:
     async with started_parts(tmp_path, **one_server(ScriptedServer(tool("a"), tool("b")))) as parts:
         assert await parts.listed() == ["a", "b"]

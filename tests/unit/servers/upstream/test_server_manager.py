@@ -47,16 +47,20 @@ def states(parts: HubParts, name: str = "s") -> list[ServerState]:
 
 async def test_loading_makes_all_servers_and_starts_none(tmp_path: Path) -> None:
     builtin = ScriptedServer()
-    servers = {"a": entry("a"), "off": entry("off", disable=True)}
+    servers = {"a": entry("a"), "off": entry("off", disable=True), "p": entry("p", deferredStartup=True)}
     async with hub_parts(tmp_path, servers=servers, default=("a",), builtins={"hub": builtin}) as parts:
         assert [(each.name, each.state, each.is_builtin) for each in parts.servers] == [
             ("hub", ServerState.ON_DEMAND, True),
             ("a", ServerState.ON_DEMAND, False),
             ("off", ServerState.STOPPED, False),
+            ("p", ServerState.WAITING, False),
         ]
         assert [parts.servers.is_default(name) for name in ("hub", "a", "off")] == [True, True, False]
         assert parts.servers.find("a") is parts.servers.get("a")
         assert parts.servers.find("b") is None
+        with pytest.raises(TooltrayError, match="'a' does not start for projects"):
+            parts.servers.find_deferred("a")
+        assert parts.servers.find_deferred("p") is parts.servers.get("p").by_project
         assert (parts.servers.running_clients(), parts.servers.pids) == ([], frozenset())
 
 
