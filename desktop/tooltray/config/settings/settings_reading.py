@@ -171,7 +171,7 @@ def _without_unusable(given: Document, error: ValidationError) -> Iterator[Slip]
     reasons: dict[Path, list[tuple[Path, str]]] = {}
     for path, reason in places_in_words(error):
         reasons.setdefault(path[: len(_pattern(path))], []).append((path, reason))
-    for part in [part for part in reasons if len(part) > 1 and part[:-1] in reasons and part[:-1] != ("publish",)]:
+    for part in [part for part in reasons if part[:-1] in reasons and part[:-1] != ("publish",)]:
         reasons[part[:-1]] += reasons.pop(part)  # a field that restricts nothing falls back together with those that do
     for part, found in reasons.items():
         kind = _PARTS.get(_pattern(part), _Part())

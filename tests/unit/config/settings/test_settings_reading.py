@@ -20,8 +20,8 @@ from tooltray.config.settings.settings import (
     Settings,
     TelemetrySettings,
 )
-from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, SettingsPlaces, Slip, misspelt, read_settings
-from tooltray.foundation.errors import Problem
+from tooltray.config.settings.settings_reading import UNREADABLE_PROFILE, SettingsPlaces, Slip, check_counts, misspelt, read_settings
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.setup import FileProblem
 
@@ -202,6 +202,14 @@ def test_a_mistake_in_a_field_that_restricts_nothing_costs_an_ai_client_this_fie
     assert both.settings.publish.clients == {"c": HELD_CLIENT}
     (slip,) = both.slips
     assert slip.problem.message.count(": must be") == 2
+
+
+def test_a_change_beside_a_part_that_cannot_be_read_counts_and_one_in_it_does_not() -> None:
+    document = {"publish": {"clients": {"c": []}}}
+    check_counts(document)
+    check_counts(document, ("publish", "clients", "other"), ("publish", "http"))
+    with pytest.raises(TooltrayError, match="must be an object"):
+        check_counts(document, ("publish", "http"), ("publish", "clients", "c"))
 
 
 def test_a_client_s_odd_name_is_shown_without_its_control_characters() -> None:
