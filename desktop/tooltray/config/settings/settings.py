@@ -306,7 +306,7 @@ class Settings(JsonModel):
         telemetry: where traces of calls go.
         results: what is kept of large results.
         approvals: when calls ask for approval.
-        new_servers: what a server may do that is added; None: it is trusted, and careful if somebody else describes it.
+        new_servers: what a server may do that is added; None: trusted, or careful if it was found.
     """
 
     version: int = CURRENT_VERSION

@@ -28,7 +28,7 @@ class NewAccess:
 
         Args:
             chosen: what it may do, in place of what its entry says; None: what the entry says stays, the setting decides the rest.
-            is_found: somebody else describes the server; without the setting it is sandboxed, if that works.
+            is_found: others describe the server; without the setting it is sandboxed, if that works.
 
         Raises:
             TooltrayError: the entry cannot be used, or the choice is not possible.

@@ -52,7 +52,7 @@ def usual_access(setting: AccessChoice | None, *, is_found: bool) -> AccessChoic
 
     Args:
         setting: `newServers` of the settings.
-        is_found: somebody else describes it: a registry, a bundle, a link.
+        is_found: others describe it: a registry, a bundle, a link.
     """
     return setting or ("careful" if is_found else "trusted")
 

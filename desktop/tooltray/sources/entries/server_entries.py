@@ -124,7 +124,7 @@ class EntryWidenings:
         """Returns the entry of a server to add, with what it may do; one that was removed since Tooltray started comes back as it was.
 
         Args:
-            chosen: what it may do, if somebody has chosen that.
+            chosen: what it may do, by the choice of the caller.
         """
         is_back = chosen is None and name in self._removed and read_entry(name, entry) == self._removed[name]
         return dict(entry) if is_back else self._access.entry(name, entry, chosen=chosen)

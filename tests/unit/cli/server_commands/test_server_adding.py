@@ -52,9 +52,7 @@ ENTRY = {"type": "inmemory", "command": "notes", "args": ["--fast", "a b"]}
 ADDING = ("servers", "add", "mine", "--on-demand", "--inmemory", "notes", "--", "--fast", "a b")
 
 
-def test_a_new_server_is_what_the_settings_want(
-    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_server_is_what_the_settings_want(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_parts, "probe", lambda: Support("linux", 7, True))
     hub_home.root.mkdir(parents=True)
     hub_home.settings.write_text('{"newServers": "careful"}')
