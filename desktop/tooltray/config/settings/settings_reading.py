@@ -73,6 +73,7 @@ _PARTS: Mapping[Path, _Part] = {
     ),
     ("mcpEnabled",): _Part(Phrase("all servers are paused"), False),
     ("mcpServers", _EACH): _Part(title=lambda name: Phrase("The entry of server '{server}' cannot be used", server=name)),
+    ("newServers",): _Part(Phrase("new servers are careful"), "careful"),
     ("profiles",): _Part(Phrase("AI clients that have a profile see nothing")),
     ("profiles", _EACH): _Part(
         Phrase("AI clients that have it see nothing"), title=lambda name: Phrase("The profile '{profile}' cannot be used", profile=name)
@@ -87,7 +88,7 @@ _PARTS: Mapping[Path, _Part] = {
 }
 
 SAFEGUARDS: Mapping[Path, Sequence[str]] = {
-    (): ("activity", "approvals", "mcpEnabled", "publish", "results", "secretCommands"),
+    (): ("activity", "approvals", "mcpEnabled", "newServers", "publish", "results", "secretCommands"),
     ("activity",): ("contents", "contentsDays", "contentsUntil", "days", "line", "megabytes"),
     ("approvals",): ("flowGuard", "sameForSeconds"),
     ("publish",): ("clients", "feedback", "http", "lazyLoad", "mode", "naming"),

@@ -139,6 +139,7 @@ STRICT: list[tuple[dict[str, Any], str, object, str]] = [
     ({"approvals": "on"}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
     ({"approvals": {"flowGuard": "yes"}}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
     ({"approvals": {"flowGuard": False, "sameForSeconds": 301}}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
+    ({"newServers": "open"}, "new_servers", "careful", "new servers are careful"),
     ({"activity": []}, "activity", NOTHING_NEW, "the journal keeps no details of calls, and deletes nothing"),
     (
         {"activity": {"contents": True, "days": 365, "line": 0}},
@@ -307,6 +308,7 @@ NOT_THE_DEFAULT: dict[str, object] = {
     "telemetry": {"otlp": "http://127.0.0.1:4318"},
     "results": {"megabytes": 5},
     "approvals": {"flowGuard": True},
+    "newServers": "careful",
 }
 
 
