@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.servers import AccessChoice, usual_access
@@ -20,7 +20,7 @@ from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import column, row
 
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
 LONGEST_NAME = 64  # what settings allow

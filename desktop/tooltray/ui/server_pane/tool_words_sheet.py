@@ -8,11 +8,12 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.verbs import JsonMapping
+from tooltray.ui.approval.permission_words import ToolRow, read_tools
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.tool_rows import goes_through, why_so
+from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
@@ -77,9 +78,11 @@ class ToolWordsSheet(SheetView):
 
     def _add_use(self) -> None:
         """Adds whether its calls ask, and the button that tries it."""
-        line, (words, tone) = row(spacing=10), goes_through(self._tool)
-        line.addWidget(Chip(self._theme, words, tone or "success"))
-        line.addWidget(Label(self._theme, why_so(self._tool), "caption", "secondary", wrap=True), 1)
+        self._asks, self._why = Chip(self._theme), Label(self._theme, "", "caption", "secondary", wrap=True)
+        self._show_approval({})
+        line = row(spacing=10)
+        line.addWidget(self._asks)
+        line.addWidget(self._why, 1)
         attempt = Button(self._theme, tr("Try it"), icon="play", small=True)
         attempt.setEnabled(self._tool.is_enabled)
         attempt.setToolTip("" if self._tool.is_enabled else tr("It is off."))
@@ -87,7 +90,14 @@ class ToolWordsSheet(SheetView):
         line.addWidget(attempt)
         self.body.addLayout(line)
 
+    def _show_approval(self, approvals: Mapping[tuple[str, str], ToolRow]) -> None:
+        (of,) = rows_of([self._tool], None, None, approvals)
+        words, tone = approval(of)
+        self._asks.set_word(words, tone or "success")
+        self._why.setText(why_so(of))
+
     async def _read(self) -> None:
+        self._show_approval(await read_tools(self.hub, self._tool.server))
         overrides = (await self.hub.servers.get_server_entry(self._tool.server)).counts.get("toolOverrides")
         if self._kept is not None:
             return  # a person may be writing
