@@ -13,6 +13,7 @@ from tests.ui.seen import words as seen_words
 from tooltray.foundation.errors import SECRET_MISSING, Problem, TooltrayError
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
 from tooltray.ui.server_pane.server_overview import ServerOverview
@@ -146,9 +147,9 @@ def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWish
         assert text in words(details)
     details.set_server(server("a", access=replace(TRUSTED, choice=None, runs="nothing")))
     assert "Every call asks first." in words(details)
-    said = heard(wishes.open_requested)
+    said = heard(wishes.place_requested)
     controls(details)["Change what a may do"].click()
-    assert said == [("a", "access")]
+    assert said == [(OpenServer("a", "access"),)]
     assert "One for each AI client" not in words(details)
     details.set_server(server("a", is_deferred=True))
     assert "When a project is known" in words(details)

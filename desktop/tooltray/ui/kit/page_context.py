@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QWidget
 from shiboken6 import isValid
 
@@ -152,12 +152,12 @@ class PageContext(View):
         show_toast(self.theme, self.window, text)
 
     def offer_undo(self, text: str, undo: Work | None = None) -> Toast:
-        """Shows what was done, with a button that undoes it.
+        """Shows what was done, with a button that undoes it; so does Ctrl+Z, but in a field that has something to undo itself.
 
         Args:
             undo: undoes it, also when the view of the action is closed by then. None: the toast's `action_requested` is used.
         """
-        toast = show_toast(self.theme, self.window, text, tr("Undo"))
+        toast = show_toast(self.theme, self.window, text, tr("Undo"), QKeySequence(QKeySequence.StandardKey.Undo))
         if undo is not None:
             toast.action_requested.connect(lambda: self.run(undo()))
         return toast

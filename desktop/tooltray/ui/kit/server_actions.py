@@ -8,6 +8,7 @@ import msgspec
 from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.servers import ServerState as S
+from tooltray.ui.kit.destinations import Destination, OpenServer, ToolsOf
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.state_language import IN_USE
@@ -77,14 +78,14 @@ def _emit(signal: str, *values: object) -> Wish:
     return lambda wishes, server: getattr(wishes, signal).emit(server.name, *values)
 
 
-def _open(tab: str) -> Wish:
-    return _emit("open_requested", tab)
+def _go(place: Callable[[ServerSnapshot], Destination]) -> Wish:
+    return lambda wishes, server: wishes.place_requested.emit(place(server))
 
 
 ACTIONS = (
     ServerAction("trust", "shield", _emit("trust_requested"), _waits, Phrase("Look at what waits…"), is_common=True),
     ServerAction("refuse", "trash", _emit("refusal_requested"), _waits, Phrase("Refuse"), is_common=True),
-    ServerAction("open", "info", _open(""), _is_listed, Phrase("Open")),
+    ServerAction("open", "info", _go(lambda server: OpenServer(server.name)), _is_listed, Phrase("Open")),
     ServerAction(
         "sign in",
         "external",
@@ -121,7 +122,7 @@ ACTIONS = (
     ServerAction(
         "edit",
         "edit",
-        _open("settings"),
+        _go(lambda server: OpenServer(server.name, "settings")),
         is_own,
         Phrase("Edit…"),
         Phrase("Edit {name}", name=""),
@@ -140,7 +141,20 @@ ACTIONS = (
         is_common=True,
     ),
     ServerAction(
-        "try", "tools", _open("try"), lambda server: is_own(server) and server.tool_count > 0, Phrase("Try a tool…"), is_common=True
+        "access",
+        "shield",
+        _go(lambda server: OpenServer(server.name, "access")),
+        lambda server: server.access is not None,
+        of=Phrase("Access of {name}", name=""),
+        also="careful trusted free sandbox permission approval 謹慎 信任 自由 沙箱",
+    ),
+    ServerAction(
+        "try",
+        "tools",
+        _go(lambda server: ToolsOf(server.name)),
+        lambda server: is_own(server) and server.tool_count > 0,
+        Phrase("Try a tool…"),
+        is_common=True,
     ),
     ServerAction("folder", "folder", _emit("folder_requested"), _is_deferred, Phrase("Choose folder…")),
     ServerAction(

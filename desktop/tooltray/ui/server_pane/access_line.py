@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.access_words import access_words
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -18,7 +19,7 @@ class AccessLine(QWidget):
         self._words = Label(theme, "", "body", wrap=True)
         change = Button(theme, tr("Change…"), "link", small=True)
         change.setAccessibleName(tr("Change what {name} may do", name=server.name))
-        change.clicked.connect(lambda: wishes.open_requested.emit(server.name, "access"))
+        change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(server.name, "access")))
         line = row(self, spacing=8)
         line.addWidget(self._words, 1)
         line.addWidget(change)

@@ -16,6 +16,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import EntryError, NextStep
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.kit.view import View
@@ -298,7 +299,7 @@ class ServerSettings(ServerView, View):
     def _on_save_and_connect(self) -> None:
         if not self.is_edited and self._base is not None:
             self.context.wishes.restart_requested.emit(self._name)
-            self.context.wishes.open_requested.emit(self._name, "tools")
+            self.context.go(OpenServer(self._name, "tools"))
         self._begin_save(connects=True)
 
     def _begin_save(self, *, connects: bool) -> None:
@@ -379,7 +380,7 @@ class ServerSettings(ServerView, View):
         if connects or (secrets and entry == before and is_running):  # an entry that is the same makes nothing start again
             await servers.restart_server(name)
         if connects and self.is_there:
-            self.context.wishes.open_requested.emit(name, "tools")
+            self.context.go(OpenServer(name, "tools"))
 
     def _show_saved(self, entry: Entry, before: Entry, revision: str) -> None:
         self._is_saving = False

@@ -13,7 +13,7 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnaps
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, OpenBundle, OpenServer, ServerLog, ToolsOf, TooltrayLog
+from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, OpenBundle, OpenServer, ServerLog, TooltrayLog
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
@@ -98,7 +98,6 @@ class InstalledTab(Page):
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.costs_requested.connect(self._on_costs_requested)
-        wishes.open_requested.connect(self.open_server)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
@@ -319,11 +318,8 @@ class InstalledTab(Page):
         """Opens a server in the pane on the user's request, and moves the focus there.
 
         Args:
-            tab: of the server; empty: the first; "try": its tools in the list of all, from where they are called.
+            tab: of the server; empty: the first.
         """
-        if tab == "try":
-            self.context.go(ToolsOf(name))
-            return
         if (server := self._servers.find(name)) is None:
             return
         self.needed.emit()
