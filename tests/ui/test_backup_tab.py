@@ -4,7 +4,8 @@ import json
 import stat
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QWidget
+import pytest
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -12,7 +13,7 @@ from tests.ui.seen import control, drawn
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.setup import SetupChange
-from tooltray.ui.settings.backup_tab import LONGEST_FILE
+from tooltray.ui.settings.backup_tab import LONGEST_FILE, change_look, does_something, subject
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import Toast
@@ -207,3 +208,25 @@ async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path:
         page = await opened(desk)
         await chosen(desk, "Import…", tmp_path / "huge.json")
         await until(lambda: "This file is not a backup" in drawn(page))
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "words"),
+    [
+        ("add", "server", ("Server", "Is added")),
+        ("replace", "server", ("Server", "Is replaced")),
+        ("remove", "server", ("Server", "Is removed")),
+        ("keep", "setting", ("Setting", "Stays")),
+        ("add", "secret", ("Secret", "To be given")),
+        ("add", "default", ("Start", "Is changed")),
+        ("remove", "default", ("Start", "Is changed")),
+    ],
+)
+def test_a_change_of_the_set_up_in_words(app: QApplication, kind: str, of: str, words: tuple[str, str]) -> None:
+    change = SetupChange(kind, of, "x")
+    assert (subject(change), change_look(change).word) == words
+
+
+def test_secrets_to_be_given_are_no_change_by_themselves() -> None:
+    assert not does_something([SetupChange("keep", "server", "a"), SetupChange("add", "secret", "TOKEN")])
+    assert does_something([SetupChange("remove", "default", "a")])

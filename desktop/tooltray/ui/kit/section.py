@@ -48,12 +48,23 @@ class TableSection(Section):
 
     Args:
         text: a sentence below the heading.
+        actions: buttons at the right of it.
         nothing: the text without rows.
         narrow: a column, and the px of the section below which it is hidden.
     """
 
-    def __init__(self, context: PageContext, name: str, text: str, table: Table, *, nothing: str, narrow: tuple[int, int]) -> None:
-        super().__init__(context, name, ElidedLabel(context.theme, text, "caption", "muted"))
+    def __init__(
+        self,
+        context: PageContext,
+        name: str,
+        text: str | QWidget,
+        table: Table,
+        *actions: QWidget,
+        nothing: str,
+        narrow: tuple[int, int] | None = None,
+    ) -> None:
+        below = ElidedLabel(context.theme, text, "caption", "muted") if isinstance(text, str) else text
+        super().__init__(context, name, below, *actions)
         self.table, self._narrow = table, narrow
         self._nothing = Label(context.theme, nothing, "body", "muted", wrap=True)
         self._nothing.setContentsMargins(0, 14, 0, 14)
@@ -64,7 +75,10 @@ class TableSection(Section):
         self.body.addWidget(box)
         self.show_rows(())
 
-    def show_rows(self, rows: Sequence[object]) -> None:
+    def show_rows(self, rows: Sequence[object], nothing: str = "") -> None:
+        """Shows the rows; `nothing`: another text without rows."""
+        if nothing:
+            self._nothing.setText(nothing)
         self.table.set_rows(rows)
         self.table.fit_height()
         self.table.setVisible(bool(rows))
@@ -72,5 +86,6 @@ class TableSection(Section):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        hidden, room = self._narrow
-        self.table.setColumnHidden(hidden, self.width() < room)
+        if self._narrow is not None:
+            hidden, room = self._narrow
+            self.table.setColumnHidden(hidden, self.width() < room)

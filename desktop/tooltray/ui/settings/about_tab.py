@@ -1,8 +1,6 @@
 """The tab of settings about Tooltray itself: version and kind, the places of its files, the information for a bug report, the keys. A text
 is shown before it is copied."""
 
-from collections.abc import Callable, Iterator
-
 from PySide6.QtCore import QLocale, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
@@ -13,7 +11,6 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip
@@ -44,32 +41,7 @@ class TextSheet(SheetView):
         self.add_button(tr("Copy"), lambda: context.copy(text, tr("Copied")), "primary", "copy")
 
 
-class PlaceRow:
-    """A row with the path of a file or folder of Tooltray.
-
-    Args:
-        copy_path, open_path: get the path when the user presses their buttons.
-    """
-
-    def __init__(
-        self, theme: Theme, title: str, text: str, *, copy_path: Callable[[str], object], open_path: Callable[[str], object]
-    ) -> None:
-        self._where = ""
-        self._path = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
-        self._path.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        copy = IconButton(theme, "copy", tr("Copy the path of {what}", what=title), small=True)
-        copy.clicked.connect(lambda: copy_path(self._where))
-        open_it = Button(theme, tr("Open"), icon="external", small=True)
-        open_it.setAccessibleName(tr("Open {what}", what=title))
-        open_it.clicked.connect(lambda: open_path(self._where))
-        self.widget = setting_row(theme, title, text, self._path, copy, open_it)
-
-    def set_path(self, path: str) -> None:
-        self._where = path
-        self._path.set_text(path)
-
-
-def load_words(load: ProgramLoad) -> str:
+def _load_words(load: ProgramLoad) -> str:
     """Returns the memory and processor time that Tooltray itself uses."""
     locale = QLocale()
     megabytes = locale.toString(round(load.memory_bytes / MEGABYTE))
@@ -78,7 +50,7 @@ def load_words(load: ProgramLoad) -> str:
     )
 
 
-def servers_load_words(load: ProgramLoad) -> str:
+def _servers_load_words(load: ProgramLoad) -> str:
     """Returns the memory and processor time that the servers of this computer use; remote servers are not included."""
     megabytes = QLocale().toString(round(load.server_memory_bytes / MEGABYTE))
     if load.running_servers == 1:
@@ -86,7 +58,7 @@ def servers_load_words(load: ProgramLoad) -> str:
     return tr("{megabytes} MB, {count} servers", megabytes=megabytes, count=load.running_servers)
 
 
-def shortcuts() -> tuple[tuple[str, str], ...]:
+def _shortcuts() -> tuple[tuple[str, str], ...]:
     """Returns the keys with what each does."""
     return (
         ("Ctrl+K", tr("Search or run a command")),
@@ -102,50 +74,42 @@ def shortcuts() -> tuple[tuple[str, str], ...]:
     )
 
 
-def shortcut_rows(theme: Theme) -> Iterator[QWidget]:
-    for keys, what in shortcuts():
-        yield setting_row(theme, what, "", Chip(theme, keys))
-
-
 class AboutTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
-        self._theme = context.theme
+        theme = self._theme = context.theme
         self._area = ReadingScroll(tr("About"))
         self._fault = FaultArea(context.theme)
         column(self).addWidget(NoticesAbove(self._fault, self._area))
+        self._program = ProgramSnapshot("", "", "", "", False)
+        self._paths: dict[str, ElidedLabel] = {}
         self._add_program()
         self._add_places()
         self._add_diagnostics()
         self._begin(tr("Keyboard"))
-        self._area.body.addWidget(group(self._theme, *shortcut_rows(self._theme)))
+        self._area.body.addWidget(group(theme, *(setting_row(theme, what, "", Chip(theme, keys)) for keys, what in _shortcuts())))
         self._area.body.addStretch(1)
         self.enable(False)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
 
     def enable(self, is_usable: bool) -> None:
-        for widget in (self._program, self._files, self._reports):
+        for widget in (self._about, self._files, self._reports):
             widget.setEnabled(is_usable)
-
-    def show_program(self, program: ProgramSnapshot) -> None:
-        self._version.setText(f"{program.version}, {say(program.kind_name)}")
-        self._update.set_text(say(program.update))
-        for row, path in zip(self._places, (program.settings, program.logs, program.home), strict=True):
-            row.set_path(path)
-
-    def show_load(self, load: ProgramLoad) -> None:
-        """Shows what Tooltray uses of the computer now; the share of the processor is known from the second measurement on."""
-        self._load.setText(load_words(load))
-        self._servers_load.setText(servers_load_words(load))
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows a failure at the top; None removes it."""
         self._fault.show_problem(problem)
 
     async def _read(self) -> None:
-        self.show_program(await self.hub.program.get_program())
-        self.show_load(await self.hub.program.get_load())
+        program = self._program = await self.hub.program.get_program()
+        self._version.setText(f"{program.version}, {say(program.kind_name)}")
+        self._update.set_text(say(program.update))
+        for member, path in self._paths.items():
+            path.set_text(getattr(program, member))
+        load = await self.hub.program.get_load()  # the share of the processor is known from the second measurement on
+        self._load.setText(_load_words(load))
+        self._servers_load.setText(_servers_load_words(load))
 
     def _add_program(self) -> None:
         theme = self._theme
@@ -157,7 +121,7 @@ class AboutTab(Page):
         licences = Button(theme, tr("Show licences"), small=True)
         licences.clicked.connect(lambda: self.run(self._show_licences(), button=licences))
         self._area.body.addLayout(heading(theme, "Tooltray"))
-        self._program = group(
+        self._about = group(
             theme,
             setting_row(theme, tr("Version"), "", self._version),
             setting_row(theme, tr("Updating"), "", self._update),
@@ -165,19 +129,29 @@ class AboutTab(Page):
             setting_row(theme, tr("Your servers use"), tr("With what they have started."), self._servers_load),
             setting_row(theme, tr("Licences"), "", licences),
         )
-        self._area.body.addWidget(self._program)
+        self._area.body.addWidget(self._about)
 
     def _add_places(self) -> None:
-        theme = self._theme
-        names = (
-            (tr("Settings"), tr("A text that you can edit.")),
-            (tr("Logs"), tr("Of Tooltray and of each server.")),
-            (tr("All files"), tr("Everything that Tooltray keeps.")),
-        )
-        self._places = [PlaceRow(theme, title, text, copy_path=self._copy_path, open_path=self._open_path) for title, text in names]
         self._begin(tr("Where files are"))
-        self._files = group(theme, *(row.widget for row in self._places))
+        self._files = group(
+            self._theme,
+            self._place_row("settings", tr("Settings"), tr("A text that you can edit.")),
+            self._place_row("logs", tr("Logs"), tr("Of Tooltray and of each server.")),
+            self._place_row("home", tr("All files"), tr("Everything that Tooltray keeps.")),
+        )
         self._area.body.addWidget(self._files)
+
+    def _place_row(self, member: str, title: str, text: str) -> QWidget:
+        """Makes the row of a file or folder; `member`: its path in ProgramSnapshot."""
+        theme = self._theme
+        path = self._paths[member] = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
+        path.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        copy = IconButton(theme, "copy", tr("Copy the path of {what}", what=title), small=True)
+        copy.clicked.connect(lambda: self.context.copy(getattr(self._program, member), tr("The path is copied")))
+        open_it = Button(theme, tr("Open"), icon="external", small=True)
+        open_it.setAccessibleName(tr("Open {what}", what=title))
+        open_it.clicked.connect(lambda: self._open_path(getattr(self._program, member)))
+        return setting_row(theme, title, text, path, copy, open_it)
 
     def _add_diagnostics(self) -> None:
         theme = self._theme
@@ -192,20 +166,15 @@ class AboutTab(Page):
         self._area.body.addSpacing(SECTION_GAP)
         self._area.body.addLayout(heading(self._theme, title))
 
-    def _copy_path(self, path: str) -> None:
-        self.context.copy(path, tr("The path is copied"))
-
     def _open_path(self, path: str) -> None:
         """Opens a file or a folder with the system's program for it."""
         is_open = QDesktopServices.openUrl(QUrl.fromLocalFile(path))
         self.show_problem(None if is_open else Problem(tr("Nothing could be opened for this"), path))
 
     async def _show_licences(self) -> None:
-        self._show_text(tr("Licences"), tr("Of Tooltray, and of what comes with it."), await self.hub.program.get_licences())
+        about = tr("Of Tooltray, and of what comes with it.")
+        self.context.sheets.show(TextSheet(self.context, tr("Licences"), about, await self.hub.program.get_licences()))
 
     async def _show_diagnostics(self) -> None:
         about = tr("This is what you copy. Secrets are masked; look whether you want to share the rest.")
-        self._show_text(tr("Diagnostics"), about, await self.hub.program.get_diagnostics())
-
-    def _show_text(self, name: str, about: str, text: str) -> None:
-        self.context.sheets.show(TextSheet(self.context, name, about, text))
+        self.context.sheets.show(TextSheet(self.context, tr("Diagnostics"), about, await self.hub.program.get_diagnostics()))

@@ -11,8 +11,7 @@ from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
 from tooltray.ui.kit.sheet_view import confirm
-from tooltray.ui.settings.make_token import TokenSheet
-from tooltray.ui.settings.token_list import TokenList, program_line
+from tooltray.ui.settings.tokens import TokenList, TokenSheet, program_line
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
@@ -31,8 +30,8 @@ class ApiSection(Section):
 
     def __init__(self, context: PageContext, read: Work) -> None:
         theme = context.theme
-        below = ElidedLabel(theme, tr("Scripts and other programs on this computer can do what you can do here."), "caption", "muted")
-        super().__init__(context, tr("Programs"), below)
+        text = tr("Scripts and other programs on this computer can do what you can do here.")
+        super().__init__(context, tr("Programs"), Label(theme, text, "caption", "muted", wrap=True))
         self._read, self._address, self._is_shown = read, "", False
         box = Surface(theme)
         self._lines = column(box, margins=(16, 0, 16, 0))
@@ -98,9 +97,8 @@ class ApiSection(Section):
         copy.clicked.connect(lambda: self.run(self._copy_token(), button=copy))
         rotate = Button(theme, tr("Make another…"), small=True)
         rotate.clicked.connect(lambda: self.run(self._rotate()))
-        self.tokens = TokenList(theme, tr("Further tokens"), tr("One for each program: what it may, for how long, and revoked one by one."))
-        self.tokens.new_requested.connect(self._open)
-        self.tokens.revoke_requested.connect(self._on_revoke)
+        text = tr("One for each program: what it may, for how long, and revoked one by one.")
+        self.tokens = TokenList(theme, tr("Further tokens"), text, new=self._open, revoke=self._on_revoke)
         for widget in (
             setting_row(theme, tr("Address"), "", self._url, self._copy),
             setting_row(theme, tr("Default token"), "", self._hidden, copy, self._show, rotate),

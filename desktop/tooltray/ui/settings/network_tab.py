@@ -1,20 +1,31 @@
 """The Network tab of the settings: access over HTTP, and the registries of packages and servers. A change applies at once."""
 
+from functools import partial
+
+from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import HttpAddressChanged
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
 from tooltray.ui.settings.api_section import ApiSection
-from tooltray.ui.settings.http_section import HttpSection
-from tooltray.ui.settings.registry_section import RegistrySection
-from tooltray.ui.settings.server_registry_section import ServerRegistrySection
-from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.settings.npm_registries import RegistrySection
+from tooltray.ui.settings.server_registry import ServerRegistrySection
+from tooltray.ui.settings.tokens import TokenList, TokenSheet, client_line
+from tooltray.ui.widgets.button import Button, IconButton, Switch
+from tooltray.ui.widgets.digits import take_digits
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_frame import ReadingScroll
+from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
+from tooltray.ui.widgets.surface import column
 
-CONTENT_WIDTH = 920
+PORT_WIDTH = 92  # px
+HIGHEST_PORT = 65535
 
 
 class NetworkTab(Page):
@@ -22,29 +33,18 @@ class NetworkTab(Page):
         super().__init__(context)
         self.http, self.api = HttpSection(context, self._read_http), ApiSection(context, self._read_http)
         self.servers, self.registries = ServerRegistrySection(context), RegistrySection(context)
-        area = PageScroll(tr("Network"))
-        content = QWidget()
-        line = row(content, margins=(24, 20, 24, 32), spacing=0)
-        inner = self._inner = QWidget()
-        inner.setMaximumWidth(CONTENT_WIDTH)
-        body = column(inner, spacing=30)
+        area = ReadingScroll(tr("Network"), spacing=30)
+        self._content = area.content
         for section in (self.http, self.api, self.servers, self.registries):
-            body.addWidget(section)
-        body.addStretch(1)
-        line.addWidget(inner, 1)
-        line.addStretch(0)
-        area.setWidget(content)
+            area.body.addWidget(section)
+        area.body.addStretch(1)
         column(self).addWidget(area)
         self.enable(False)
         self.look_requested.connect(self._look)
         context.hub.on_any((HttpAddressChanged,), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
-        self._inner.setEnabled(is_usable)
-
-    def show_http(self, http: HttpStatus) -> None:
-        self.http.show_http(http)
-        self.api.show_http(http)
+        self._content.setEnabled(is_usable)
 
     def _look(self) -> None:
         self.registries.run(self.registries.read())
@@ -54,4 +54,97 @@ class NetworkTab(Page):
         self.api.run(self.api.read_tokens())
 
     async def _read_http(self) -> None:
-        self.show_http(await self.hub.access.get_http_status())
+        http = await self.hub.access.get_http_status()
+        self.http.show_http(http)
+        self.api.show_http(http)
+
+
+class HttpSection(Section):
+    """The section about HTTP access.
+
+    Args:
+        read: reads the status for all sections that show it.
+    """
+
+    def __init__(self, context: PageContext, read: Work) -> None:
+        theme = context.theme
+        text = tr("For clients that cannot start the bridge. Only this computer can connect.")
+        super().__init__(context, tr("HTTP access"), Label(theme, text, "caption", "muted", wrap=True))
+        self._status = HttpStatus()
+        self._read = read
+        self._switch = Switch(theme, tr("HTTP access"))
+        self._switch.clicked.connect(self._on_switched)
+        self._url = Label(theme, "", "mono", "secondary")
+        self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
+        self._copy.clicked.connect(self._on_copy)
+        self._port = text_line(theme, tr("Port"), style="mono")
+        self._port.setFixedWidth(PORT_WIDTH)
+        take_digits(self._port, HIGHEST_PORT)
+        self._port.textChanged.connect(self._draw_port)
+        self._port.returnPressed.connect(self._on_port)
+        self._move = Button(theme, tr("Move there"))
+        self._move.clicked.connect(self._on_port)
+        self._port_row = setting_row(theme, tr("Port"), tr("Clients need the new address then."), self._port, self._move)
+        token = Label(theme, tr("No token is asked for."), "caption", "secondary")
+        self._token_row = setting_row(theme, tr("Token"), "", token)
+        text = tr("Each client needs its own.")
+        self.tokens = TokenList(theme, tr("Clients with a token"), text, new=self._on_new, revoke=self._on_revoke)
+        tokens = QWidget()  # the two are one row of the box, so that no line is left where the first is not shown
+        lines = column(tokens)
+        lines.addWidget(self._token_row)
+        lines.addWidget(self.tokens)
+        rows = (
+            setting_row(theme, tr("Let clients connect over HTTP"), "", self._switch),
+            setting_row(theme, tr("Address"), "", self._url, self._copy),
+            self._port_row,
+            tokens,
+        )
+        self.body.addWidget(group(theme, *rows))
+        self.show_http(self._status)
+
+    @property
+    def status(self) -> HttpStatus:
+        """The status that is shown."""
+        return self._status
+
+    def show_http(self, http: HttpStatus) -> None:
+        self._status = http
+        self._switch.set_on(http.is_enabled)
+        self._url.setText(http.url or tr("Switched off"))
+        self._url.setFont(self._theme.font("mono" if http.url else "caption"))
+        self._copy.setVisible(bool(http.url))
+        port = QUrl(http.url).port()
+        self._port.setText(str(port) if port != -1 else "")
+        self._port_row.setEnabled(http.is_enabled)
+        self._draw_port()
+        self._token_row.setVisible(not http.requires_token)  # else the list of clients with a token says it
+        self.show_problem(None)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure, else why HTTP is on and not open."""
+        super().show_problem(problem or self._status.problem)
+
+    async def read_tokens(self) -> None:
+        """Reads the clients' tokens, and shows them."""
+        self.tokens.set_tokens([client_line(each) for each in await self.hub.access.list_client_tokens()])
+
+    def _draw_port(self) -> None:
+        text = self._port.text()
+        self._move.setEnabled(bool(text) and int(text) not in (0, QUrl(self._status.url).port()) and int(text) <= HIGHEST_PORT)
+
+    def _on_port(self) -> None:
+        if self._move.isEnabled():
+            self.run(self.hub.access.set_http_enabled(True, int(self._port.text())), then=self._read)
+
+    def _on_switched(self, is_on: bool) -> None:
+        self.run(self.hub.access.set_http_enabled(is_on, None), then=self._read)
+
+    def _on_copy(self) -> None:
+        self.context.copy(self._status.url, tr("The address is copied"))
+
+    def _on_new(self) -> None:
+        self.context.sheets.show(TokenSheet(self.context, self.read_tokens, is_program=False))
+
+    def _on_revoke(self, name: str) -> None:
+        access, said = self.hub.access, tr("The token {name} is revoked", name=name)
+        self.run(access.remove_client_token(name), then=self.read_tokens, toast=said, undo=partial(access.restore_client_token, name))

@@ -2,7 +2,7 @@
 once it is stored; nothing waits for a keyring that shows a prompt."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.ui.i18n import tr
@@ -12,6 +12,7 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import clear, column, row
 
 
@@ -33,11 +34,7 @@ class SecretEntry(QWidget, View):
         self.secret_name, self._is_new = "", is_new
         body = column(self, spacing=6)
         line = row(spacing=8)
-        self._field = QLineEdit()
-        self._field.setEchoMode(QLineEdit.EchoMode.Password)
-        self._field.setFont(theme.font())
-        self._field.setFixedHeight(theme.size("control"))
-        self._field.setPlaceholderText(tr("Paste or type the value") if is_new else tr("New value"))
+        self._field = text_line(theme, "", tr("Paste or type the value") if is_new else tr("New value"), is_secret=True)
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_store)
         line.addWidget(self._field, 1)

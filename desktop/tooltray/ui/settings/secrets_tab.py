@@ -4,7 +4,7 @@ place. Draws frozen snapshots without values."""
 from functools import partial
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.events import ConfigChanged, SecretsChanged
@@ -14,22 +14,30 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenSecret
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.settings.command_words import Commands, command_of, commands_in
-from tooltray.ui.settings.elsewhere_section import ElsewhereSection, offer_restart
-from tooltray.ui.settings.place_section import PlaceSection
+from tooltray.ui.kit.section import Section, TableSection
 from tooltray.ui.settings.secret_entry import SecretEntry
+from tooltray.ui.settings.secret_places import ElsewhereSection, PlaceSection, offer_restart
 from tooltray.ui.settings.secret_sheets import NewSecretSheet, SecretDetailsSheet
-from tooltray.ui.settings.secret_words import about, found, is_missing, is_unused, removed_words, state, used_by
+from tooltray.ui.settings.secret_words import (
+    Commands,
+    about,
+    command_of,
+    commands_in,
+    found,
+    is_missing,
+    is_unused,
+    removed_words,
+    state,
+    used_by,
+)
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.page_frame import PageScroll, SearchField
+from tooltray.ui.widgets.page_frame import ReadingScroll, SearchField
 from tooltray.ui.widgets.row_model import Column, Kind
-from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 from tooltray.ui.widgets.table import Table
 
-CONTENT_WIDTH = 920
 PLACE = 4  # of the section about the place among the others, while nothing is wrong with it
 NAME_WIDTH = 300  # px of a missing secret's words beside its field
 MOST_FIELDS = 8  # more of them come as others are filled in; nobody types a hundred at once
@@ -44,24 +52,16 @@ class SecretsTab(Page):
         self._look = self.reading(self._read)
         self._asked = ""  # a secret that is to be shown once it is known
         self._entries: dict[str, QWidget] = {}
-        area = PageScroll(tr("Secrets"))
-        content = QWidget()
-        line = row(content, margins=(24, 20, 24, 32), spacing=0)
-        inner = self._inner = QWidget()
-        inner.setMaximumWidth(CONTENT_WIDTH)
-        body = self._body = column(inner, spacing=30)
+        area = ReadingScroll(tr("Secrets"), spacing=30)
+        self._content, self._body = area.content, area.body
         self._reading = Label(theme, tr("Reading which secrets there are…"), "body", "muted")
-        body.addWidget(self._reading)
-        body.addWidget(self._missing_section())
-        body.addWidget(self._stored_section())
+        self._missing, self._stored = self._missing_section(), self._stored_section()
+        self.table = self._stored.table
         self.elsewhere = ElsewhereSection(context, self._look, self.open_secret)
-        body.addWidget(self.elsewhere)
         self.place = PlaceSection(context, self._read)
-        body.addWidget(self.place)
-        body.addStretch(1)
-        line.addWidget(inner, 1)
-        line.addStretch(0)
-        area.setWidget(content)
+        for each in (self._reading, self._missing, self._stored, self.elsewhere, self.place):
+            self._body.addWidget(each)
+        self._body.addStretch(1)
         self._fault = FaultArea(theme)
         column(self).addWidget(NoticesAbove(self._fault, area))
         new = Button(theme, tr("New secret"), icon="plus")
@@ -72,7 +72,7 @@ class SecretsTab(Page):
         context.hub.on_any((ConfigChanged, SecretsChanged), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
-        self._inner.setEnabled(is_usable)
+        self._content.setEnabled(is_usable)
         for action in self.header_actions:
             action.setEnabled(is_usable)
 
@@ -119,18 +119,16 @@ class SecretsTab(Page):
 
     # what is missing
 
-    def _missing_section(self) -> QWidget:
-        self._missing = QWidget()
-        body = column(self._missing, spacing=10)
-        text = ElidedLabel(self._theme, tr("Servers use them, but they are not stored yet."), "caption", "muted")
-        body.addLayout(heading(self._theme, tr("Missing"), text))
+    def _missing_section(self) -> Section:
+        text = tr("Servers use them, but they are not stored yet.")
+        section = Section(self.context, tr("Missing"), ElidedLabel(self._theme, text, "caption", "muted"))
         box = Surface(self._theme)
-        self._fields: QVBoxLayout = column(box, margins=(16, 1, 16, 1))
-        body.addWidget(box)
+        self._fields = column(box, margins=(16, 1, 16, 1))
+        section.body.addWidget(box)
         self._more = Label(self._theme, "", "caption", "muted")
-        body.addWidget(self._more)
-        self._missing.hide()
-        return self._missing
+        section.body.addWidget(self._more)
+        section.hide()
+        return section
 
     def _show_missing(self, missing: list[SecretSnapshot]) -> None:
         self._missing.setVisible(bool(missing))
@@ -169,28 +167,19 @@ class SecretsTab(Page):
 
     # what is stored
 
-    def _stored_section(self) -> QWidget:
-        self._stored = QWidget()
+    def _stored_section(self) -> TableSection:
         theme = self._theme
-        body = column(self._stored, spacing=10)
         self._search = SearchField(theme, tr("Find a secret"), width=200)
         self._search.textChanged.connect(self._show_stored)
         self._unused = Button(theme, "", small=True)
         self._unused.clicked.connect(self._on_remove_unused)
         self._about = ElidedLabel(theme, "", "caption", "muted")
-        body.addLayout(heading(theme, tr("Stored"), self._about, self._search, self._unused))
-        box = Surface(theme)
-        lines = column(box, margins=(16, 1, 16, 1))
-        self.table = Table(theme, self._columns(), tr("Stored secrets"), lambda each: each.name, in_card=True, has_header=True)
-        self.table.pressed.connect(self.open_secret)
-        self.table.row_chosen.connect(self.open_secret)
-        lines.addWidget(self.table)
-        self._none = Label(theme, "", "body", "muted", wrap=True)
-        self._none.setContentsMargins(0, 14, 0, 14)
-        lines.addWidget(self._none)
-        body.addWidget(box)
-        self._stored.hide()
-        return self._stored
+        table = Table(theme, self._columns(), tr("Stored secrets"), lambda each: each.name, in_card=True, has_header=True)
+        table.pressed.connect(self.open_secret)
+        table.row_chosen.connect(self.open_secret)
+        section = TableSection(self.context, tr("Stored"), self._about, table, self._search, self._unused, nothing="")
+        section.hide()
+        return section
 
     def _columns(self) -> list[Column]:
         return [
@@ -206,11 +195,8 @@ class SecretsTab(Page):
         stored = [each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind == "value")]
         shown = found(stored, self._search.text())
         self._about.set_text(about(stored))
-        self.table.set_rows(shown)
-        self.table.fit_height()
-        self.table.setVisible(bool(shown))
-        self._none.setVisible(not shown)
-        self._none.setText(tr("No secret has this name.") if stored else tr("None yet. A server that needs one asks for it here."))
+        none = tr("No secret has this name.") if stored else tr("None yet. A server that needs one asks for it here.")
+        self._stored.show_rows(shown, none)
         self._search.setVisible(len(stored) >= SEARCHED_FROM)
         unused = [each.name for each in stored if is_unused(each)]
         self._unused.setVisible(len(unused) > 1)

@@ -2,47 +2,20 @@
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenSecret, Settings
-from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
-
-
-def _general(context: PageContext) -> Page:
-    from tooltray.ui.settings.general_tab import GeneralTab
-
-    return GeneralTab(context)
-
-
-def _secrets(context: PageContext) -> Page:
-    from tooltray.ui.settings.secrets_tab import SecretsTab
-
-    return SecretsTab(context)
-
-
-def _network(context: PageContext) -> Page:
-    from tooltray.ui.settings.network_tab import NetworkTab
-
-    return NetworkTab(context)
-
-
-def _backup(context: PageContext) -> Page:
-    from tooltray.ui.settings.backup_tab import BackupTab
-
-    return BackupTab(context)
-
-
-def _about(context: PageContext) -> Page:
-    from tooltray.ui.settings.about_tab import AboutTab
-
-    return AboutTab(context)
-
+from tooltray.ui.settings.about_tab import AboutTab
+from tooltray.ui.settings.backup_tab import BackupTab
+from tooltray.ui.settings.general_tab import GeneralTab
+from tooltray.ui.settings.network_tab import NetworkTab
+from tooltray.ui.settings.secrets_tab import SecretsTab
 
 TABS = (
-    TabEntry("general", lambda: tr("General"), _general),
-    TabEntry("secrets", lambda: tr("Secrets"), _secrets),
-    TabEntry("network", lambda: tr("Network"), _network),
-    TabEntry("backup", lambda: tr("Backup"), _backup),
-    TabEntry("about", lambda: tr("About"), _about),
+    TabEntry("general", lambda: tr("General"), GeneralTab),
+    TabEntry("secrets", lambda: tr("Secrets"), SecretsTab),
+    TabEntry("network", lambda: tr("Network"), NetworkTab),
+    TabEntry("backup", lambda: tr("Backup"), BackupTab),
+    TabEntry("about", lambda: tr("About"), AboutTab),
 )
 
 

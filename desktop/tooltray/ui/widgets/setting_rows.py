@@ -1,7 +1,7 @@
 """Rows with one setting each, in groups: the form of a settings page."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import ElidedLabel, Label
@@ -55,6 +55,23 @@ def setting_row(theme: Theme, title: str, text: str | Label, *controls: QWidget)
     for control in controls:
         line.addWidget(control, VALUE_SHARE if isinstance(control, ElidedLabel) else 0)
     return widget
+
+
+def text_line(theme: Theme, name: str, placeholder: str = "", *, style: str = "body", is_secret: bool = False) -> QLineEdit:
+    """Makes a line to type into.
+
+    Args:
+        name: for screen readers.
+        is_secret: what is typed is covered.
+    """
+    line = QLineEdit()
+    line.setFont(theme.font(style))
+    line.setFixedHeight(theme.size("control"))
+    line.setAccessibleName(name)
+    line.setPlaceholderText(placeholder)
+    if is_secret:
+        line.setEchoMode(QLineEdit.EchoMode.Password)
+    return line
 
 
 def group(theme: Theme, *rows: QWidget) -> Surface:

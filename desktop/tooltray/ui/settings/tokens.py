@@ -1,28 +1,116 @@
-"""The sheet that makes a token, and the one that shows it, once."""
+"""The tokens of AI clients and programs: the list with a button for each, the sheet that makes one and shows it once, and their words."""
 
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
 from typing import cast
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QWidget
+import msgspec
+from PySide6.QtCore import QDate, QLocale, Qt
+from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.snapshots.clients import Scope
+from tooltray.foundation.snapshots.clients import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.settings.token_list import client_entry, trust_note
+from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.setting_rows import setting_row
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.setting_rows import setting_row, text_line
+from tooltray.ui.widgets.surface import clear, column, divider
 
 WIDTH = 560
 CHOICE_WIDTH = 220  # the longest choice, in English
 DAY_S = 86_400.0
 DAYS = ("30", "90", "365")
+
+
+class TokenLine(msgspec.Struct, frozen=True):
+    """A line about one token.
+
+    Attributes:
+        text: what it may do, and until when.
+    """
+
+    name: str
+    text: str
+
+
+class TokenList(QWidget):
+    """A list of tokens.
+
+    Args:
+        title: the owners of the tokens.
+        text: what the tokens are for.
+        new: called when the user wants a new one.
+        revoke: called with the name of the token to revoke.
+    """
+
+    def __init__(self, theme: Theme, title: str, text: str, *, new: Callable[[], object], revoke: Callable[[str], object]) -> None:
+        super().__init__()
+        self._theme, self._revoke = theme, revoke
+        self._lines: tuple[TokenLine, ...] = ()
+        layout = column(self)
+        add = Button(theme, tr("New token"), icon="plus", small=True)
+        add.setAccessibleName(f"{tr('New token')}, {title}")
+        add.clicked.connect(lambda: new())
+        layout.addWidget(setting_row(theme, title, text, add))
+        self._rows = column()
+        layout.addLayout(self._rows)
+
+    def set_tokens(self, tokens: Sequence[TokenLine]) -> None:
+        if tuple(tokens) == self._lines:
+            return
+        self._lines = tuple(tokens)
+        clear(self._rows)
+        for each in tokens:
+            revoke = Button(self._theme, tr("Revoke"), small=True)
+            revoke.setAccessibleName(tr("Revoke the token {name}", name=each.name))
+            revoke.clicked.connect(partial(self._revoke, each.name))
+            self._rows.addWidget(divider())
+            self._rows.addWidget(setting_row(self._theme, each.name, each.text, revoke))
+
+
+def client_line(token: ClientTokenSnapshot) -> TokenLine:
+    used = tr("last used {when}", when=moment(token.used_at, datetime.now())) if token.used_at else tr("not used since Tooltray started")
+    return TokenLine(token.name, f"{tr('Made on {date}', date=_date(token.created_at))} · {used}")
+
+
+def program_line(token: ApiTokenSnapshot) -> TokenLine:
+    """Returns the scope of a program's token, and until when it lasts."""
+    words = {"read": tr("Looks"), "call": tr("Looks, and calls tools"), "manage": tr("Changes everything")}
+    parts = [tr("Decides in your place") if token.is_trusted else words.get(token.scope, token.scope)]
+    if token.is_ended:
+        parts.append(tr("it has ended"))
+    elif token.expires_at is not None:
+        parts.append(tr("until {date}", date=_date(token.expires_at)))
+    return TokenLine(token.name, " · ".join(parts))
+
+
+def client_entry(http: HttpStatus, token: str) -> str:
+    """Returns the entry with its token to paste into an AI client's config; empty while HTTP access has no address."""
+    if not http.url:
+        return ""
+    entry = {"type": "http", "url": http.url, "headers": {"Authorization": f"Bearer {token}"}}
+    return json.dumps({"mcpServers": {"tooltray": entry}}, indent=2)
+
+
+def trust_note(made: NewApiToken) -> str:
+    """Returns the note about a trusted token that does not outlive the hub; empty for every other."""
+    if not made.is_trusted or made.is_lasting:
+        return ""
+    return tr("It decides in your place until Tooltray ends: where secrets are kept cannot be reached.")
+
+
+def _date(seconds: float) -> str:
+    day = datetime.fromtimestamp(seconds)
+    return QLocale().toString(QDate(day.year, day.month, day.day), QLocale.FormatType.ShortFormat)
 
 
 class TokenSheet(SheetView):
@@ -40,9 +128,7 @@ class TokenSheet(SheetView):
         self._form = QWidget()
         form = column(self._form, spacing=12)
         form.addWidget(Label(theme, tr("Name"), "strong"))
-        self._field = QLineEdit()
-        self._field.setFixedHeight(theme.size("control"))
-        self._field.setAccessibleName(tr("Name"))
+        self._field = text_line(theme, tr("Name"))
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_make)
         form.addWidget(self._field)

@@ -1,21 +1,20 @@
 """The registry of MCP servers: whether one is used, which, and the age of its copy on this disk. Draws frozen snapshots."""
 
-from collections.abc import Mapping
 from datetime import datetime
-
-from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.discovery import RegistryStatus
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import Section
-from tooltray.ui.settings.network_words import server_registry
+from tooltray.ui.kit.setting_form import patch, value_at
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.setting_rows import group, setting_row
+from tooltray.ui.widgets.setting_rows import group, setting_row, text_line
 
 FIELD_WIDTH = 320  # px
+SETTING = "discovery.registry"
 
 
 class ServerRegistrySection(Section):
@@ -28,12 +27,8 @@ class ServerRegistrySection(Section):
         self._address: str | bool = True
         self._switch = Switch(theme, tr("Find servers in a registry"))
         self._switch.clicked.connect(self._choose)
-        self._field = QLineEdit()
-        self._field.setFont(theme.font("mono"))
-        self._field.setFixedHeight(theme.size("control"))
+        self._field = text_line(theme, tr("Address of the registry of MCP servers"), tr("The official registry"), style="mono")
         self._field.setMinimumWidth(FIELD_WIDTH)
-        self._field.setAccessibleName(tr("Address of the registry of MCP servers"))
-        self._field.setPlaceholderText(tr("The official registry"))
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_use)
         self._use = Button(theme, tr("Use"))
@@ -46,7 +41,7 @@ class ServerRegistrySection(Section):
 
     def show_status(self, status: RegistryStatus) -> None:
         """Shows the age of the copy, and why it was not updated."""
-        self._status.set_text(server_registry(status, datetime.now()))
+        self._status.set_text(_copy_words(status, datetime.now()))
         self._refresh.setEnabled(not status.is_updating and self._address is not False)
         self.show_problem(status.problem)
 
@@ -66,8 +61,7 @@ class ServerRegistrySection(Section):
 
     async def read(self) -> None:
         """Reads which registry is used and the age of its copy, and shows them; also why the copy was not updated."""
-        discovery = (await self.hub.settings.get_settings()).settings.get("discovery")
-        address = discovery.get("registry") if isinstance(discovery, Mapping) else None
+        address = value_at((await self.hub.settings.get_settings()).settings, SETTING)
         self.show_address(address if isinstance(address, str) and address.strip() else address not in (False, ""))
         self.show_status((await self.hub.discovery.search_registry("", 0)).status)
 
@@ -79,7 +73,7 @@ class ServerRegistrySection(Section):
 
     def _choose(self, address: str | bool) -> None:
         """Changes the registry: an address, True for the official one, False for none."""
-        change = self.hub.settings.change_settings({"discovery": {"registry": None if address is True else address}})
+        change = self.hub.settings.change_settings(patch(SETTING, None if address is True else address))
         self.run(change, then=self.read, show=self.show_failure)
 
     def show_failure(self, problem: Problem | None) -> None:
@@ -96,3 +90,12 @@ class ServerRegistrySection(Section):
         is_on = self._address is not False
         self._field.setEnabled(is_on)
         self._use.setEnabled(is_on and (self._field.text().strip() or True) != self._address)
+
+
+def _copy_words(status: RegistryStatus, now: datetime) -> str:
+    """Returns how many servers of the registry of MCP servers are known, and the age of that list."""
+    if status.is_updating:
+        return tr("It is being fetched…")
+    if not status.updated_at:
+        return tr("It was never fetched.")
+    return tr("{count} servers, as of {when}.", count=f"{status.servers:,}", when=moment(status.updated_at, now))

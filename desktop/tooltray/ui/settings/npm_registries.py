@@ -1,0 +1,229 @@
+"""The npm registries: the time of each, the one in use, the user's own and its sheet, and their words. Draws frozen snapshots."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import NpmRegistryChanged
+from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.section import Section
+from tooltray.ui.kit.sheet_view import SheetView
+from tooltray.ui.state_language import UNKNOWN, Look
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.row_model import Column, Kind
+from tooltray.ui.widgets.setting_rows import setting_row, text_line
+from tooltray.ui.widgets.surface import Surface, column, divider
+from tooltray.ui.widgets.table import Table
+
+SHEET_WIDTH = 520
+SLOWEST_MS = 300.0  # a full bar, unless something answered later: differences between quick ones stay visible
+
+
+class RegistrySection(Section):
+    def __init__(self, context: PageContext) -> None:
+        theme = context.theme
+        self._when = ElidedLabel(theme, "", "caption", "muted")
+        self._measure = Button(theme, tr("Measure again"), icon="refresh", small=True)
+        super().__init__(context, tr("npm registries"), self._when, self._measure)
+        self._measure.clicked.connect(lambda: self.run(self._measured(), button=self._measure))
+        self._status = NpmRegistryStatus()
+        box = Surface(theme)
+        layout = column(box, margins=(16, 1, 16, 0))
+        layout.addWidget(self._add_table())
+        self._nothing = setting_row(theme, tr("Nothing is measured yet"), tr("Servers use what npm itself is configured to use."))
+        layout.addWidget(self._nothing)
+        layout.addWidget(divider())
+        layout.addWidget(self._add_custom())
+        self._auto = Switch(theme, tr("Use the fastest automatically"))
+        self._auto.clicked.connect(self._on_auto)
+        add = Button(theme, tr("Add registry"), "ghost", "plus", small=True)
+        add.clicked.connect(lambda: context.sheets.show(AddRegistrySheet(context, self.show_registries)))
+        text = tr("Checked once a day. A server can name its own registry.")
+        layout.addWidget(setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto))
+        self.body.addWidget(box)
+        self.show_registries(self._status)
+        context.hub.on(NpmRegistryChanged, lambda news: self.show_registries(news.status), self)
+
+    @property
+    def status(self) -> NpmRegistryStatus:
+        """The status that is shown."""
+        return self._status
+
+    def show_registries(self, status: NpmRegistryStatus) -> None:
+        self._status = status
+        self._when.set_text(f"{tr('Servers started with npx download from the one in use.')} {measured(status, datetime.now())}")
+        self._measure.setEnabled(not status.is_measuring)
+        self._measure.set_face(tr("Measuring…") if status.is_measuring else tr("Measure again"), "refresh")
+        self._auto.set_on(status.is_auto_detect)
+        self._table.set_rows(status.measurements)
+        self._table.viewport().update()  # which one is in use may have changed without its own row
+        self._table.fit_height()
+        self._table.setVisible(bool(status.measurements))
+        self._nothing.setVisible(not status.measurements)
+        self._custom_row.setVisible(bool(status.custom_url))
+        self._custom.set_text(status.custom_url)
+        self._custom.setMaximumWidth(self._custom.fontMetrics().horizontalAdvance(status.custom_url) + 1)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows a failure, and the switch as it is; None removes the failure."""
+        super().show_problem(problem)
+        self._auto.set_on(self._status.is_auto_detect)
+
+    async def read(self) -> None:
+        """Reads the status, and shows it."""
+        self.show_registries(await self.hub.registries.get_npm_registry_status())
+
+    def _on_auto(self, is_on: bool) -> None:
+        self.run(self.hub.registries.set_auto_detect_npm_registry(is_on), then=self.read)
+
+    async def _measured(self) -> None:
+        self.show_registries(await self.hub.registries.refresh_npm_registry())
+
+    async def _leave_custom(self) -> None:
+        self.show_registries(await self.hub.registries.set_custom_npm_registry(""))
+
+    def _add_table(self) -> Table:
+        theme = self._theme
+        name = tr("npm registries")
+        self._table = Table(theme, self._columns(), name, lambda each: (each.origin, each.url), in_card=True, has_header=True)
+        return self._table
+
+    def _add_custom(self) -> QWidget:
+        theme = self._theme
+        self._custom = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
+        end = Button(theme, tr("Use no longer"), small=True)
+        end.clicked.connect(lambda: self.run(self._leave_custom()))
+        self._custom_row = QWidget()
+        lines = column(self._custom_row)
+        lines.addWidget(setting_row(theme, tr("Your registry"), tr("It goes before all others."), self._custom, end))
+        lines.addWidget(divider())
+        return self._custom_row
+
+    def _columns(self) -> list[Column]:
+        def tip(entry: RegistryMeasurement) -> str:
+            return entry.problem or entry.url
+
+        return [
+            Column(tr("Registry"), lambda each: each.name, Kind.TEXT, 150, tip),
+            Column(tr("Where from"), where_from, Kind.QUIET, 156),
+            Column(tr("Answer time"), lambda each: registry_time(each, self._status), Kind.BAR),
+            Column(tr("State"), lambda each: registry_look(each, self._status), Kind.STATE, 116, tip),
+        ]
+
+
+class AddRegistrySheet(SheetView):
+    """A sheet for a registry's address.
+
+    Args:
+        show_status: shows the status with the new registry.
+    """
+
+    def __init__(self, context: PageContext, show_status: Callable[[NpmRegistryStatus], object]) -> None:
+        super().__init__(context, tr("Add registry"), SHEET_WIDTH)
+        theme, self._show_status = context.theme, show_status
+        self.body.addWidget(Label(theme, tr("Address of the registry"), "strong"))
+        self._field = text_line(theme, tr("Address of the registry"), style="mono")
+        self._field.textChanged.connect(self._on_text_changed)
+        self._field.returnPressed.connect(self._on_use)
+        self.body.addWidget(self._field)
+        text = tr("It is measured first. If it answers, all servers that name no registry of their own use it.")
+        self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        self.add_button(tr("Cancel"), self.close_requested.emit)
+        self._use = self.add_button(tr("Measure and use"), self._on_use, "primary")
+        self._use.setEnabled(False)
+        self.set_first_focus(self._field)
+
+    def show_problem(self, problem: Problem | None) -> None:
+        """Shows why the registry cannot be used; the field keeps its content."""
+        super().show_problem(problem)
+        if problem is not None:
+            self._set_busy(False)
+            self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    async def _measure(self) -> None:
+        self._show_status(await self.hub.registries.set_custom_npm_registry(self._field.text().strip()))
+        self.close_requested.emit()
+        self.context.say(tr("Servers now use this registry"))
+
+    def _on_text_changed(self, text: str) -> None:
+        self._use.setEnabled(bool(text.strip()))
+        self.show_problem(None)
+
+    def _on_use(self) -> None:
+        if self._use.isEnabled():
+            self.show_problem(None)
+            self._set_busy(True)
+            self.run(self._measure())
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._field.setReadOnly(is_busy)
+        self._use.setText(tr("Measuring…") if is_busy else tr("Measure and use"))
+        self._use.setEnabled(not is_busy)
+
+
+def registry_look(entry: RegistryMeasurement, status: NpmRegistryStatus) -> Look:
+    """Returns the state of a registry: shape, colour and word."""
+    if entry.milliseconds is None and (entry.problem or not is_used(entry, status)):
+        return Look("state-error", "error", tr("No answer"))
+    if entry.problem:  # it answers, but lacks packages or has old ones
+        return Look("state-waiting", "warning", tr("Left out"))
+    if is_used(entry, status):
+        return Look("state-connected", "success", tr("In use"))
+    return Look("state-off", "neutral", tr("Reachable"))
+
+
+def is_used(entry: RegistryMeasurement, status: NpmRegistryStatus) -> bool:
+    """Returns whether servers use this registry; with no URL they use the registry that npm itself is configured to use."""
+    return entry.url == status.url if status.url else entry.origin == "npm"
+
+
+def registry_time(entry: RegistryMeasurement, status: NpmRegistryStatus) -> tuple[float, str, str]:
+    """Returns the bar of a registry: its share of the slowest, its tone, its word."""
+    if entry.milliseconds is None:
+        return 0.0, "neutral", UNKNOWN
+    slowest = max((SLOWEST_MS, *(each.milliseconds or 0.0 for each in status.measurements)))
+    return (
+        entry.milliseconds / slowest,
+        "success" if is_used(entry, status) and not entry.problem else "neutral",
+        f"{entry.milliseconds:,.0f} ms",
+    )
+
+
+def where_from(entry: RegistryMeasurement) -> str:
+    match entry.origin:
+        case "npm":
+            return tr("your npm configuration")
+        case "custom":
+            return tr("chosen by you")
+        case "settings":
+            return tr("your settings")
+        case _:
+            return _place(entry.region)
+
+
+def _place(region: str) -> str:
+    """Returns the country of a mirror, in the user's language where that is known."""
+    words = {"": tr("mirror"), "China": tr("China")}
+    return words.get(region, region)
+
+
+def measured(status: NpmRegistryStatus, now: datetime) -> str:
+    """Returns when the registries were measured."""
+    if status.is_measuring:
+        return tr("They are being measured now.")
+    if not status.measured_at:
+        return tr("Not measured yet.")
+    ago = now - datetime.fromtimestamp(status.measured_at)
+    if ago < timedelta(minutes=1):
+        return tr("Measured just now.")
+    if ago < timedelta(hours=1):
+        return tr("Measured {minutes} min ago.", minutes=int(ago.total_seconds() // 60))
+    if ago < timedelta(days=2):
+        return tr("Measured {hours} h ago.", hours=int(ago.total_seconds() // 3600))
+    return tr("Measured {days} days ago.", days=ago.days)
