@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.entries import NewServer
-from tooltray.ui.access_words import new_words
-from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed
+from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed, new_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme

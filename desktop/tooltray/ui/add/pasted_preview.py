@@ -9,8 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.hidden_fields import HidesFields
-from tooltray.ui.access_words import new_words
-from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed
+from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed, new_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets, Pasted
 from tooltray.ui.theme import Theme

@@ -9,10 +9,9 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_search import MOST_FOUND, LogSearch
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import IconButton, is_enter
+from tooltray.ui.widgets.button import IconButton, is_enter, popup_below
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.menus import popup_below
 from tooltray.ui.widgets.surface import column, row
 
 LEVELS = {"": (), "error": ("error",), "warning": ("error", "warning"), "info": ("error", "warning", "info")}

@@ -10,7 +10,7 @@ from tooltray.foundation.verbs import JsonMapping
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.digits import take_digits
+from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 

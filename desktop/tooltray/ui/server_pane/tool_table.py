@@ -11,9 +11,9 @@ from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.server_pane.tool_hints import ToolHints
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.server_text import one_line

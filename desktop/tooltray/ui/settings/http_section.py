@@ -14,7 +14,7 @@ from tooltray.ui.kit.section import Section
 from tooltray.ui.settings.make_token import TokenSheet
 from tooltray.ui.settings.token_list import TokenList, client_line
 from tooltray.ui.widgets.button import Button, IconButton, Switch
-from tooltray.ui.widgets.digits import take_digits
+from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import group, setting_row
 from tooltray.ui.widgets.surface import column

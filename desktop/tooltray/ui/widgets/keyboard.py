@@ -1,12 +1,13 @@
-"""The order of Tab, the last use of the keyboard, and the focus after its control is disabled. Qt's own order of Tab is the order in which
-widgets were made: a row that is added later would be the last of the whole window."""
+"""The order of Tab, the last use of the keyboard, the focus after its control is disabled, and what keys do in sheets and fields. Qt's own
+order of Tab is the order in which widgets were made: a row that is added later would be the last of the whole window."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QRegularExpression, Qt
+from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QLineEdit, QWidget
 from shiboken6 import isValid
 
 _after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
@@ -130,3 +131,19 @@ def _placed(layout: QLayout) -> Iterator[QWidget]:
             yield widget
         elif (inner := item.layout()) is not None:
             yield from _placed(inner)
+
+
+def add_accept_keys(widget: QWidget, act: Callable[[], object]) -> None:
+    """Makes Ctrl+Enter, with either Enter key, press a sheet's first button while something in the sheet has the focus."""
+    for keys in ("Ctrl+Return", "Ctrl+Enter"):
+        shortcut = QShortcut(QKeySequence(keys), widget, act)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+
+def take_digits(field: QLineEdit, most: int) -> None:
+    """Lets only digits be typed; a QIntValidator also takes signs, and commas between thousands.
+
+    Args:
+        most: the largest useful number; longer input cannot be typed.
+    """
+    field.setValidator(QRegularExpressionValidator(QRegularExpression(f"[0-9]{{0,{len(str(most))}}}"), field))
