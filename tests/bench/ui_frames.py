@@ -30,6 +30,7 @@ from tests.fakes.desk import Desk, until  # noqa: E402
 from tests.fakes.journal_in_memory import JournalInMemory  # noqa: E402
 from tests.fakes.server_snapshots import server, tool  # noqa: E402
 
+from tooltray.foundation.events import ActivityWritten  # noqa: E402
 from tooltray.records.journal.journal_file import JournalFile, NewEntry  # noqa: E402
 from tooltray.records.journal.journal_reader import JournalReader  # noqa: E402
 from tooltray.ui.shell.pages import PAGES  # noqa: E402
@@ -174,7 +175,7 @@ async def arrivals(desk: Desk) -> Times:
             last = file.write([_made(random.Random(3), time.time()) for _ in range(5)])
             before, count = table.activity.rowCount(), asyncio.Event()
             table.activity.grown.connect(lambda _, done=count: done.set())
-            desk.hub.activity_written.emit(last)
+            desk.engine.bus.publish(ActivityWritten(last))
             while not count.is_set() and table.activity.rowCount() == before:
                 watch = Watch()
                 await asyncio.sleep(0)

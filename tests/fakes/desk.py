@@ -17,6 +17,7 @@ from tooltray.sources.entries.portable_entry import with_new_secrets_moved
 from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.clients.clients_page import ClientsPage
+from tooltray.ui.kit.destinations import OpenSecret, Servers, Settings
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import Presenters
@@ -96,7 +97,7 @@ class Desk:
 
     def open_projects(self) -> ProjectsTab:
         """Shows the projects' folders and files."""
-        self.window.open_part("servers", PROJECTS)
+        self.window.go(Servers("projects"))
         return self.projects
 
     @property
@@ -105,13 +106,12 @@ class Desk:
 
     def open_settings(self, tab: str) -> Page:
         """Shows a tab of the settings."""
-        self.window.open_part("settings", tab)
+        self.window.go(Settings(tab))
         return self.settings.tab(tab)
 
     def open_secrets(self, name: str = "") -> SecretsTab:
         """Shows the Secrets tab of the settings, and one of them."""
-        self.window.open_page("settings")
-        self.settings.show_part("secrets", name)
+        self.window.go(OpenSecret(name) if name else Settings("secrets"))
         return cast(SecretsTab, self.settings.findChild(SecretsTab))
 
     def open_network(self) -> NetworkTab:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-import msgspec
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
@@ -27,6 +26,7 @@ from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TOOL, TOUCHED
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
+from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenEntry, ServerLog, TryTool
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticeLine
@@ -69,7 +69,7 @@ def column(calls: CallsTab, of: int = TOOL) -> list[str]:
 
 async def details_of(desk: Desk, id: int) -> EntryDetails:
     calls = await opened(desk)
-    desk.activity.show_part("entry", str(id))
+    desk.window.go(OpenEntry(id))
     await until(lambda: calls.details is not None and calls.details.shown.entry.id == id)
     assert calls.details is not None
     return calls.details
@@ -89,7 +89,7 @@ async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: The
         assert column(calls, CLIENT)[:2] == ["You", "–"]
         looks = [calls.list.table.activity.index(place, OUTCOME).data(Qt.ItemDataRole.UserRole).icon for place in range(5)]
         assert looks == ["state-waiting", "", "state-error", "", ""]
-        assert calls.list.table.activity.index(3, TOUCHED).data() == "a4"
+        assert calls.list.table.activity.index(3, TOUCHED).data() == "a4 and others"
         await until(lambda: "Failed, 1" in {tab.accessibleName() for tab in calls.list.findChildren(type(calls.list._tabs._tabs[0]))})
 
 
@@ -198,13 +198,12 @@ async def test_filters_stand_there_as_chips_and_are_taken_away_one_by_one(theme:
     async with Desk(engine(journal), theme) as desk:
         calls = await listed(desk, ["c", "b", "a"])
         wanted = ActivityFilter(clients=("cursor",), servers=("git",))
-        desk.activity.show_part("filter", msgspec.json.encode(wanted).decode())
+        desk.window.go(CallsWhere(wanted))
         await until(lambda: column(calls) == ["c"])
         assert nameless(desk.window) == []
         control(calls, "Remove the filter Server: git").click()
         await until(lambda: column(calls) == ["c", "b"])
-        desk.activity.show_part("filter", "{nonsense")
-        desk.activity.show_part("filter", msgspec.json.encode(ActivityFilter(outcomes=("error",))).decode())
+        desk.window.go(CallsWhere(ActivityFilter(outcomes=("error",))))
         await until(lambda: "Nothing matches." in words(calls.list))
         assert calls.list.tab == FAILED
 
@@ -293,18 +292,18 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         found = details.findChild(Waterfall)
         assert isinstance(found, Waterfall)
         assert found.accessibleDescription().startswith("Client: not measured, Tooltray: 0.1 ms, Your approval: 4.2 s")
-        links: list[tuple[str, str, str]] = []
-        context = desk.window.context
-        context.links.part_asked.disconnect(desk.window.open_part)
-        context.links.part_asked.connect(lambda *link: links.append(link))
+        links: list[Destination] = []
+        desk.window.context.go = links.append
         control(details, "Repeat…").click()
         control(details, "Show log").click()
-        assert links == [("servers", "try", 'fs_read_file\n{"path": "it\'s"}'), ("servers", "log", "fs")]
+        assert links == [TryTool("fs_read_file", '{"path": "it\'s"}'), ServerLog("fs")]
         control(details, "Copy as a command").click()
         assert QGuiApplication.clipboard().text().startswith("tooltray tools call fs_read_file ")
         control(details, "Copy the trace ID").click()
         assert QGuiApplication.clipboard().text() == "4bf9" * 8
         assert nameless(desk.window) == []
+        control(details, "Only /srv/a.py").click()
+        assert (desk.activity.calls.list.filter.text, desk.activity.calls.search.text()) == ("/srv/a.py", "/srv/a.py")
         control(details, "Only claude-code").click()
         assert desk.activity.calls.list.filter.clients == ("claude-code",)
 
@@ -325,9 +324,8 @@ async def test_an_entry_that_is_gone_is_said_and_the_list_stays(theme: Theme) ->
     async with Desk(engine([entry(1)]), theme) as desk:
         calls = await opened(desk)
         desk.engine.failures["get_activity_entry"] = TooltrayError("Entry 7 not found in the journal")
-        desk.activity.show_part("entry", "7")
+        desk.window.go(OpenEntry(7))
         await until(lambda: "Entry 7 not found in the journal" in words(calls))
-        desk.activity.show_part("entry", "seven")
         assert calls.details is None
 
 

@@ -1,6 +1,7 @@
 """The page of tools: what is known of each stands in one line, what is not known is never none, many are switched at once."""
 
 import time
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -16,16 +17,20 @@ from tests.ui.seen import button, cells, control, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.events import GrantsChanged, ToolCallResult
+from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
 from tooltray.ui.approval.tool_sheet import ToolSheet
+from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenTool, Servers
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tools_tab import ToolsTab
+from tooltray.ui.tools.try_sheet import TrySheet
+from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.row_model import Heading
@@ -41,6 +46,8 @@ TOOLS = [
 OF_VIEWS = [tool("map", "files", has_view=True), tool("refresh", "files", is_for_views=True)]
 USE = ToolUse("files", "read", 7, 2, time.time() - 60, ("cursor", "tooltray"))
 SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {"type": "string", "description": "which"}}, "required": ["a"]}
+AT_NOON = datetime.now().replace(hour=12, minute=0, second=0, microsecond=0).timestamp()
+NOON = "12:00"
 PICK, NAME, OF, TOKENS, GOES, CHANGE, LAST, USERS = range(8)
 
 
@@ -56,7 +63,7 @@ def engine(**fields: Any) -> ToolsInMemory:
 
 
 async def opened(desk: Desk) -> ToolsTab:
-    desk.window.open_part("servers", "all_tools")
+    desk.window.go(Servers("all_tools"))
     tab = desk.all_tools.tools
     await until(lambda: len(tab.table.rows) == len(desk.engine.tools))
     return tab
@@ -68,7 +75,7 @@ def toasts(desk: Desk) -> list[str]:
 
 async def detailed(desk: Desk, name: str) -> ToolDetails:
     tab = await opened(desk)
-    desk.window.open_part("servers", "tool", name)
+    desk.window.go(OpenTool(name))
     await until(lambda: tab.details is not None and tab.details._is_read)
     assert tab.details is not None
     return tab.details
@@ -86,7 +93,7 @@ async def test_a_line_has_all_that_is_known_of_a_tool_and_what_is_not_known_is_m
     async with Desk(engine(), theme) as desk:
         tab = await opened(desk)
         await until(lambda: cells(tab.table)[TOKENS] == "1,234")
-        assert cells(tab.table)[NAME:GOES] == ["read", "files", "1,234"]
+        assert cells(tab.table)[NAME:GOES] == ["read\nReads <b>a file</b>.", "files", "1,234"]
         assert cells(tab.table)[GOES] == "Runs without asking"
         assert cells(tab.table)[USERS] == "cursor, You"
         assert [cells(tab.table, row)[GOES] for row in (1, 2, 3)] == ["Asks first", "Blocked until reviewed", "Off"]
@@ -266,6 +273,8 @@ async def test_whether_a_tool_asks_is_changed_in_its_line(theme: Theme) -> None:
         tab = await opened(desk)
         assert cells(tab.table, 1)[CHANGE] == "Change…"
         sheet = await asked_about(desk, tab, 1)
+        assert ("get_permissions", "files") in fake.calls
+        assert ("get_permissions", "") not in fake.calls
         control(sheet, "Runs without asking").click()
         await desk.asked("set_tool_approval", "files", "write", "always")
         await until(lambda: sheet.of.tool.choice == "always")
@@ -281,6 +290,51 @@ async def test_whether_a_tool_asks_is_changed_in_its_line(theme: Theme) -> None:
         await until(lambda: sheet.of.grants)
 
 
+@pytest.mark.parametrize(
+    ("fields", "chip", "sentence"),
+    [
+        ({"client": "claude-code", "expires_at": AT_NOON}, "Allowed for claude-code", f"Asks first; allowed for claude-code until {NOON}."),
+        ({"client": "claude-code"}, "Allowed for claude-code", "Asks first; allowed for claude-code."),
+        ({"session": "1"}, "Allowed for One session", "Asks first; allowed for One session."),
+        ({"expires_at": AT_NOON}, f"Allowed until {NOON}", "You have allowed it. Otherwise it asks first."),
+    ],
+)
+async def test_what_was_allowed_for_a_time_is_in_the_line_and_the_pane(
+    theme: Theme, fields: dict[str, Any], chip: str, sentence: str
+) -> None:
+    write = ToolPermission("write", "write", "default", False, "It changes things", ("g1",))
+    grant = GrantSnapshot("g1", "tool", "files", "write", **fields)
+    async with Desk(engine(permissions=[ServerPermissions("files", (), tools=(write,))], grants=[grant]), theme) as desk:
+        tab = await opened(desk)
+        await until(lambda: cells(tab.table, 1)[GOES] == chip)
+        details = await detailed(desk, "write")
+        await until(lambda: sentence in words(details).splitlines())
+        assert chip in [each.accessibleName() for each in details.findChildren(Chip)]
+        desk.engine.grants = []
+        desk.engine.permissions = [ServerPermissions("files", (), tools=(replace(write, grants=()),))]
+        desk.engine.bus.publish(GrantsChanged())
+        await until(lambda: cells(tab.table, 1)[GOES] == "Asks first")
+        await until(lambda: "It can change things, so you are asked first." in words(details))
+
+
+async def test_a_tool_of_a_server_is_tried_with_two_presses(theme: Theme) -> None:
+    fake = engine(tools=[tool("write", "files", category="write"), replace(TOOLS[3], server="files"), *TOOLS])
+    fake.tools = [*{(each.server, each.name): each for each in fake.tools}.values()]
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        desk.all_tools.search.setText("changed")
+        tab.filters._tabs[tool_rows.UNUSED].click()
+        desk.window.context.wishes.open_requested.emit("files", "try")
+        await until(lambda: tab.details is not None)
+        assert tab.details is not None
+        assert tab.details.row.name == "read"  # it is on, and changes nothing
+        assert {row.tool.server for row in tab.table.rows} == {"files"}
+        assert len(tab.table.rows) == 3
+        button(tab.details, "Try it").click()
+        await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
+        assert "Reads <b>a file</b>." in words(desk.window.context.sheets.panel)
+
+
 async def test_why_a_tool_s_approval_cannot_be_seen_is_said_on_the_page(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         desk.engine.failures["get_permissions"] = TooltrayError("The hub is busy")
@@ -288,6 +342,7 @@ async def test_why_a_tool_s_approval_cannot_be_seen_is_said_on_the_page(theme: T
         await until(lambda: "It can change things, so you are asked first." in words(details))
         button(details, "Change…").click()
         await until(lambda: "The hub is busy" in words(desk.all_tools) and not len(desk.tasks))
+        assert "Temporary approvals could not be read" in words(desk.all_tools)
         assert desk.window.sheet is None
 
 
@@ -310,12 +365,10 @@ async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme
         for part in ("from files · 1,234 tokens", "Reads <b>a file</b>.", "Runs without asking", "7", "cursor, You"):
             assert part in shown
         assert shown.index("\na\n") < shown.index("\nb\n")
-        parts: list[tuple[str, str, str]] = []
-        desk.window.context.links.part_asked.disconnect()
-        desk.window.context.links.part_asked.connect(lambda *part: parts.append(part))
+        links: list[Destination] = []
+        desk.window.context.go = links.append
         button(details, "Show its calls").click()
-        assert parts[0][:2] == ("activity", "filter")
-        assert '"tools": ["read"]' in parts[0][2]
+        assert links == [CallsWhere(ActivityFilter(servers=("files",), tools=("read",)))]
         button(details, "Copy name").click()
         assert QGuiApplication.clipboard().text() == "read"
         button(details, "Name and description for AI clients…").click()
@@ -337,7 +390,7 @@ async def test_a_tool_that_is_off_can_be_looked_at_but_not_tried(theme: Theme) -
 
 async def test_without_tools_the_page_says_where_they_come_from(theme: Theme) -> None:
     async with Desk(ToolsInMemory(), theme) as desk:
-        desk.window.open_part("servers", "all_tools")
+        desk.window.go(Servers("all_tools"))
         await until(lambda: "No tools yet" in words(desk.all_tools))
 
 
@@ -346,7 +399,7 @@ async def test_a_call_is_news_of_use(theme: Theme) -> None:
         tab = await opened(desk)
         tab._use_later.setInterval(0)
         asked = len([call for call in desk.engine.calls if call[0] == "get_tool_use"])
-        desk.hub.tool_call_result.emit(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0))
+        desk.engine.bus.publish(ToolCallResult(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0)))
         await until(lambda: len([call for call in desk.engine.calls if call[0] == "get_tool_use"]) > asked)
 
 
@@ -369,4 +422,4 @@ def test_a_profile_is_proposed_where_few_of_many_tools_are_used(used: int, count
     ],
 )
 def test_why_a_call_asks_is_said(theme: Theme, fields: dict[str, Any], words: str) -> None:
-    assert tool_rows.why_so(tool("t", "s", **fields)) == words
+    assert tool_rows.why_so(tool_rows.rows_of([tool("t", "s", **fields)], None, None)[0]) == words

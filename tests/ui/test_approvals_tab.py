@@ -31,6 +31,7 @@ from tooltray.ui.activity.approvals_tab import ApprovalsTab
 from tooltray.ui.activity.decision_words import about_words, answer_words, facts, way_words
 from tooltray.ui.approval.call_sheet import CallSheet
 from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
+from tooltray.ui.kit.destinations import Activity, Destination, OpenServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.toast import Toast
@@ -52,7 +53,7 @@ def engine(grants: list[GrantSnapshot] | None = None, changes: list[ToolChange] 
 
 
 async def opened(desk: Desk) -> ApprovalsTab:
-    desk.window.context.links.part_asked.emit("activity", "approvals", "")  # as another page does
+    desk.window.context.go(Activity("approvals"))  # as another page does
     page = desk.activity.approvals
     page.waiting.guard_ms = 0
     await until(lambda: page.isVisible() and not len(desk.tasks))
@@ -202,6 +203,22 @@ async def test_the_arguments_of_a_call_are_changed_in_its_sheet_and_escape_leads
         await until(lambda: desk.window.sheet is None)
 
 
+async def test_a_call_that_waits_for_longer_keeps_its_row_and_its_sheet_and_they_show_the_time(theme: Theme) -> None:
+    fake = engine()
+    fake.approvals = [waiting(is_editable=True)]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        await until(lambda: page.waiting.call_rows)
+        [line] = page.waiting.call_rows
+        line.look.click()
+        panel = desk.window.sheet.panel
+        assert "Declines in 0:" in drawn(panel)
+        fake.ask_approval(waiting(is_editable=True, ends_at=time.time() + 115))
+        await until(lambda: "Declines in 1:" in drawn(panel))
+        assert page.waiting.call_rows == [line]
+        assert "\n1:" in drawn(line)
+
+
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
@@ -304,12 +321,12 @@ async def test_a_grant_leads_to_its_calls_and_to_what_its_server_may_do(theme: T
         assert desk.window.sheet is None
         assert desk.activity.calls.isVisible()
         assert desk.activity.calls.list.filter.tools == ("write_file",)
-        links: list[tuple[str, str, str]] = []
-        desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
+        links: list[Destination] = []
+        desk.window.context.go = links.append
         page.temporary.open_grant(WRITE)
         assert desk.window.sheet is not None
         button(desk.window.sheet, "Change what files may do").click()
-        assert links == [("servers", "access", "files")]
+        assert links == [OpenServer("files", "access")]
 
 
 async def test_a_grant_is_revoked_by_the_keyboard(theme: Theme) -> None:

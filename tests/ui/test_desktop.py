@@ -30,6 +30,7 @@ from tooltray.foundation.snapshots.questions import ElicitationSnapshot, Feedbac
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.approval.prompts import ApprovalPrompt, ConfirmationPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
+from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.shell.appearance import Appearance
@@ -671,7 +672,7 @@ async def test_another_language_is_spoken_at_once_in_the_same_place(live: Callab
     life = live()
     engine = await life.running()
     before = life.window
-    life.window.open_part("settings", "general")
+    life.window.go(Settings("general"))
     life.window.resize(1000, 700)
     await until(before.isActiveWindow)
     engine.presenter.change_settings({"language": "zh_TW"})

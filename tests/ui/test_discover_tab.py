@@ -22,6 +22,7 @@ from tooltray.ui.add.discover_tab import DiscoverTab
 from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
 from tooltray.ui.add.offer_sheet import OfferSheet
 from tooltray.ui.add.pasted_preview import free_name
+from tooltray.ui.kit.destinations import Servers
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.toast import Toast
@@ -37,7 +38,7 @@ def engine() -> FakePresenter:
 
 
 async def opened(desk: Desk) -> DiscoverTab:
-    desk.window.open_part("servers", "discover")
+    desk.window.go(Servers("discover"))
     tab = desk.discover
     await until(lambda: tab.offers.offers and not len(desk.tasks))
     return tab

@@ -17,6 +17,7 @@ from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.add.found_sheets import StarterSheet
 from tooltray.ui.servers.first_steps import FirstSteps
 from tooltray.ui.theme import Theme
+from tooltray.ui.tools.try_sheet import TrySheet
 
 CALL = ActivityRow(ActivityEntry(1, "call", 1.0, "ok", client="claude-code"), 1, 1, 1.0)
 TIME = replace(STARTERS[0], id="time", fields=())
@@ -114,10 +115,8 @@ async def test_trying_leads_to_a_tool_that_reads(theme: Theme) -> None:
     fake = Beginner([server("time")], [tool("write_it", "time", category="write"), tool("get_time", "time")])
     fake.settings, fake.clients = {"window": {"firstSteps": True}}, ("claude-code",)
     async with Desk(fake, theme) as desk:
-        links: list[tuple[str, str, str]] = []
-        desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
         await until(lambda: desk.page.steps.isVisible() and desk.page.steps.steps.client)
         control(desk.page.steps, "Try a tool").click()
-        await until(lambda: links)
-        assert links == [("servers", "try", "get_time")]
-        await until(lambda: not desk.page.isVisible())
+        await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
+        assert "get_time" in words(desk.window.context.sheets.panel)
+        assert not desk.page.isVisible()

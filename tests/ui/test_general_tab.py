@@ -1,5 +1,6 @@
 """General settings apply at once; what cannot be kept goes back, and the reason is shown."""
 
+from PySide6.QtCore import QTranslator
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 from tests.fakes.desk import Desk, until
@@ -14,6 +15,8 @@ from tooltray.ui.settings.general_tab import GeneralTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_frame import ReadingScroll
 
 
 async def opened(desk: Desk) -> GeneralTab:
@@ -93,3 +96,32 @@ async def test_each_kind_of_notification_has_a_switch_of_its_own(theme: Theme, a
         await until(lambda: not len(desk.tasks))
         assert not switches["A server has failed"].isChecked()
         assert switches["A server asks you something"].isChecked()
+
+
+class Longer(QTranslator):
+    """A language whose texts are 40 % longer."""
+
+    def isEmpty(self) -> bool:
+        return False
+
+    def translate(self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1) -> str:
+        return text + " lorem ipsum dolor sit amet consectetur"[: int(len(text) * 0.4)]
+
+
+async def test_no_text_is_cut_in_a_small_window_and_a_language_with_long_words(theme: Theme, app: QApplication) -> None:
+    longer = Longer()
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.resize(900, 600)
+        app.installTranslator(longer)
+        try:
+            page = await opened(desk)
+        finally:
+            app.removeTranslator(longer)
+        assert desk.window.width() == 900
+        await until(lambda: page.findChild(ReadingScroll).content.width() > 600)
+        labels = [each for each in page.findChildren(Label) if each.isVisible()]
+        for each in labels:
+            assert each.text() == (each.accessibleName() or each.text()), "cut"
+            assert each.height() >= each.heightForWidth(each.width()), each.text()
+        helped = [each for each in labels if each.property("tone") == "muted"]
+        assert len(helped) == len(KINDS) + 10 + 2  # a line for each row, and for two groups

@@ -16,13 +16,14 @@ from tests.ui.seen import button, control, drawn
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import LogWritten
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
+from tooltray.ui.kit.destinations import ServerLog, TooltrayLog
 from tooltray.ui.logs import log_model
-from tooltray.ui.logs.log_details import laid_out
-from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, wrapped
+from tooltray.ui.logs.log_list import MOST_WRAPPED, columns_of, laid_out, wrapped
 from tooltray.ui.logs.log_model import copied_text, shown_text
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
 
 BEGAN = 1_795_600_000.0
 Key = Qt.Key
@@ -45,7 +46,7 @@ def lines(count: int, first: int = 0) -> list[LogLine]:
 async def opened(desk: Desk, log: list[LogLine] | LogPage, name: str = "a") -> LogView:
     desk.engine.logs[name] = log
     if name == "hub":
-        desk.window.context.links.part_asked.emit("servers", "hublog", "")
+        desk.window.go(TooltrayLog())
     else:
         desk.wishes.log_requested.emit(name)
     panel = desk.window.findChild(LogSheet)
@@ -62,6 +63,15 @@ def texts(view: LogView) -> list[str]:
 def type_in(view: LogView, text: str) -> None:
     view.bar.field.setFocus()
     QTest.keyClicks(view.bar.field, text)
+
+
+def show_levels(view: LogView, level: str) -> None:
+    """Chooses as a person does, in the menu of levels."""
+    choice = next(each for each in view.findChildren(Choice) if each.accessibleName().startswith("Levels:"))
+    choice.click()
+    menu = next(each for each in choice.findChildren(QMenu) if each.isVisible())
+    next(action for action in menu.actions() if action.data() == level).trigger()
+    menu.close()
 
 
 def written(desk: Desk, *more: LogLine) -> None:
@@ -147,9 +157,10 @@ async def test_a_search_that_fails_ends_where_it_is(desk: Desk) -> None:
 
 async def test_levels_are_chosen_and_what_has_none_is_said(desk: Desk) -> None:
     view = await opened(desk, lines(40))
-    view.bar.levels_chosen.emit(("error",))
+    show_levels(view, "error")
     await until(lambda: texts(view) == ["ERROR line 7", "ERROR line 17", "ERROR line 27", "ERROR line 37"])
-    view.bar.levels_chosen.emit(("warning",))
+    desk.engine.logs["a"] = lines(5)
+    show_levels(view, "warning")
     await until(lambda: "No line of this level" in drawn(view))
 
 
@@ -164,7 +175,7 @@ async def test_lines_that_are_rare_are_looked_for_until_the_view_is_full_or_the_
         return LogPage(lines=(LogLine("1:0", BEGAN, "ERROR far back", "error"),), total_bytes=10**9)
 
     desk.engine.get_log = get_log  # type: ignore[attr-defined]
-    view.bar.levels_chosen.emit(("error",))
+    show_levels(view, "error")
     await until(lambda: "Looks through older lines" in drawn(view))
     await until(lambda: texts(view) == ["ERROR far back"])
     assert asked == ["", *(f"1:{number}" for number in range(1, 9))]
@@ -191,7 +202,7 @@ async def test_lines_are_copied_as_they_are_selected_and_opened_by_enter(desk: D
 
 async def test_a_failures_time_leads_to_its_lines(desk: Desk) -> None:
     desk.engine.logs["a"] = lines(1000)
-    desk.window.context.links.part_asked.emit("servers", "log", f"a\n{BEGAN + 500}")
+    desk.window.go(ServerLog("a", BEGAN + 500))
     view = desk.window.findChild(LogView)
     assert view is not None
     await until(lambda: view.list.selected)
@@ -201,7 +212,7 @@ async def test_a_failures_time_leads_to_its_lines(desk: Desk) -> None:
 
 async def test_ctrl_f_searches_the_log_that_has_the_keyboard_and_not_the_page(desk: Desk) -> None:
     desk.engine.logs["a"] = lines(3)
-    desk.window.context.links.part_asked.emit("servers", "log", "a")
+    desk.window.go(ServerLog("a"))
     view = desk.window.findChild(LogView)
     assert view is not None
     await until(lambda: view.lines)

@@ -18,6 +18,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ProblemReported, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import StoredSecrets
+from tooltray.ui.kit.destinations import Servers
 from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.secrets_help import SecretsHelp
@@ -465,19 +466,15 @@ async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme:
 
 async def test_an_address_that_adds_a_server_opens_the_sheet_and_changes_nothing(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        asked: list[str] = []
-        desk.window.context.links.install_asked.connect(asked.append)
         desk.window.open_link("tooltray://install?name=x&config=%7B%22command%22%3A%22npx%22%7D")
-        assert asked == ["tooltray://install?name=x&config=%7B%22command%22%3A%22npx%22%7D"]
         assert desk.window.sheet is not None
         assert [method for method, *_ in desk.engine.calls if method == "add_mcp_server"] == []
         desk.window.open_link("tooltray://open")
-        assert len(asked) == 1
 
 
 async def test_tab_goes_from_the_search_on_to_what_was_found(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")], [tool("t", "a")]), theme) as desk:
-        desk.window.open_part("servers", "all_tools")
+        desk.window.go(Servers("all_tools"))
         page = desk.servers_page
         search = next(each for each in page.findChildren(SearchField) if each.isVisible())
         search.setFocus()

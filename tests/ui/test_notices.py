@@ -14,6 +14,7 @@ from tests.ui.seen import control, drawn, field, words
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.kit.destinations import Clients, Servers, Settings
 from tooltray.ui.kit.notice_area import NoticeArea
 from tooltray.ui.kit.secrets_help import SecretsHelp
 from tooltray.ui.servers.server_table import ServerTable
@@ -167,13 +168,13 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         assert QApplication.focusWidget() is desk.window
 
 
-@pytest.mark.parametrize(("place", "part"), [("clients", ""), ("servers", "projects"), ("settings", "secrets")])
-async def test_a_page_s_own_fault_has_the_line_while_the_page_is_shown(theme: Theme, place: str, part: str) -> None:
+@pytest.mark.parametrize("place", [Clients(), Servers("projects"), Settings("secrets")])
+async def test_a_page_s_own_fault_has_the_line_while_the_page_is_shown(theme: Theme, place: Clients | Servers | Settings) -> None:
     async with Desk(FakePresenter([server("a")], is_paused=True), theme) as desk:
         window, notices = desk.window, desk.window.context.notices
-        window.open_part(place, part)
-        whole = window.page(place)
-        page = whole.tab(part) if part else whole  # type: ignore[attr-defined]
+        window.go(place)
+        whole = window.page(place.page)
+        page = whole if isinstance(place, Clients) else whole.tab(place.tab)  # type: ignore[attr-defined]
         header = whole.findChild(Header)
         await until(lambda: page.isVisible() and notices.isVisible() and not len(desk.tasks))  # what it asks for when it is shown
         page.show_problem(BROKEN)
@@ -181,7 +182,7 @@ async def test_a_page_s_own_fault_has_the_line_while_the_page_is_shown(theme: Th
         assert not notices.isVisible()
         window.open_page("activity")
         assert "Everything is paused" in words(desk.activity)
-        window.open_page(place)
+        window.go(place)
         assert "The settings could not be read" in words(header)
         page.show_problem(None)
         assert "The settings could not be read" not in words(header)

@@ -14,6 +14,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import SkillSnapshot
+from tooltray.ui.kit.destinations import Servers
 from tooltray.ui.server_pane.server_tools import ServerTools
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import offered
@@ -44,7 +45,8 @@ def engine() -> ToolsInMemory:
 
 
 async def listed(desk: Desk, tab: int) -> OfferedList:
-    desk.window.open_part("servers", ("all_tools", "prompts", "resources")[tab])
+    desk.window.go(Servers("all_tools"))
+    desk.all_tools.show_list(("tools", "prompts", "resources")[tab])
     offers = desk.all_tools.prompts if tab == 1 else desk.all_tools.resources
     await until(lambda: offers.table.rows)
     return offers
@@ -140,7 +142,8 @@ async def test_search_finds_in_all_that_is_known_and_nothing_is_said_to_be_nothi
         offers.refresh()
         await until(lambda: "The list cannot be read" in words(offers))
     async with Desk(ToolsInMemory([server("a")]), theme) as desk:
-        desk.window.open_part("servers", "prompts")
+        desk.window.go(Servers("all_tools"))
+        desk.all_tools.show_list("prompts")
         await until(lambda: "No prompts" in words(desk.all_tools))
 
 

@@ -1,10 +1,13 @@
 """The Qt presenter layer: snapshots as properties, events as signals, and nothing of its own besides."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 
 import pytest
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
+from shiboken6 import delete
 from tests.fakes.desk import until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import BUILTIN, server, tool
@@ -61,7 +64,7 @@ async def test_each_event_is_a_signal_with_its_value(layer: Layer) -> None:
     layer.hub.config_changed.connect(heard.append)
     layer.hub.server_status_changed.connect(heard.append)
     layer.hub.client_list_updated.connect(lambda: heard.append("client list"))
-    layer.hub.problem_reported.connect(heard.append)
+    layer.hub.on(ProblemReported, heard.append, layer.hub)
     config = ConfigChanged({}, (), True)
     status = ServerStatusChanged("a", "running")
     problem = ProblemReported(Problem("x"))
@@ -70,6 +73,36 @@ async def test_each_event_is_a_signal_with_its_value(layer: Layer) -> None:
     await until(lambda: len(heard) == 7)
     assert heard[0] is RESPONSE  # calls come before what they led to
     assert heard[1:] == ["a", "b", config, status, "client list", problem]
+
+
+async def test_a_receiver_gets_the_events_of_its_type_in_the_order_of_the_receivers_and_goes_with_its_owner(layer: Layer) -> None:
+    owner, heard = QObject(), list[object]()
+    layer.hub.on(ServerStarted, lambda news: heard.append(("first", news.server_name)), layer.hub)
+    layer.hub.on(ServerStarted, lambda news: heard.append(("owned", news.server_name)), owner)
+    layer.hub.on_any((ServerStarted, ServerStopped), lambda: heard.append("any"), layer.hub)
+    for event in (ServerStarted("a"), ServerStopped("a")):
+        layer.engine.bus.publish(event)
+    await until(lambda: len(heard) == 4)
+    assert heard == [("first", "a"), ("owned", "a"), "any", "any"]
+    heard.clear()
+    delete(owner)
+    layer.engine.bus.publish(ServerStarted("b"))
+    await until(lambda: len(heard) == 2)
+    assert heard == [("first", "b"), "any"]
+    layer.hub.on(ServerStarted, lambda _: heard.append("last"), layer.hub)
+    layer.engine.bus.publish(ServerStarted("c"))
+    await until(lambda: len(heard) == 5)
+    assert heard[2:] == [("first", "c"), "any", "last"]
+
+
+async def test_a_receiver_that_fails_keeps_an_event_from_no_other(layer: Layer, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed, heard = list[type[BaseException]](), list[str]()
+    monkeypatch.setattr(sys, "excepthook", lambda kind, *_: failed.append(kind))
+    layer.hub.on(ServerStarted, lambda _: {}[""], layer.hub)
+    layer.hub.on(ServerStarted, lambda news: heard.append(news.server_name), layer.hub)
+    layer.engine.bus.publish(ServerStarted("a"))
+    await until(lambda: heard)
+    assert (failed, heard) == ([KeyError], ["a"])
 
 
 async def test_the_snapshot_follows_the_events(layer: Layer) -> None:

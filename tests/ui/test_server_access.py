@@ -1,8 +1,6 @@
 """The tab Access of an opened server: the three choices, and the same as rules: approval, and secrets."""
 
-import json
 import time
-from datetime import datetime
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
@@ -18,13 +16,14 @@ from tests.ui.test_accessibility import nameless
 from tooltray.consent.approvals.access import READS_ASK
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.events import ClientListUpdated, SecretsChanged, ServerChanged
-from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import CHOICES, GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.approval.permission_words import ToolRow, answer_word, comes_to
+from tooltray.ui.approval.permission_words import answer_word
 from tooltray.ui.confinement_words import access_words
+from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenSecret, OpenServer
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
@@ -66,6 +65,12 @@ async def undone(desk: Desk) -> str:
     return text
 
 
+def accessed(
+    choice: str | None, rules: list[str] | None = None, files: str | None = None, network: str | None = None
+) -> tuple[object, ...]:
+    return ("set_access", "files", choice, rules, files, network)
+
+
 def pick(menu: QMenu, title: str) -> None:
     next(action for action in menu.actions() if action.text() == title).trigger()
     menu.close()
@@ -87,12 +92,9 @@ async def test_a_choice_is_made_at_once_and_undone(theme: Theme) -> None:
         assert nameless(desk.window) == []
         trusted = control(details, "Trusted")
         QTest.mouseClick(trusted.parentWidget(), Qt.MouseButton.LeftButton)  # also beside its words
-        await desk.asked("set_access", "files", "trusted")
+        await desk.asked(*accessed("trusted"))
         assert await undone(desk) == "files: Trusted"
-        assert desk.engine.calls[-2:] == [
-            ("set_server_auto_approve", "files", ["read"]),
-            ("set_confinement", "files", "own", "open", [], ["/r"], []),
-        ]
+        assert desk.engine.calls[-1] == accessed(None, ["read"], "own", "open")  # one change
 
 
 async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing(theme: Theme) -> None:
@@ -103,7 +105,7 @@ async def test_the_choice_follows_the_engine_and_a_second_press_asks_for_nothing
             control(details, "Trusted").click()
         control(details, "Careful").click()
         await until(lambda: not len(desk.tasks))
-        assert [call for call in fake.calls if call[0] == "set_access"] == [("set_access", "files", "trusted")]
+        assert [call for call in fake.calls if call[0] == "set_access"] == [accessed("trusted")]
         fake.bus.publish(ServerChanged(files("trusted")))
         await until(lambda: chosen(details) == ["Trusted"])
         control(details, "Trusted").click()  # it stays chosen
@@ -122,7 +124,7 @@ async def test_never_asking_is_confirmed_first(theme: Theme) -> None:
         control(details, "Free").click()
         await until(lambda: desk.window.sheet is not None)
         control(desk.window.sheet, "Never ask").click()
-        await desk.asked("set_access", "files", "free")
+        await desk.asked(*accessed("free"))
 
 
 async def test_a_choice_that_fails_goes_back_and_says_why(theme: Theme) -> None:
@@ -161,7 +163,7 @@ async def test_a_server_elsewhere_has_two_choices_and_tooltrays_own_has_none(the
 async def test_links_to_what_a_server_may_do_open_its_tab(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         desk.open_server("git", "overview")
-        desk.window.context.links.part_asked.emit("servers", "access", "files")
+        desk.window.go(OpenServer("files", "access"))
         await until(lambda: desk.page.details.server.name == "files" and desk.page.details.tab == "access")
 
 
@@ -247,14 +249,12 @@ async def test_a_hidden_tab_asks_for_nothing(theme: Theme) -> None:
 async def test_a_tool_opened_shows_its_last_answers_and_leads_to_its_calls(theme: Theme) -> None:
     fake = engine()
     fake.grants = [GRANT]
-    asked: list[tuple[str, str, str]] = []
+    asked: list[Destination] = []
     entry = ActivityEntry(1, "approval", time.time(), "refused", client="Cursor", touched="origin")
     fake.get_activity = lambda **_: [ActivityRow(entry, 1, 1, entry.at)]  # type: ignore[attr-defined]
     async with Desk(fake, theme) as desk:
         details = await opened(desk, "git")
-        links = desk.window.context.links
-        links.part_asked.disconnect()
-        links.part_asked.connect(lambda *part: asked.append(part))
+        desk.window.context.go = asked.append
         tools = table(details, "Tools")
         tools.row_chosen.emit(tools.rows[0])
         panel = desk.window.sheet.panel
@@ -265,8 +265,7 @@ async def test_a_tool_opened_shows_its_last_answers_and_leads_to_its_calls(theme
         control(panel, "Asks first").click()
         await desk.asked("set_tool_approval", "git", "<b>push</b>", "ask")
         control(panel, "Show its calls").click()
-        (_, part, text) = asked[-1]
-        assert (part, json.loads(text)["tools"]) == ("filter", ["<b>push</b>"])
+        assert asked == [CallsWhere(ActivityFilter(servers=("git",), tools=("<b>push</b>",)))]
 
 
 async def test_answers_that_cannot_be_read_are_said_to_be_not_known(theme: Theme) -> None:
@@ -299,7 +298,7 @@ async def test_what_could_not_be_chosen_in_the_sheet_of_a_tool_is_said_there(the
 
 async def test_secrets_show_their_state_and_lead_to_their_sheets(theme: Theme) -> None:
     fake = engine()
-    asked: list[tuple[str, ...]] = []
+    asked: list[Destination] = []
     async with Desk(fake, theme) as desk:
         details = await opened(desk)
         shown = table(details, "Secrets of files")
@@ -323,10 +322,9 @@ async def test_secrets_show_their_state_and_lead_to_their_sheets(theme: Theme) -
             ["Not known", "Change…"],
         ]
         assert nameless(desk.window) == []
-        desk.window.context.links.part_asked.disconnect()
-        desk.window.context.links.part_asked.connect(lambda *part: asked.append(part))
+        desk.window.context.go = asked.append
         shown.pressed.emit(shown.rows[1])
-        assert asked == [("settings", "secrets", "b")]
+        assert asked == [OpenSecret("b")]
         shown.row_chosen.emit(shown.rows[0])
         await until(lambda: desk.window.sheet is not None and "A secret for files" in words(desk.window.sheet))
 
@@ -345,10 +343,3 @@ def test_each_answer_to_a_call_has_words() -> None:
     for outcome in (*CHOICES, "rule", "refused", "late", "cancelled"):
         word = answer_word(ActivityEntry(1, "approval", 1.0, outcome))
         assert word[:1].isupper(), outcome
-
-
-def test_a_tool_that_is_allowed_until_the_screen_locks_says_so() -> None:
-    tool, grant = ToolPermission("t", "write", "default", False, "", ("1",)), GrantSnapshot("1", "tool", "s", "t", until="lock")
-    row = ToolRow("s", tool, True, (grant,))
-    assert comes_to(row, datetime.now()) == ("Allowed until the screen locks", "accent")
-    assert comes_to(replace(row, grants=(replace(grant, until=""),)), datetime.now()) == ("Allowed", "accent")

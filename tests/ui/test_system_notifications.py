@@ -15,6 +15,7 @@ from tooltray.foundation.snapshots.approvals import ConfirmationSnapshot, ToolCh
 from tooltray.foundation.snapshots.discovery import RegistryUpdate
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
+from tooltray.ui.kit.destinations import Destination, OpenServer
 from tooltray.ui.shell.news_teller import NewsTeller
 from tooltray.ui.shell.system_notifications import LONGEST_TEXT, SAME_WITHIN_S, Notifications
 from tooltray.ui.theme import Theme
@@ -46,22 +47,22 @@ class Windows:
 
     def __init__(self) -> None:
         self.looks = False
-        self.went: list[tuple[str, ...]] = []
+        self.went: list[Destination | str] = []
 
     def is_in_front(self) -> bool:
         return self.looks
 
-    def show_part(self, page: str, part: str = "", text: str = "") -> None:
-        self.went.append((page, part, text))
+    def go(self, destination: Destination) -> None:
+        self.went.append(destination)
 
     def show_approvals(self) -> None:
-        self.went.append(("approvals",))
+        self.went.append("approvals")
 
     def show_confirmations(self) -> None:
-        self.went.append(("confirmations",))
+        self.went.append("confirmations")
 
     def show_feedback(self) -> None:
-        self.went.append(("feedback",))
+        self.went.append("feedback")
 
 
 class Told:
@@ -82,7 +83,7 @@ class Told:
         await until(lambda: self.panel.shown)
         return self.panel.shown.pop(0)[0]
 
-    def click(self) -> tuple[str, ...]:
+    def click(self) -> Destination | str:
         self.panel.message_clicked.emit()
         return self.windows.went.pop()
 
@@ -97,18 +98,18 @@ async def test_each_kind_says_whose_it_is_and_a_click_leads_there(theme: Theme) 
         told = Told(desk)
         told.teller.begin()
         assert await told.next() == "Update available: git"
-        assert told.click() == ("servers", "server", "git")
+        assert told.click() == OpenServer("git")
         printed = Problem("'git' ended with exit code 1", "last line: token=s3cret", "Look at its log")
         engine.bus.publish(ProblemReported(printed, "git"))
         await until(lambda: told.panel.shown)
         assert told.panel.shown == [("'git' ended with exit code 1", "Look at its log.")]
         told.panel.shown.clear()
-        assert told.click() == ("servers", "server", "git")
+        assert told.click() == OpenServer("git")
         engine.bus.publish(ProblemReported(Problem("401"), "linear"))
         assert await told.next() == "linear wants you to sign in"
         told.teller.on_approvals([approval("1", project="/srv/shop", arguments='{"path": "/etc/passwd"}')])
         assert told.panel.shown == [("claude-code wants to use read_file", "files · shop")]
-        assert told.click() == ("approvals",)
+        assert told.click() == "approvals"
         told.panel.shown.clear()
         told.teller.on_approvals([approval("1", project="/srv/shop"), approval("2", is_quiet=True)])
         assert told.panel.shown == []  # the last questions of its client were not answered
@@ -119,10 +120,10 @@ async def test_each_kind_says_whose_it_is_and_a_click_leads_there(theme: Theme) 
         told.teller.on_confirmations([ConfirmationSnapshot("c", "A yes", "add_grant", (), (), "", 0.0)])
         told.teller.on_confirmations([ConfirmationSnapshot("c", "A yes", "add_grant", (), (), "", 0.0, count=2)])
         assert await told.next() == "A command asks for permission"
-        assert (told.click(), told.panel.shown) == (("confirmations",), [])
+        assert (told.click(), told.panel.shown) == ("confirmations", [])
         told.teller.on_feedback_asked(FeedbackSnapshot("f", "Codex", "", "", "", 0.0, 0.0))
         assert await told.next() == "Codex has finished a step"
-        assert told.click() == ("feedback",)
+        assert told.click() == "feedback"
 
 
 async def test_a_tool_that_changes_is_told_once_and_those_that_had_changed_before_are_not(theme: Theme) -> None:

@@ -10,6 +10,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 from tests.ui.test_accessibility import nameless, tab
 
+from tooltray.ui.kit.destinations import OpenServer, Servers, Settings
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import NavItem
@@ -61,9 +62,9 @@ async def test_what_needs_a_person_on_a_tab_is_counted_for_its_page(theme: Theme
 
 async def test_a_link_shows_a_tab_and_what_is_to_stand_there(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        desk.window.open_part("settings", "backup")
+        desk.window.go(Settings("backup"))
         assert desk.backup.isVisible()
-        desk.window.open_part("settings", "no such tab")
+        desk.window.go(Settings())
         assert desk.settings.current == "backup"
         desk.window.show_about()
         assert desk.settings.current == "about"
@@ -76,7 +77,7 @@ async def test_profiles_have_no_entry_of_their_own_in_the_navigation(theme: Them
 
 async def test_why_the_hub_does_not_run_is_shown_where_it_says_so(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        desk.window.open_part("servers", "discover")
+        desk.window.go(Servers("discover"))
         assert desk.discover.isVisible()
         desk.window.set_phase(HubPhase.FAILED)
         assert not desk.discover.isVisible()
@@ -85,7 +86,7 @@ async def test_why_the_hub_does_not_run_is_shown_where_it_says_so(theme: Theme) 
 async def test_an_address_of_a_server_leads_from_discover_to_its_card(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
-        desk.window.open_part("servers", "discover")
+        desk.window.go(Servers("discover"))
         desk.window.open_link("tooltray://servers/a")
         assert desk.card("a").isVisible()
         assert not desk.discover.isVisible()
@@ -95,9 +96,9 @@ async def test_a_server_that_is_asked_for_is_shown_from_any_tab(theme: Theme) ->
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         for tab in ("discover", "all_tools", "projects"):
-            desk.window.open_part("servers", tab)
+            desk.window.go(Servers(tab))
             assert not desk.page.isVisible()
-            desk.window.open_part("servers", "server", "a")
+            desk.window.go(OpenServer("a"))
             assert desk.page.details is not None
             assert desk.page.details.isVisible()
 
@@ -115,7 +116,7 @@ async def test_without_a_hub_nothing_of_the_new_tabs_can_be_pressed(theme: Theme
     fake.client_scan = SCAN
     async with Desk(fake, theme) as desk:
         desk.window.open_page("clients")
-        desk.window.open_part("servers", "discover")
+        desk.window.go(Servers("discover"))
         desk.window.set_phase(HubPhase.ENDING)
         assert not desk.discover.field.isEnabled()
         desk.window.open_page("clients")

@@ -18,6 +18,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.approval.question import QuestionPanel
+from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words
 from tooltray.ui.tools.try_sheet import TrySheet
@@ -35,7 +36,7 @@ def engine() -> ToolsInMemory:
 
 
 async def opened(desk: Desk, arguments: str = GIVEN) -> tuple[TrySheet, ToolsInMemory]:
-    desk.window.open_part("servers", "try", f"read\n{arguments}" if arguments else "read")
+    desk.window.go(TryTool("read", arguments))
     sheets = desk.window.context.sheets
     await until(lambda: isinstance(sheets.panel, TrySheet) and sheets.panel.isVisible())
     assert isinstance(sheets.panel, TrySheet)
@@ -188,14 +189,14 @@ async def test_earlier_attempts_can_be_looked_at_again_also_in_a_new_sheet(theme
 async def test_what_cannot_be_tried_says_why(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         for asked, why in (
-            ("off", "Switch it on to try it."),
-            ("gone", "Its server may have to run first."),
-            ("read\n[1]", "These arguments"),
+            (TryTool("off"), "Switch it on to try it."),
+            (TryTool("gone"), "Its server may have to run first."),
+            (TryTool("read", "[1]"), "These arguments"),
         ):
-            desk.window.open_part("servers", "try", asked)
+            desk.window.go(asked)
             await until(lambda why=why: why in words(desk.all_tools))
         desk.engine.failures["get_tools"] = TooltrayError("no hub")
-        desk.window.open_part("servers", "try", "read")
+        desk.window.go(TryTool("read"))
         await until(lambda: "No hub" in words(desk.all_tools))
 
 
@@ -229,8 +230,8 @@ async def test_arguments_of_an_earlier_call_are_seen_though_the_tool_names_none(
 
 async def test_try_it_opens_the_sheet_from_the_pane(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        desk.window.open_part("servers", "all_tools")
-        desk.window.open_part("servers", "tool", "read")
+        desk.window.go(Servers("all_tools"))
+        desk.window.go(OpenTool("read"))
         tab = desk.all_tools.tools
         await until(lambda: tab.details is not None)
         assert tab.details is not None

@@ -30,13 +30,15 @@ class NotificationKind(msgspec.Struct, frozen=True):
 KINDS = (
     NotificationKind("approval", Phrase("A call waits for your approval"), Phrase("The call waits, and is declined if you do not answer.")),
     NotificationKind("confirmation", Phrase("A command asks for permission"), Phrase("The command waits for your answer.")),
-    NotificationKind("question", Phrase("A server asks you something")),
-    NotificationKind("sign_in", Phrase("A server needs you to sign in")),
-    NotificationKind("failed", Phrase("A server has failed")),
+    NotificationKind("question", Phrase("A server asks you something"), Phrase("The call that asks waits for your answer.")),
+    NotificationKind("sign_in", Phrase("A server needs you to sign in"), Phrase("Its tools fail until you do.")),
+    NotificationKind("failed", Phrase("A server has failed"), Phrase("Its tools are not available.")),
     NotificationKind("tool_changed", Phrase("A tool you allowed has changed"), Phrase("Its calls ask first until you review it.")),
-    NotificationKind("trust", Phrase("A project wants to start servers")),
-    NotificationKind("feedback", Phrase("A model reports and waits for your answer")),
-    NotificationKind("update", Phrase("Server update available")),
+    NotificationKind("trust", Phrase("A project wants to start servers"), Phrase("They start only after you allow them.")),
+    NotificationKind(
+        "feedback", Phrase("A model reports and waits for your answer"), Phrase("The model waits until you answer or close the window.")
+    ),
+    NotificationKind("update", Phrase("Server update available"), Phrase("It is installed only when you approve.")),
 )
 """In the order in which they are listed."""
 

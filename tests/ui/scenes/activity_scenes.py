@@ -19,6 +19,7 @@ from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityEntr
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.activity.activity_list import ALL
 from tooltray.ui.activity.activity_page import FIGURES
+from tooltray.ui.kit.destinations import OpenEntry
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticeLine
 
@@ -247,7 +248,7 @@ async def activity_figures_small(theme: Theme) -> Shot:
 
 
 async def _entry(shot: Shot, id: int) -> Shot:
-    shot.desk.activity.show_part("entry", str(id))
+    shot.desk.window.go(OpenEntry(id))
     await until(lambda: shot.desk.activity.calls.details is not None)
     return shot
 

@@ -12,6 +12,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.snapshots.approvals import AuditEntry, GrantSnapshot, ToolChange, TrustRequest
 from tooltray.ui.activity.approvals_tab import ApprovalsTab
+from tooltray.ui.kit.destinations import Activity
 from tooltray.ui.theme import Theme
 
 
@@ -81,7 +82,7 @@ async def opened(
     engine.grants, engine.tool_changes, engine.decisions = list(granted), list(changes), list(DECIDED if granted else ())
     if waits:
         engine.approvals, engine.trust_requests = [replace(EDIT, ends_at=time.time() + 93)], list(REQUESTS)
-    result.window.open_part("activity", "approvals")
+    result.window.go(Activity("approvals"))
     page = result.activity.approvals
     page.waiting.guard_ms = 0
     await until(lambda: len(page.temporary.grants) == len(granted) and not len(result.tasks))

@@ -23,6 +23,7 @@ from tooltray.ui.add.offer_sheet import OfferSheet
 from tooltray.ui.clients.edits_sheet import EditsSheet
 from tooltray.ui.clients.import_sheet import ImportSheet
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenBundle, Servers
 from tooltray.ui.theme import Theme
 
 SMALL = (900, 600)
@@ -117,7 +118,7 @@ async def discover(theme: Theme, size: tuple[int, int] | None = None, words: str
     result = await found_desk(theme)
     if hits:
         result.engine.registry_hits = many_hits(hits)
-    result.window.open_part("servers", "discover")
+    result.window.go(Servers("discover"))
     tab = result.discover
     await until(lambda: tab.offers.offers)
     if words:
@@ -143,7 +144,7 @@ async def discover_nothing(theme: Theme) -> Shot:
     result.engine.registry_hits = []
     status = RegistryStatus(20_123, STATUS.updated_at - 9 * 86_400, problem=Problem("The registry cannot be reached", "no network", ""))
     result.engine.registry_status = status
-    result.window.open_part("servers", "discover")
+    result.window.go(Servers("discover"))
     tab = result.discover
     await until(lambda: tab.offers.offers)
     tab.field.setText("zzz")
@@ -156,7 +157,7 @@ async def discover_away(theme: Theme) -> Shot:
     result = await found_desk(theme)
     result.engine.registry_hits = []
     result.engine.registry_status = RegistryStatus(problem=Problem("The registry cannot be reached", "no network", "Retrying in an hour"))
-    result.window.open_part("servers", "discover")
+    result.window.go(Servers("discover"))
     tab = result.discover
     await until(lambda: tab.offers.offers)
     tab.field.setText("files")
@@ -196,7 +197,7 @@ async def starter(theme: Theme) -> Shot:
 
 async def bundle(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await found_desk(theme)
-    result.window.open_part("servers", "bundle", BUNDLE.source)
+    result.window.go(OpenBundle(BUNDLE.source))
     await until(lambda: isinstance(result.window.context.sheets.panel, BundleSheet))
     return Shot(result, size=size)
 

@@ -4,10 +4,13 @@ from msgspec.structs import replace
 from tests.fakes.desk import Desk, until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
+from tests.ui.seen import control
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.activity import LogLine, LogPage
 from tooltray.servers.logs.log_lines import level_behind
+from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import TooltrayLog
 from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
@@ -80,7 +83,7 @@ async def _sheet(theme: Theme, source: str, log: list[LogLine]) -> tuple[Desk, L
     result = await desk(theme)
     result.engine.logs[source.removeprefix("server:")] = log
     if source == "hub":
-        result.page.show_part("hublog")
+        result.window.go(TooltrayLog())
     else:
         result.wishes.log_requested.emit(source.removeprefix("server:"))
     panel = result.window.findChild(LogSheet)
@@ -113,14 +116,14 @@ async def log_searched(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", [line for _ in range(40) for line in lines()])
     panel.log.bar.field.setText("refused")
     await until(lambda: panel.log.search.found and not panel.log.search.is_running)
-    panel.log.bar.stepped.emit(1)
+    panel.log.step(1)
     return Shot(result)
 
 
 async def log_line(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", lines())
     result.engine.logs["messages:postgres"] = messages()
-    panel.log.show_messages()
+    control(panel.log, tr("Messages")).click()
     await until(lambda: len(panel.log.lines) == len(messages()))
     panel.log.list.select_row(4)
     panel.log.details.show_line(panel.log.lines[4])
@@ -129,7 +132,7 @@ async def log_line(theme: Theme) -> Shot:
 
 async def log_messages_off(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", lines())
-    panel.log.show_messages()
+    control(panel.log, tr("Messages")).click()
     await until(lambda: not panel.log.lines)
     return Shot(result)
 

@@ -10,9 +10,11 @@ from tests.fakes.tools_in_memory import ToolsInMemory, response, text
 from tests.ui.scenes.shot import Shot
 
 from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
+from tooltray.ui.kit.destinations import OpenTool, Servers, TryTool
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.all_tools_tab import PROMPTS, RESOURCES
 from tooltray.ui.tools.try_sheet import TrySheet
@@ -129,7 +131,7 @@ async def opened(theme: Theme, fake: ToolsInMemory | None = None) -> Desk:
     result = Desk(fake or engine(), theme)
     await result.open()
     await until(lambda: result.servers.servers)
-    result.window.open_part("servers", "all_tools")
+    result.window.go(Servers("all_tools"))
     await until(lambda: result.all_tools.tools._rows or not result.engine.tools)
     return result
 
@@ -137,7 +139,7 @@ async def opened(theme: Theme, fake: ToolsInMemory | None = None) -> Desk:
 async def tools(theme: Theme, size: tuple[int, int] | None = None, chosen: str = "") -> Shot:
     desk = await opened(theme)
     if chosen:
-        desk.all_tools.show_part("tool", chosen)
+        desk.window.go(OpenTool(chosen))
         details = desk.all_tools.tools.details
         assert details is not None
         await until(lambda: details._is_read)
@@ -146,6 +148,22 @@ async def tools(theme: Theme, size: tuple[int, int] | None = None, chosen: str =
 
 async def tools_small(theme: Theme) -> Shot:
     return await tools(theme, (900, 600))
+
+
+async def tools_allowed(theme: Theme) -> Shot:
+    """Two tools that are allowed for a time: one for a client, one for all."""
+    fake = engine()
+    fake.grants = [
+        GrantSnapshot("1", "tool", "filesystem", "edit_file", "claude-code", expires_at=NOW + 2_400),
+        GrantSnapshot("2", "tool", "filesystem", "write_file", expires_at=NOW + 2_400),
+    ]
+    allowed = [ToolPermission(each.tool, "write", "default", False, "", (each.id,)) for each in fake.grants]
+    fake.permissions = [ServerPermissions("filesystem", (), tools=tuple(allowed))]
+    desk = await opened(theme, fake)
+    desk.window.context.go(OpenTool("edit_file"))
+    tab = desk.all_tools.tools
+    await until(lambda: tab.details is not None and tab.details._is_read and tab.details.row.approval)
+    return Shot(desk)
 
 
 async def tool_details(theme: Theme) -> Shot:
@@ -198,7 +216,7 @@ async def profile_of_used(theme: Theme) -> Shot:
 
 async def trying(theme: Theme, size: tuple[int, int] | None = None, filled: str = "") -> Shot:
     desk = await opened(theme)
-    desk.all_tools.show_part("try", f"edit_file\n{filled}")
+    desk.window.go(TryTool("edit_file", filled))
     await until(lambda: isinstance(desk.window.context.sheets.panel, TrySheet))
     return Shot(desk, size=size)
 
@@ -261,7 +279,7 @@ async def try_failed(theme: Theme) -> Shot:
 
 async def prompts(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     desk = await opened(theme)
-    desk.all_tools.show_part(PROMPTS)
+    desk.all_tools.show_list(PROMPTS)
     offers = desk.all_tools.prompts
     await until(lambda: offers.table.rows)
     offers._on_row(offers.table.rows[1])
@@ -281,7 +299,7 @@ async def prompt_filled(theme: Theme) -> Shot:
 
 async def resources(theme: Theme, size: tuple[int, int] | None = None, place: int = 1) -> Shot:
     desk = await opened(theme)
-    desk.all_tools.show_part(RESOURCES)
+    desk.all_tools.show_list(RESOURCES)
     offers = desk.all_tools.resources
     await until(lambda: offers.table.rows)
     if size:
@@ -311,7 +329,7 @@ async def resource_template(theme: Theme) -> Shot:
 
 async def prompts_none(theme: Theme) -> Shot:
     desk = await opened(theme, ToolsInMemory(SERVERS, TOOLS))
-    desk.all_tools.show_part(PROMPTS)
+    desk.all_tools.show_list(PROMPTS)
     offers = desk.all_tools.prompts
     await until(lambda: offers._offers is not None)
     return Shot(desk)
@@ -334,6 +352,7 @@ def fake_of(shot: Shot) -> ToolsInMemory:
 SCENES = (
     tools,
     tools_small,
+    tools_allowed,
     tool_details,
     tool_details_small,
     tool_details_for_views,

@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.i18n import many, tr
@@ -79,7 +80,7 @@ class ActivityList(QWidget, View):
         model.reset_done.connect(self._on_reset)
         model.rowsInserted.connect(self._draw)
         model.fell_behind.connect(self._on_fell_behind)
-        hub.activity_written.connect(self._on_written)
+        hub.on(ActivityWritten, self._on_written, self)
         hub.snapshot_changed.connect(self._on_hub_changed)
 
     @property
@@ -167,8 +168,8 @@ class ActivityList(QWidget, View):
             self.table.activity.show_filter(self.shown_filter, is_collapsed=self._is_collapsed)
             self._count_timer.start(SETTLE_MS if self._count_cost_ms else 0)
 
-    def _on_written(self, last_id: int) -> None:
-        if last_id:
+    def _on_written(self, news: ActivityWritten) -> None:
+        if news.last_id:
             self.look_again()
         elif self.isVisible():
             self._ask()

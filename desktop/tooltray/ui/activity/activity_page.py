@@ -6,6 +6,7 @@ from tooltray.ui.activity.approvals_tab import ApprovalsTab
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.figures_tab import FiguresTab
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Activity, CallsWhere, Destination, OpenEntry
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
 
@@ -34,7 +35,9 @@ class ActivityPage(TabbedPage):
     def figures(self) -> FiguresTab:
         return cast(FiguresTab, self.tab(FIGURES))
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows the calls of an ActivityFilter in JSON ("filter"), or one of them ("entry", its id); or a tab by its name."""
-        self.show_tab(part if part in (APPROVALS, FIGURES) else CALLS)
-        self.calls.show_part(part, text)
+    def open_destination(self, destination: Destination) -> None:
+        self.show_tab(destination.tab if isinstance(destination, Activity) else CALLS)
+        if isinstance(destination, CallsWhere):
+            self.calls.show_calls(destination.filter)
+        elif isinstance(destination, OpenEntry):
+            self.calls.show_entry(destination.id)

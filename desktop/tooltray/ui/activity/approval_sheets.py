@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from itertools import starmap
 
-import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout
 
@@ -14,6 +13,7 @@ from tooltray.ui.activity.activity_words import whole_time
 from tooltray.ui.activity.decision_words import answer_words, facts, way_words
 from tooltray.ui.approval.approval_body import FACT_WIDTH, granted, granted_to, granted_until, lines_box
 from tooltray.ui.i18n import shipped, tr
+from tooltray.ui.kit.destinations import CallsWhere, OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.theme import Theme
@@ -61,11 +61,11 @@ class GrantSheet(SheetView):
     def _on_calls(self) -> None:
         wanted = ActivityFilter(servers=(self._grant.server,), tools=(self._grant.tool,))
         self.close_requested.emit()
-        self.context.links.part_asked.emit("activity", "filter", msgspec.json.encode(wanted).decode())
+        self.context.go(CallsWhere(wanted))
 
     def _on_server(self) -> None:
         self.close_requested.emit()
-        self.context.links.part_asked.emit("servers", "access", self._grant.server)
+        self.context.go(OpenServer(self._grant.server, "access"))
 
     def _on_revoke(self) -> None:
         self._revoke(self._grant.id)

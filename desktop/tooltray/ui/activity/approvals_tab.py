@@ -5,6 +5,7 @@ from functools import partial
 from PySide6.QtCore import QModelIndex
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.events import ApprovalAsked, ApprovalEnded, ConfigChanged, GrantsChanged, ServerFilesChanged
 from tooltray.ui.activity.history_section import HistorySection
 from tooltray.ui.activity.temporary_section import TemporarySection
 from tooltray.ui.activity.waiting_section import WaitingSection
@@ -50,11 +51,9 @@ class ApprovalsTab(Page):
         self._read_grants, self._read_history = temporary.reading(temporary.read), history.reading(history.read)
         for read in (self._read_waiting, self._read_changes, self._read_grants, self._read_history):
             self.look_requested.connect(read)
-        for news in (hub.approval_asked, hub.approval_ended, hub.server_files_changed):
-            news.connect(self._look_waiting)
-        for news in (hub.approval_ended, hub.config_changed, hub.grants_changed, hub.server_files_changed):
-            news.connect(self.look_again)
-        hub.grants_changed.connect(self._look_changes)
+        hub.on_any((ApprovalAsked, ApprovalEnded, ServerFilesChanged), self._look_waiting, self)
+        hub.on_any((ApprovalEnded, ConfigChanged, GrantsChanged, ServerFilesChanged), self.look_again, self)
+        hub.on_any((GrantsChanged,), self._look_changes, self)
         hub.snapshot_changed.connect(self._on_hub_changed)
         self._on_hub_changed()
 

@@ -3,13 +3,13 @@
 import time
 from functools import partial
 
-import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ActivityWritten, ApprovalEnded
 from tooltray.foundation.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_list import ALL, CALLS, COUNT_EVERY_MS, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
@@ -18,6 +18,7 @@ from tooltray.ui.activity.glance import BAR_S, BARS, DAY_S, LOW, Glance, GlanceP
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import many, tr
+from tooltray.ui.kit.destinations import Activity, Clients, Servers
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme
@@ -70,7 +71,7 @@ class CallsTab(Page):
         self.glance = GlancePanel(theme)
         self.glance.stretch_chosen.connect(self._on_stretch)
         self.waiting = WaitingLine(theme)
-        self.waiting.review.clicked.connect(partial(context.links.part_asked.emit, "activity", "approvals", ""))
+        self.waiting.review.clicked.connect(partial(context.go, Activity("approvals")))
         self.list = ActivityList(context, ActivityFilter(), partial(self._notice.show_problem, "list"))
         self.list.entry_chosen.connect(self._on_chosen)
         self.list.filter_changed.connect(self.set_filter)
@@ -90,8 +91,8 @@ class CallsTab(Page):
         self._wanted = 0  # the entry whose details are on their way
         self.enable(False)
         self.look_requested.connect(self._refresh)
-        context.hub.activity_written.connect(self._on_written)
-        context.hub.approval_ended.connect(self._refresh_calls_now)
+        context.hub.on(ActivityWritten, self._on_written, self)
+        context.hub.on(ApprovalEnded, self._refresh_calls_now, self)
 
     def _content(self) -> QWidget:
         content = QWidget()
@@ -160,18 +161,11 @@ class CallsTab(Page):
         """Shows why something that the user wanted failed; None: it worked."""
         self._notice.show_problem("wish", problem)
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows the entries of a filter in JSON ("filter"), or one entry ("entry", an id)."""
-        if part == "entry" and text.isdecimal():
-            self.show_entry(int(text))
-        elif part == "filter":
-            try:
-                filter = msgspec.json.decode(text, type=ActivityFilter)
-            except msgspec.DecodeError:
-                return  # an address that somebody made up
-            self._split.close_details()
-            self.list.show_tab(CALLS)
-            self.set_filter(filter)
+    def show_calls(self, filter: ActivityFilter) -> None:
+        """Shows the calls that a filter passes, without the details of one."""
+        self._split.close_details()
+        self.list.show_tab(CALLS)
+        self.set_filter(filter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -253,8 +247,8 @@ class CallsTab(Page):
 
     # what happens
 
-    def _on_written(self, last_id: int) -> None:
-        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
+    def _on_written(self, news: ActivityWritten) -> None:
+        if not news.last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
             self._refresh_glance()
         elif not self._glance_timer.isActive():
             self._glance_timer.start(max(COUNT_EVERY_MS, self._glance_cost_ms * SHARE))
@@ -274,7 +268,11 @@ class CallsTab(Page):
         self.show_entry(row.entry.id)
 
     def _on_only(self, field: str, value: str) -> None:
-        self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
+        """Shows only the entries with this value; of a target, all that did something with the same file."""
+        if field == "text":
+            self.set_filter(replace(self.list.filter, text=value))
+        else:
+            self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
 
     def _on_close_details(self) -> None:
         self._wanted = 0
@@ -323,7 +321,4 @@ class CallsTab(Page):
         self.context.say(tr("{count} entries are in {path}", count=number(count), path=path))
 
     def _on_way(self, index: int) -> None:
-        if index == 0:
-            self.context.links.part_asked.emit("clients", "computer", "")
-        else:
-            self.context.links.part_asked.emit("servers", "all_tools", "")
+        self.context.go(Clients() if index == 0 else Servers("all_tools"))

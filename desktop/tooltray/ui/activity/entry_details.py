@@ -28,6 +28,7 @@ from tooltray.ui.activity.activity_words import (
 )
 from tooltray.ui.figures import number
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenServer, ServerLog, TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
@@ -87,7 +88,7 @@ class EntryDetails(DetailsPane):
             self._fact(tr("Began"), Label(self._theme, whole_time(entry.at), tabular=True))
         self._fact(tr("Time"), Label(self._theme, whole_time(ended(entry)), tabular=True))
         if entry.touched and entry.kind not in OF_SERVERS:
-            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)))
+            self._fact(tr("Target"), CodeLabel(self._theme, touched(entry)), "text", entry.touched)
         if entry.client:
             self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
         if entry.server:
@@ -225,14 +226,13 @@ class EntryDetails(DetailsPane):
         self.only_requested.emit(field, wanted)
 
     def _on_repeat(self) -> None:
-        arguments = self._arguments()
-        self._context.links.part_asked.emit("servers", "try", "\n".join(filter(None, [self._entry.published, arguments])))
+        self._context.go(TryTool(self._entry.published, self._arguments()))
 
     def _on_log(self) -> None:
-        self._context.links.part_asked.emit("servers", "log", self._entry.server)
+        self._context.go(ServerLog(self._entry.server))
 
     def _on_server(self) -> None:
-        self._context.links.part_asked.emit("servers", "server", self._entry.server)
+        self._context.go(OpenServer(self._entry.server))
 
     def _on_copy(self, text: str, what: str, *_: object) -> None:
         self._context.copy(text, what)

@@ -5,18 +5,19 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
 from tooltray.ui.activity.activity_words import client_words, milliseconds, took
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.figures import moment, number
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.theme import Theme
@@ -127,7 +128,7 @@ class FiguresTab(Page):
         self.look_requested.connect(self._figures.ask)
         self._timer = QTimer(self, singleShot=True, interval=LOOK_EVERY_MS)
         self._timer.timeout.connect(self.look_again)
-        context.hub.activity_written.connect(self._on_written)
+        context.hub.on_any((ActivityWritten,), self._on_written, self)
         self.enable(False)
 
     def _build_chart(self) -> QWidget:
@@ -213,7 +214,7 @@ class FiguresTab(Page):
         ]
         self.chart.set_lines(lines, times, words, ". ".join(word for word, point in zip(words, points, strict=True) if point.calls))
 
-    def _on_written(self, _last_id: int) -> None:
+    def _on_written(self) -> None:
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
@@ -238,7 +239,7 @@ class FiguresTab(Page):
             self._series.ask()
 
     def _on_show(self) -> None:
-        self.context.links.part_asked.emit("activity", "filter", msgspec.json.encode(self._of_chosen()).decode())
+        self.context.go(CallsWhere(self._of_chosen()))
 
 
 class Legend(QWidget):

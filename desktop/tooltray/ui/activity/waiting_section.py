@@ -71,7 +71,7 @@ class WaitingCall(WaitingRow):
 
     def __init__(self, theme: Theme, call: ApprovalSnapshot, *, guard_ms: int) -> None:
         super().__init__(theme, "edit" if call.category == "write" else "search", waiting_call(call), _arguments(call), tr("Look closely…"))
-        self._ends_at = call.ends_at
+        self.ends_at = call.ends_at
         self._left = Label(theme, "", "caption", "muted", tabular=True)
         self.line.insertWidget(self.line.indexOf(self.look), self._left)
         self.refuse, self.allow = self.add_button(tr("Not now")), self.add_button(tr("Allow once"))
@@ -89,7 +89,7 @@ class WaitingCall(WaitingRow):
 
     def tick(self) -> None:
         """Shows how much time is left."""
-        self._left.setText(minutes(self._ends_at - time.time()))
+        self._left.setText(minutes(self.ends_at - time.time()))
 
 
 class WaitingSection(Section):
@@ -166,12 +166,16 @@ class WaitingSection(Section):
         self._calls = calls
         self._draw()
         sheet = self.context.sheets.sheet
-        if sheet is not None and isinstance(sheet.panel, CallSheet) and sheet.panel.call_id not in {call.id for call in calls}:
-            sheet.dismiss()
+        if sheet is not None and isinstance(sheet.panel, CallSheet):
+            call = next((each for each in calls if each.id == sheet.panel.call_id), None)
+            sheet.panel.show_call(call) if call is not None else sheet.dismiss()
 
     def open_call(self, call: ApprovalSnapshot) -> None:
         """Opens the sheet that answers a call; an open sheet of any kind stays."""
         self.context.sheets.show(CallSheet(self.context, call, partial(self.answer, call.id)))
+
+    def _open_call(self, id: str) -> None:
+        self.open_call(next(call for call in self._calls if call.id == id))
 
     def open_change(self, change: ToolChange) -> None:
         """Opens the sheet of a tool that has changed; an open sheet of any kind stays."""
@@ -183,7 +187,7 @@ class WaitingSection(Section):
 
     def _draw(self) -> None:
         requests = [list(some) for _, some in groupby(sorted(self._requests, key=_project), key=_project)]
-        things: list[object] = [*self._calls, *requests, *self._changes]
+        things: list[object] = [*(replace(call, ends_at=0.0) for call in self._calls), *requests, *self._changes]
         if things != [thing for thing, _ in self._rows]:
             leave_focus(self._box)
             kept = [(thing, each) for thing, each in self._rows if thing in things]
@@ -199,13 +203,16 @@ class WaitingSection(Section):
                 self._lines.addWidget(each)
             self.setVisible(bool(self._rows))
             self._clock.start() if self._calls else self._clock.stop()
+        for call, line in zip(self._calls, self.call_rows, strict=True):
+            line.ends_at = call.ends_at
+            line.tick()
         self._changed()
 
     def _made(self, thing: object) -> WaitingRow:
         theme = self._theme
         if isinstance(thing, ApprovalSnapshot):
             call = WaitingCall(theme, thing, guard_ms=self.guard_ms)
-            call.look.clicked.connect(partial(self.open_call, thing))
+            call.look.clicked.connect(partial(self._open_call, thing.id))
             call.allow.clicked.connect(partial(self._on_answer, call, thing.id, "once"))
             call.refuse.clicked.connect(partial(self._on_answer, call, thing.id, "refuse"))
             return call

@@ -12,6 +12,7 @@ from tooltray.foundation.snapshots.discovery import BundleOffer
 from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.ui.add.offer_sheet import WIDTH, OfferSheet, Values
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import visible_path
@@ -99,7 +100,7 @@ class BundleSheet(OfferSheet):
         offer, context = self.offer, self.context
         installed = await self.hub.bundles.install_bundle(offer.source, offer.sha256, dict(values), offer.here or name)
         context.say(tr("{name} is installed", name=installed))
-        context.links.server_asked.emit(installed)
+        context.go(OpenServer(installed))
         self.close_requested.emit()
 
     def show_preview(self, number: int, server: NewServer) -> None:

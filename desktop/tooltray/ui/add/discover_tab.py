@@ -15,6 +15,7 @@ from tooltray.foundation.snapshots.discovery import RegistrySearch, RegistryStat
 from tooltray.ui.add import discover_words as said
 from tooltray.ui.add.found_sheets import RegistrySheet, StarterSheet
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import AddServer, Destination, OpenServer, WellKnownServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
@@ -138,10 +139,11 @@ class DiscoverTab(Page):
         self._draw_starters()
         self._show_asked()
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Opens the sheet of a well-known server by its id (`text`) as soon as these servers are read; ignores an unknown one."""
-        self._asked_starter = text
-        self._show_asked()
+    def open_destination(self, destination: Destination) -> None:
+        """Opens the sheet of a well-known server as soon as these servers are read; ignores an unknown one."""
+        if isinstance(destination, WellKnownServer):
+            self._asked_starter = destination.id
+            self._show_asked()
 
     def _show_asked(self) -> None:
         starter = next((each for each in self._starters if each.id == self._asked_starter), None)
@@ -202,7 +204,7 @@ class DiscoverTab(Page):
             self._draw_status()
 
     def _on_paste_wanted(self, _way: object) -> None:
-        self.context.links.part_asked.emit("servers", "add", "")
+        self.context.go(AddServer())
 
     def _on_again(self) -> None:
         """Searches again while the registry is being downloaded, to show progress and the servers found so far."""
@@ -238,5 +240,5 @@ class DiscoverTab(Page):
     def _show_added(self, name: str) -> None:
         context = self.context
         toast = show_toast(context.theme, context.window, tr("{name} is added", name=name), tr("Show it"))
-        toast.action_requested.connect(partial(context.links.server_asked.emit, name))
+        toast.action_requested.connect(partial(context.go, OpenServer(name)))
         self._read_all()

@@ -14,6 +14,7 @@ from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.add.bundle_urls import ENDINGS
 from tooltray.ui.add.inmemory_sheet import InMemorySheet
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.destinations import Destination, ImportServers, Servers
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.problem_words import whole
@@ -38,7 +39,7 @@ class OtherWays(QWidget, View):
         layout.addWidget(Label(theme, tr("Or"), "strong"))
         box = Surface(theme, "surface.raised", "border", "m")
         lines = column(box, margins=(14, 0, 14, 0))
-        find, take = partial(self._go, "servers", "discover"), partial(self._go, "clients", "import")
+        find, take = partial(self._go, Servers("discover")), partial(self._go, ImportServers())
         for index, (icon, words, button, way) in enumerate(
             (
                 ("search", tr("Find one among the well-known ones and in the registry"), tr("Find one"), find),
@@ -103,9 +104,9 @@ class OtherWays(QWidget, View):
         line.addWidget(add, 0, Qt.AlignmentFlag.AlignVCenter)
         return widget
 
-    def _go(self, page: str, part: str) -> None:
+    def _go(self, destination: Destination) -> None:
         self._close()
-        self.context.links.part_asked.emit(page, part, "")
+        self.context.go(destination)
 
     def _open_inmemory(self, server: InMemoryServer) -> None:
         """Shows a server that would run inside Tooltray, for approval."""

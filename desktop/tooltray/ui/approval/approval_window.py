@@ -27,21 +27,20 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
         self.view.failed.connect(self.show_problem)
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
-        place = tr("1 of {count}", count=count) if count > 1 else ""
-        if request == self._request:
-            self.view.set_place(place)
-            return
         self._request = request
         self.setAccessibleName(question(request))
         self.setAccessibleDescription(f"{wish(request)} {because(request)}")
         self.view.allow.show()
-        self.view.show_call(request, place)
+        self.view.show_call(request, tr("1 of {count}", count=count) if count > 1 else "")
 
     def show_ended(self, problem: Problem) -> None:
         super().show_ended(problem)
         self.view.end()
 
     # the parts
+
+    def _ends_at(self, request: ApprovalSnapshot) -> float:
+        return self.view.ends_at
 
     def _on_body_changed(self) -> None:
         self._show_body(self.view.body)

@@ -137,6 +137,10 @@ class AskingWindow(DialogWindow, Generic[R]):
         """Answers by a key, or by closing the window: approves once, or refuses."""
         raise NotImplementedError
 
+    def _ends_at(self, request: R) -> float:
+        """Returns when a request is declined, in unix seconds."""
+        return request.ends_at
+
     # the parts
 
     def _show_body(self, body: QWidget) -> None:
@@ -178,7 +182,7 @@ class AskingWindow(DialogWindow, Generic[R]):
 
     def _tick(self) -> None:
         if self._request is not None:
-            left = self._request.ends_at - time.time()
+            left = self._ends_at(self._request) - time.time()
             self._bar.set_share(left / WHOLE_S)
             self._left.setText(tr("Declines in {time}", time=minutes(left)))
 

@@ -1,6 +1,7 @@
 """The sheet of one tool call that waits: everything that the user should read before the answer, and the answers. Enter allows nothing;
 Ctrl+Enter allows once, a moment after the sheet was opened."""
 
+import time
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
@@ -8,14 +9,17 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.ui.approval.approval_body import WIDTH, question
+from tooltray.ui.approval.approval_body import WIDTH, minutes, question
 from tooltray.ui.approval.call_view import Arguments, CallView
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.keyboard import add_accept_keys
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear
+
+TICK_MS = 500
 
 
 class CallSheet(SheetView):
@@ -27,7 +31,7 @@ class CallSheet(SheetView):
 
     def __init__(self, context: PageContext, call: ApprovalSnapshot, answer: Callable[[str, Arguments | None], None]) -> None:
         super().__init__(context, tr("A call waits for your answer"), WIDTH)
-        self._call, self._answer_call = call, answer
+        self._answer_call = answer
         self.setAccessibleDescription(question(call))
         self._guard = QTimer(self, singleShot=True, interval=GUARD_MS)
         self._guard.timeout.connect(self._on_guard_over)
@@ -35,14 +39,28 @@ class CallSheet(SheetView):
         self._view.body_changed.connect(self._on_body_changed)
         self._view.answered.connect(self._on_answered)
         self._view.failed.connect(self.show_problem)
+        self._left = Label(context.theme, "", "caption", "muted", tabular=True)
+        self.buttons.addWidget(self._left)
         self.buttons.addLayout(self._view.line)
-        self._view.show_call(call)
+        self._clock = QTimer(self, interval=TICK_MS)
+        self._clock.timeout.connect(self._tick)
+        self._clock.start()
+        self.show_call(call)
         add_accept_keys(self, self._view.accept)
 
     @property
     def call_id(self) -> str:
         """The id of the call."""
         return self._call.id
+
+    def show_call(self, call: ApprovalSnapshot) -> None:
+        """Shows a newer snapshot of the call."""
+        self._call = call
+        self._view.show_call(call)
+        self._tick()
+
+    def _tick(self) -> None:
+        self._left.setText(tr("Declines in {time}", time=minutes(self._view.ends_at - time.time())))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

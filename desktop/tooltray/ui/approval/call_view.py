@@ -1,6 +1,7 @@
 """CallView: a waiting call with its answers, the same in the window for approval and in the sheet of the list of what waits."""
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine, Mapping
 
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
+KEEP_OPEN_MS = 30_000  # the engine lets a call wait for two minutes after each
 MAKE_RULE = "make a rule"  # in the menu of answers that last
 Arguments = Mapping[str, object]
 
@@ -55,6 +57,7 @@ class CallView(QObject):
         self._form: SchemaForm | None = None  # its arguments are being changed
         self._asked: ApprovalForm | None = None  # what the client sent, once it was read
         self._typed: Arguments | None = None  # what the form had when it was left
+        self._latest = 0.0  # when the call is declined at the latest while it is edited, in unix seconds; 0: not known
         self.body: QWidget
         self.refuse = Button(theme, tr("Not now"), heeds_enter=False)
         self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
@@ -74,19 +77,25 @@ class CallView(QObject):
         """Whether the call itself is shown, and not a form or a rule."""
         return self._rule is None and self._form is None
 
+    @property
+    def ends_at(self) -> float:
+        """When the call is declined, in unix seconds: at the latest if it is being edited."""
+        return max(self._waiting.ends_at, 0.0 if self.is_at_call else self._latest)
+
     def show_call(self, call: ApprovalSnapshot, place: str = "") -> None:
-        """Shows a call. What the user does with the same call stays, also if its difference to the disk is known only now.
+        """Shows a call. What the user does with the same call stays, also if its time or its difference to the disk is another one now.
 
         Args:
             place: e.g. "1 of 3"; empty where nothing else waits.
         """
-        is_same = self._call is not None and replace(call, diff=self._call.diff) == self._call
+        before, is_same = self._call, self._is_shown(call)
         self._call, self._place = call, place
-        if is_same and not self.is_at_call:
-            return
         if not is_same:
-            self._asked = self._typed = None
-        self._show_call()
+            self._asked, self._typed, self._latest = None, None, 0.0
+        if before is None or not is_same or (self.is_at_call and call.diff != before.diff):
+            self._show_call()
+        else:
+            self.set_place(place)
 
     def set_place(self, place: str) -> None:
         """Shows how many calls wait."""
@@ -137,6 +146,10 @@ class CallView(QObject):
             self._spawn(self._read_rules(self._waiting, arguments), "rules of a changed call")
 
     # what is shown
+
+    def _is_shown(self, call: ApprovalSnapshot) -> bool:
+        """Returns whether this call is shown; its time, or its difference to the disk, may be another one since."""
+        return self._call is not None and replace(call, diff=self._call.diff, ends_at=self._call.ends_at) == self._call
 
     @property
     def _waiting(self) -> ApprovalSnapshot:
@@ -192,6 +205,11 @@ class CallView(QObject):
         self.refuse.setText(refuse)
         self.allow.setText(allow)
         self.longer.setVisible(has_longer)
+        if not self.is_at_call:
+            keep_open = QTimer(body, interval=KEEP_OPEN_MS)  # ends with what the user is doing
+            keep_open.timeout.connect(self._keep_open)
+            keep_open.start()
+            self._keep_open()
         self.body_changed.emit()
 
     # answers
@@ -221,7 +239,7 @@ class CallView(QObject):
 
     def _on_lasting(self, action: QAction) -> None:
         call, choice = action.data()
-        if call != self._call or not self.longer.isEnabled():  # it may have become another one while the menu was open
+        if not self._is_shown(call) or not self.longer.isEnabled():  # it may have become another one while the menu was open
             return
         if choice == MAKE_RULE:
             self.make_rule()
@@ -234,13 +252,13 @@ class CallView(QObject):
         call = self._waiting
         await asyncio.to_thread(schema_check.prepare)  # before the user presses Allow
         asked = await self._hub.approvals.get_approval_form(call.id)
-        if call == self._call:
+        if self._is_shown(call):
             self._asked = asked
             self._show_form()
 
     async def _read_rules(self, call: ApprovalSnapshot, arguments: Arguments) -> None:
         changed = await self._hub.approvals.preview_approval(call.id, dict(arguments))
-        if call == self._call and changed.rules:
+        if self._is_shown(call) and changed.rules:
             self._show_rule(changed)
 
     def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
@@ -250,6 +268,16 @@ class CallView(QObject):
         preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
         if self._rule is not None:
             self._rule.show_preview(rule, preview)
+
+    def _keep_open(self) -> None:
+        self._tasks.spawn(self._read_latest(self._waiting), name="a call is edited")
+
+    async def _read_latest(self, call: ApprovalSnapshot) -> None:
+        """Reports that the user is still at a call, so that it waits for longer; reads how long at most."""
+        with contextlib.suppress(TooltrayError):  # it has just ended
+            latest = await self._hub.approvals.keep_approval_open(call.id)
+            if self._is_shown(call):
+                self._latest = latest
 
     def _spawn(self, work: Coroutine[object, object, None], name: str) -> None:
         self._tasks.spawn(self._reported(work), name=name)

@@ -1,7 +1,8 @@
-"""Texts about rules, tools and answers. Pure functions of the engine's snapshots."""
+"""What applies to each tool now, and texts about rules, tools and answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from math import inf
 
 import msgspec
 
@@ -9,6 +10,7 @@ from tooltray.foundation.snapshots.activity import ActivityEntry
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission, TrustRequest
 from tooltray.ui.approval.approval_body import granted_until
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
 
 ALL, READS, CHOSEN, NOTHING, OWN = "all", "reads", "chosen", "nothing", "own"
@@ -18,7 +20,7 @@ BASES: Mapping[str, tuple[str, ...]] = {ALL: ("all",), READS: ("read",), CHOSEN:
 
 
 class ToolRow(msgspec.Struct, frozen=True):
-    """One tool in the table."""
+    """A tool with all that decides whether its calls ask first."""
 
     server: str
     tool: ToolPermission
@@ -46,6 +48,12 @@ def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSn
         for server in servers
         for tool in server.tools
     ]
+
+
+async def read_tools(hub: QtMcpPresenter, server: str = "") -> dict[tuple[str, str], ToolRow]:
+    """Returns the tools of a server, or of all, by the server and its own name of the tool; `applies_now` says what applies to each."""
+    grants = {each.id: each for each in await hub.approvals.get_grants()}
+    return {row.key: row for row in tool_rows(await hub.approvals.get_permissions(server), grants)}
 
 
 def mode_of(server: ServerPermissions) -> str:
@@ -82,33 +90,46 @@ def mode_name(mode: str) -> str:
     return names.get(mode) or tr("Rules of its own")
 
 
-def comes_to(row: ToolRow, now: datetime) -> tuple[str, str]:
-    """Returns the effective choice of a tool as a chip: plain where it runs without asking."""
+def applies_now(row: ToolRow, client: str = "") -> tuple[str, str]:
+    """Returns what applies to calls of a tool now, temporary approvals included, as a chip: plain where they run without asking.
+
+    Args:
+        client: for this AI client, as it names itself; empty: for all of them.
+    """
     tool = row.tool
+    if not tool.is_enabled:
+        return tr("Off"), ""
     if tool.is_free:
         return tr("Runs without asking"), ""
+    if (grant := _longest_grant(row, client)) is not None:
+        return _allowed(grant), "accent"
     if tool.is_held:
         return tr("Blocked until reviewed"), "warning"
-    for grant in row.grants:
-        if not (grant.client or grant.session):
-            return _allowed(grant, now), "accent"
-    if row.grants:
+    if row.grants and not client:
         return tr("Allowed for {client}", client=row.grants[0].client or tr("One session")), "accent"
     return tr("Asks first"), "neutral"
 
 
-def _allowed(grant: GrantSnapshot, now: datetime) -> str:
+def _longest_grant(row: ToolRow, client: str) -> GrantSnapshot | None:
+    """Returns the grant for all sessions of all clients, or of one, that lasts longest."""
+    suiting = [grant for grant in row.grants if grant.client in ("", client) and not grant.session]
+    return max(suiting, key=lambda grant: (not grant.until, grant.expires_at or inf), default=None)
+
+
+def _allowed(grant: GrantSnapshot) -> str:
     if grant.expires_at:
-        return tr("Allowed until {when}", when=granted_until(grant, now))
+        return tr("Allowed until {when}", when=granted_until(grant, datetime.now()))
     return tr("Allowed until the screen locks") if grant.until else tr("Allowed")
 
 
 def why(row: ToolRow) -> str:
     """Returns why a tool asks or does not, in the user's language."""
-    if row.tool.is_held:
-        return tr("It has changed since you allowed it")
     if not row.tool.is_enabled:
         return tr("Switched off: AI clients do not see it")
+    if not row.tool.is_free and _longest_grant(row, "") is not None:
+        return tr("You allowed it; otherwise it asks first")
+    if row.tool.is_held:
+        return tr("It has changed since you allowed it")
     return say(row.tool.why)
 
 

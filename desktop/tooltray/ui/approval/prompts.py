@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ConfirmationAsked, ConfirmationEnded
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_window import ApprovalWindow
@@ -197,8 +198,8 @@ class ConfirmationPrompt(Prompt[ConfirmationSnapshot]):
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
         super().__init__(theme, hub=hub, tasks=tasks, guard_ms=guard_ms)
         self._requests: dict[str, ConfirmationSnapshot] = {}
-        hub.confirmation_asked.connect(self._on_asked)
-        hub.confirmation_ended.connect(self._drop)
+        hub.on(ConfirmationAsked, lambda news: self._on_asked(news.request), self)
+        hub.on(ConfirmationEnded, lambda news: self._drop(news.id), self)
 
     @property
     def _waiting(self) -> tuple[ConfirmationSnapshot, ...]:

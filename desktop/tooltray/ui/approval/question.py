@@ -5,10 +5,11 @@ elsewhere answers nothing."""
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.i18n import many, tr
@@ -52,9 +53,9 @@ class QuestionPanel(Surface):
         self._body = column(content, margins=(24, 16, 24, 20), spacing=16)
         self._add_content()
         self._body.addStretch(1)
-        self._scroll = FittedScroll(self.accessibleName(), WIDTH)
-        self._scroll.setWidget(content)
-        layout.addWidget(self._scroll, 1)
+        area = FittedScroll(self.accessibleName(), WIDTH)
+        area.setWidget(content)
+        layout.addWidget(area, 1)
         layout.addWidget(divider())
         layout.addLayout(self._foot())
         add_accept_keys(self, self._on_accept)
@@ -159,13 +160,6 @@ class QuestionPanel(Surface):
             return
         if self.form is None or self.form.check():
             self._answer("accept", (self.form.value if self.form is not None else None) or {})
-        else:
-            QTimer.singleShot(0, self, self._show_focused)  # once the errors have their room
-
-    def _show_focused(self) -> None:
-        """Scrolls to the first field with an error, which has the focus."""
-        if (focused := self.window().focusWidget()) is not None and self.form is not None and self.form.isAncestorOf(focused):
-            self._scroll.ensureWidgetVisible(focused)
 
     def _on_decline(self) -> None:
         self._answer("decline")
@@ -227,8 +221,8 @@ class Questions(QObject):
         self._context = context
         self._waiting: list[ElicitationSnapshot] = []
         hub = context.hub
-        hub.elicitation_asked.connect(self._on_asked)
-        hub.elicitation_ended.connect(self._drop)
+        hub.on(ElicitationAsked, self._on_asked, self)
+        hub.on(ElicitationEnded, lambda news: self._drop(news.id), self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
         context.attempts.changed.connect(self._show)
         context.sheets.freed.connect(self._show)
@@ -267,8 +261,8 @@ class Questions(QObject):
             self._waiting = left
             self._show()
 
-    def _on_asked(self, question: ElicitationSnapshot) -> None:
-        self._waiting.append(question)
+    def _on_asked(self, news: ElicitationAsked) -> None:
+        self._waiting.append(news.question)
         self._show()
 
     def _on_snapshot_changed(self) -> None:

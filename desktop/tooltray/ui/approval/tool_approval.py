@@ -3,7 +3,7 @@
 from functools import partial
 
 from tooltray.foundation.errors import Problem
-from tooltray.ui.approval.permission_words import ToolRow, tool_rows
+from tooltray.ui.approval.permission_words import ToolRow, read_tools
 from tooltray.ui.approval.tool_sheet import ToolSheet
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
@@ -41,17 +41,13 @@ class ToolApproval(View):
             self._show(problem)
 
     async def _open(self, server: str, tool: str) -> None:
-        if (of := await self._row((server, tool))) is not None:
+        if (of := (await read_tools(self.hub, server)).get((server, tool))) is not None:
             self.open_row(of)
-
-    async def _row(self, key: tuple[str, str]) -> ToolRow | None:
-        grants = {each.id: each for each in await self.hub.approvals.get_grants()}
-        return next((each for each in tool_rows(await self.hub.approvals.get_permissions(), grants) if each.key == key), None)
 
     async def _read(self) -> None:
         """Updates the open sheet."""
         panel = self.context.sheets.panel
-        if isinstance(panel, ToolSheet) and (now := await self._row(panel.of.key)) is not None:
+        if isinstance(panel, ToolSheet) and (now := (await read_tools(self.hub, panel.of.server)).get(panel.of.key)) is not None:
             panel.show_tool(now)
 
     def choose(self, of: ToolRow, choice: str) -> None:

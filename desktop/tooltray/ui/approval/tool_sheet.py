@@ -1,20 +1,19 @@
 """The sheet of one tool: whether it runs without asking and why, a choice, its grants, and the last answers to its calls."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
-import msgspec
 from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.ui.approval.approval_body import granted, granted_to, granted_until, lines_box
-from tooltray.ui.approval.permission_words import ToolRow, answer_word, choices, comes_to, why
+from tooltray.ui.approval.permission_words import ToolRow, answer_word, applies_now, choices, why
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.widgets.button import Button
@@ -65,7 +64,7 @@ class ToolSheet(SheetView):
     def show_tool(self, of: ToolRow) -> None:
         """Shows a newer snapshot."""
         self.of = of
-        word, tone = comes_to(of, datetime.now())
+        word, tone = applies_now(of)
         self._state.set_word(word, tone or "success")
         self._why.setText(why(of))
         self._options.set_chosen([of.tool.choice])
@@ -126,4 +125,4 @@ class ToolSheet(SheetView):
         """Shows all calls of the tool on the Activity page."""
         wanted = ActivityFilter(servers=(self.of.server,), tools=(self.of.tool.tool,))
         self.close_requested.emit()
-        self.context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(wanted)))
+        self.context.go(CallsWhere(wanted))

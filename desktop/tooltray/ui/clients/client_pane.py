@@ -16,11 +16,20 @@ from tooltray.ui.clients import computer_words as said
 from tooltray.ui.clients.client_approval import ClientApproval, ResultLimit
 from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.clients.client_table import profile_options
-from tooltray.ui.clients.client_words import MODES, mode_name, mode_text, project_name, project_source, reason, session_facts
-from tooltray.ui.figures import moment, since, tokens
+from tooltray.ui.clients.client_words import (
+    MODES,
+    mode_name,
+    mode_text,
+    project_name,
+    project_source,
+    reason,
+    session_facts,
+    what_a_profile_is,
+)
+from tooltray.ui.figures import moment, since
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name, visible_path
-from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -204,7 +213,8 @@ class _Settings:
         line = row(choice, spacing=8)
         line.addWidget(self._profile, 1)
         line.addWidget(self._edit)
-        note = Label(theme, tr("A profile in the client's own config wins."), "caption", "muted", wrap=True)
+        wins = tr("A profile in the client's own config wins.")
+        note = Label(theme, in_a_row(what_a_profile_is(), wins), "caption", "muted", wrap=True)
         pane.add_section(tr("Profile"), choice, note)
         pane.add_section(tr("Approval"), self._approval)
         pane.add_section(tr("What it sees"), self._cost, self._meter, self._modes, self._shown)
@@ -212,20 +222,19 @@ class _Settings:
 
     def show_client(self, client: ClientRow) -> None:
         """Shows what is true now."""
-        kind, costs = client.kind, client.costs
+        kind = client.kind
         if kind is None:
             return
         self._client = client
-        self._profile.set_options(profile_options(self._page.profile_names))
+        self._profile.set_options(profile_options(client.name, self._page.profile_names))
         self._profile.choose(kind.profile)
         self._edit.setVisible(bool(kind.profile))
         self._approval.set_kind(kind)
         self._limit.set_kind(kind)
-        if costs is not None:
-            self._cost.setText(tr("{tokens} in its context", tokens=tokens(costs.shown_tokens, client.whole)))
-            self._meter.set_share(costs.shown_tokens / client.whole if client.whole else 0.0)
-        self._cost.setVisible(costs is not None)
-        self._meter.setVisible(costs is not None and client.whole > 0)
+        self._cost.setText(said.context_text(client))
+        self._meter.set_share(client.share)
+        self._cost.setVisible(client.tokens is not None)
+        self._meter.setVisible(client.tokens is not None and client.whole > 0)
         self._modes.choose(kind.mode)
         is_default = mode_name(kind.shown_mode) if not kind.mode or kind.mode == "automatic" else ""
         now = tr("Now: {mode}.", mode=is_default) if is_default else ""

@@ -98,6 +98,11 @@ def has_own_choices(kind: ClientModeSnapshot) -> bool:
     return bool(kind.mode or kind.profile) or any(each is not None for each in chosen)
 
 
+def what_a_profile_is() -> str:
+    """Returns the explanation of profiles, in a sentence."""
+    return tr("A profile is a named set of tools; a client that has it sees only those.")
+
+
 def profile_servers(profile: ProfileSnapshot) -> str:
     """Returns which servers a profile has."""
     if profile.servers is None:

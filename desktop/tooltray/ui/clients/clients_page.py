@@ -9,18 +9,19 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ClientListUpdated, ConfigChanged, SessionListChanged
 from tooltray.foundation.snapshots.ai_clients import ClientChange, ClientScan
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.foundation.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_files import ClientFiles
 from tooltray.ui.clients.client_pane import ClientPane
-from tooltray.ui.clients.client_rows import ClientRow, Group, OtherClients, Row, client_rows, find_row
+from tooltray.ui.clients.client_rows import ANYONE, ClientRow, Group, OtherClients, Row, client_rows, find_row
 from tooltray.ui.clients.client_table import NEW, ClientTable
 from tooltray.ui.clients.computer_words import to_connect
 from tooltray.ui.clients.defaults_sheet import DefaultsSheet
 from tooltray.ui.clients.profile_sheet import ProfileSheet
 from tooltray.ui.clients.profiles_sheet import ProfilesSheet
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, ImportServers, OpenClient, Profiles
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import here, scan_text, scan_title
@@ -74,7 +75,8 @@ class ClientsPage(Page):
         self._sessions: Sequence[SessionSnapshot] = ()
         self._profiles: Sequence[ProfileSnapshot] = ()
         self._changes: Sequence[ClientChange] = ()
-        self._costs: dict[Group, ToolCosts] = {}
+        self._tokens: dict[Group, int] = {}  # in the context of such clients
+        self._whole = 0  # tokens of all tools of all servers
         self._fresh: set[Group] = set()  # whose costs are read since something changed
         self._is_read = self._is_unfolded = self._is_scanned = False
         self._wanted = ""  # the client whose pane a link opens, when it is known
@@ -97,7 +99,8 @@ class ClientsPage(Page):
         self._waiting = EmptyState(theme, tr("Looking for AI clients…"), tr("This takes a moment at most."), [])
         copy = ("copy", tr("Copy the entry for an AI client"), tr("Paste it into one that Tooltray does not know"))
         text = tr("Tooltray looked for the settings of every supported client.")
-        self._nothing = EmptyState(theme, tr("No supported client found"), text, [copy])
+        others = ("plug", tr("Show supported clients"), tr("None of them is installed on this computer"))
+        self._nothing = EmptyState(theme, tr("No supported client found"), text, [copy, others])
         for content in (self._waiting, self._nothing, self.table):
             self._stack.addWidget(content)
         self.enable(False)
@@ -107,9 +110,8 @@ class ClientsPage(Page):
     def _connect(self) -> None:
         scans, hub, self._look = self.context.scans, self.hub, self.reading(self.read)
         self.look_requested.connect(self._on_look)
-        for news in (hub.config_changed, hub.client_list_updated):
-            news.connect(self.look_again)
-        hub.session_list_changed.connect(self._on_sessions)
+        hub.on_any((ConfigChanged, ClientListUpdated), self.look_again, self)
+        hub.on_any((SessionListChanged,), self._on_sessions, self)
         scans.scan_changed.connect(self._on_scan)
         scans.scanning_changed.connect(self._draw)
         scans.failed.connect(self.show_problem)
@@ -118,7 +120,7 @@ class ClientsPage(Page):
         self._defaults.clicked.connect(self._open_defaults)
         self._edit_profiles.clicked.connect(self._open_profiles)
         self._banner.take.clicked.connect(lambda: self.files.import_from([]))
-        self._nothing.way_chosen.connect(self.context.links.entry_copy_requested)
+        self._nothing.way_chosen.connect(lambda way: self._unfold() if way else self.context.links.entry_copy_requested.emit())
         self.table.row_chosen.connect(self._on_row)
         self.table.pressed.connect(self._on_button)
         self.table.profile_chosen.connect(self.choose_profile)
@@ -138,14 +140,13 @@ class ClientsPage(Page):
         for widget in (self._split, self._again, self._connect_all, self._defaults, self._edit_profiles, self._banner):
             widget.setEnabled(is_usable)
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows the pane of a client ("client" and its name), the sheet of profiles ("profiles"), or that of the import ("import")."""
-        if part == "client":
-            self._wanted = text
+    def open_destination(self, destination: Destination) -> None:
+        if isinstance(destination, OpenClient):
+            self._wanted = destination.name
             self._draw()
-        elif part == "import" and self.is_usable:
+        elif isinstance(destination, ImportServers) and self.is_usable:
             self.files.import_from([])
-        elif part == "profiles" and self.is_usable:
+        elif isinstance(destination, Profiles) and self.is_usable:
             self._open_profiles()
 
     def show_problem(self, problem: Problem | None) -> None:
@@ -164,9 +165,12 @@ class ClientsPage(Page):
         self._is_read = True
         self._draw()
         wanted = {row.group: row.kind.client if row.kind else "" for row in self._rows if row.uses_tooltray}
-        for group, client in wanted.items():
+        for group, client in {**wanted, ANYONE: ""}.items() if wanted else ():
             if group not in self._fresh:
-                self._costs[group] = await views.get_tool_costs(client or None)
+                costs = await views.get_tool_costs(client or None)
+                self._tokens[group] = costs.shown_tokens
+                if group == ANYONE:
+                    self._whole = costs.tokens  # of any other, servers may be left out
                 self._fresh.add(group)
                 self._draw()
 
@@ -193,8 +197,7 @@ class ClientsPage(Page):
     def _draw(self, *_news: object) -> None:
         scan = self.context.scans.scan
         listed, others = client_rows(self._kinds, self._sessions, scan)
-        whole = max((costs.tokens for costs in self._costs.values()), default=0)
-        listed = [replace(each, costs=self._costs.get(each.group), whole=whole) if each.uses_tooltray else each for each in listed]
+        listed = [replace(each, tokens=self._tokens.get(each.group), whole=self._whole) if each.uses_tooltray else each for each in listed]
         self._rows = [*listed, *others]
         fold = [OtherClients(len(others), self._is_unfolded)] if others else []
         self.table.set_profiles(self.profile_names)
@@ -226,10 +229,15 @@ class ClientsPage(Page):
 
     def _on_row(self, row: Row) -> None:
         if isinstance(row, OtherClients):
-            self._is_unfolded = not self._is_unfolded
-            self._draw()
+            self._unfold()
         elif (pane := self.pane) is None or pane.client.key != row.key:
             self._open(row)
+
+    def _unfold(self) -> None:
+        """Shows the clients that are not installed, or hides them again."""
+        self._is_unfolded = not self._is_unfolded
+        self._draw()
+        self.table.setFocus()
 
     def _open(self, row: ClientRow) -> None:
         pane = ClientPane(self, row)
@@ -260,11 +268,12 @@ class ClientsPage(Page):
     # profiles
 
     def choose_profile(self, row: ClientRow, name: str) -> None:
-        """Gives a client another profile; NEW opens the sheet of a new one for it."""
+        """Gives a client another profile; NEW opens the sheet of its own one."""
         if (kind := row.kind) is None:
             return
         if name == NEW:
-            self._open_profile(None, client=kind.client)
+            own = tr("{client}'s tools", client=row.name)
+            self._open_profile(next((each for each in self._profiles if each.name == own), None), client=kind.client)
             return
         give = partial(self.hub.views.set_client_profile, kind.client)
         everything = tr("{client} gets everything", client=row.name)

@@ -3,6 +3,7 @@
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
 from tooltray.ui.clients.client_rows import ClientRow
+from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.scan_words import here
 from tooltray.ui.problem_words import in_a_row, whole
@@ -41,6 +42,11 @@ def state_tip(row: ClientRow) -> str:
             return tr("Its entry is switched off, or its program is missing.")
         case _:
             return presence(row.found)
+
+
+def context_text(row: ClientRow) -> str:
+    """Returns what definitions cost in a client's context; empty if not known."""
+    return "" if row.tokens is None else tr("{tokens} in its context", tokens=tokens(row.tokens, row.whole))
 
 
 def presence(client: AiClient) -> str:

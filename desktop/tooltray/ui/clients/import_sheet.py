@@ -58,7 +58,7 @@ class ImportSheet(SheetView):
         self._add_buttons()
         self._lines.addWidget(Label(theme, tr("Reading what AI clients have…"), "body", "secondary"))
         self._draw()
-        context.hub.import_progressed.connect(self.show_progress)
+        context.hub.on(ImportProgressed, self.show_progress, self)
 
     # what there is
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.shell_words import quoted
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
+from tooltray.ui.clients.client_words import what_a_profile_is
 from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.setting_form import value_at
@@ -28,6 +29,7 @@ WIDTH = 720
 NAME_WIDTH, CHOICE_WIDTH = 220, 220
 LIST_HEIGHT, LEAST_HEIGHT = 340, 150  # px; the rest of the list scrolls
 LONGEST_NAME, LONGEST_DESCRIPTION = 100, 500  # characters; the engine says more exactly what a name may be
+MOST_UNFOLDED = 100  # tools; more are found by the search, or server by server
 ALL, THESE = "all", "these"
 
 
@@ -37,7 +39,7 @@ class ProfileSheet(SheetView):
     Args:
         page: is read again afterwards, and undoes a removal.
         kinds: the clients that can get it, with their names.
-        client: gets a new profile when it is saved.
+        client: gets the profile when it is saved; a new one is named after it, and all tools to choose from are listed.
         is_copy: the profile is a new one with the content of `profile`.
     """
 
@@ -50,17 +52,21 @@ class ProfileSheet(SheetView):
         client: str = "",
         is_copy: bool = False,
     ) -> None:
-        is_new = profile is None or is_copy
-        super().__init__(page.context, tr("Profile {name}", name=profile.name) if profile and not is_copy else tr("New profile"), WIDTH)
+        is_new, names = profile is None or is_copy, {kind.client: name for kind, name in kinds}
+        what = tr("New profile") if profile is None or is_copy else tr("Profile {name}", name=profile.name)
+        super().__init__(page.context, tr("Tools for {client}", client=names[client]) if client else what, WIDTH)
         theme, servers, self._page = page.context.theme, page.context.servers.servers, page
         self._profile = None if is_new else profile  # that is edited
-        self._names = {kind.client: name for kind, name in kinds}
+        self._names = names
         self._has_it = [kind.client for kind, _ in kinds if self._profile is not None and kind.profile == self._profile.name]
-        self._gets_it = [client] if client else []
+        self._gets_it = [client] if client and client not in self._has_it else []
+        self._unfolds = bool(client)
         self._choice = profile_choice(profile, servers)
         self._descriptions = {server.name: server.description for server in servers}
         self._opened: set[str] = set(profile.tools) if profile is not None else set()
-        suggested = profile.name if profile is not None else self._names.get(client, "")
+        own = tr("{client}'s tools", client=names[client]) if client else ""
+        suggested = profile.name if profile is not None else own
+        self.body.addWidget(ElidedLabel(theme, what_a_profile_is(), "body", "secondary"))  # one line: the list alone gives way
         fields = row(spacing=12)
         self._name = self._field(fields, tr("Name"), LONGEST_NAME, _free(suggested, page.profile_names) if is_new else suggested)
         self._description = self._field(fields, tr("Description"), LONGEST_DESCRIPTION, profile.description if profile is not None else "")
@@ -69,8 +75,10 @@ class ProfileSheet(SheetView):
         self._add_clients()
         self._bridge = ElidedLabel(theme, "", "caption", "muted")
         self.body.addWidget(self._bridge)
+        if client:
+            self._bridge.hide()  # the client gets it without being started in another way
         self._add_buttons()
-        self.set_first_focus(self._table if client else self._name)
+        self.set_first_focus(self._search if client else self._name)
         self._name.textChanged.connect(self._on_name)
         self._on_name()
         self._draw()
@@ -78,6 +86,8 @@ class ProfileSheet(SheetView):
     async def read_tools(self) -> None:
         """Reads the tools of all servers; until then servers can only be ticked as a whole."""
         self._choice.list_tools(await self.hub.tools.get_tools())
+        if self._unfolds and sum(map(len, self._choice.tools.values())) <= MOST_UNFOLDED:
+            self._opened |= self._choice.tools.keys()
         self._draw()
 
     def show_problem(self, problem: Problem | None) -> None:
@@ -184,9 +194,8 @@ class ProfileSheet(SheetView):
         self._draw()
 
     def _on_row(self, choice: Choice) -> None:
-        if not choice.tool:
-            self._opened ^= {choice.server}
-            self._draw()
+        self._opened ^= {choice.server}
+        self._draw()
 
     def _on_save(self) -> None:
         if self._save.isEnabled():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
-from tooltray.ui.clients.client_words import client_title, profile_text
+from tooltray.ui.clients.client_words import client_title, profile_text, what_a_profile_is
 from tooltray.ui.clients.profile_sheet import remove_profile
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.sheet_view import SheetView
@@ -37,8 +37,7 @@ class ProfilesSheet(SheetView):
     def __init__(self, page: "ClientsPage", open_profile: OpenProfile) -> None:
         super().__init__(page.context, tr("Profiles"), WIDTH)
         self._page, self._open_profile = page, open_profile
-        text = tr("A profile is a named set of servers and tools for the clients that you give it to.")
-        self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
+        self.body.addWidget(Label(self._theme, what_a_profile_is(), "body", "secondary", wrap=True))
         self._lines = column()
         self.body.addLayout(self._lines)
         self.add_button(tr("Close"), self.close_requested.emit)

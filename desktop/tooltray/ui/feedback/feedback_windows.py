@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import FeedbackAsked, FeedbackEnded
 from tooltray.foundation.snapshots.questions import FeedbackAttachment, FeedbackSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_window import Draft, FeedbackWindow
@@ -54,8 +55,8 @@ class FeedbackWindows(QObject):
         self._windows: dict[str, FeedbackWindow] = {}
         self._drafts = Drafts()
         self._answers: list[str] = []  # that stand ready
-        hub.feedback_asked.connect(self._on_asked)
-        hub.feedback_ended.connect(self._on_ended)
+        hub.on(FeedbackAsked, lambda news: self._on_asked(news.request), self)
+        hub.on(FeedbackEnded, lambda news: self._on_ended(news.id), self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
         self._has_hub = False
 

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ApprovalAsked, ApprovalEnded
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 
@@ -29,8 +30,8 @@ class ApprovalLine(QObject):
         super().__init__(parent)
         self._hub = hub
         self._waiting: dict[str, ApprovalSnapshot] = {}
-        hub.approval_asked.connect(self._on_asked)
-        hub.approval_ended.connect(self.drop)
+        hub.on(ApprovalAsked, self._on_asked, self)
+        hub.on(ApprovalEnded, lambda news: self.drop(news.id), self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
     @property
@@ -66,8 +67,8 @@ class ApprovalLine(QObject):
             self._waiting[id] = replace(request, diff=diff)
             self.changed.emit()
 
-    def _on_asked(self, request: ApprovalSnapshot) -> None:
-        self._waiting[request.id] = request  # one that is known keeps its place
+    def _on_asked(self, news: ApprovalAsked) -> None:
+        self._waiting[news.request.id] = news.request  # one that is known keeps its place
         self.changed.emit()
 
     def _on_snapshot_changed(self) -> None:

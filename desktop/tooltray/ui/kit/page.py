@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 
@@ -50,13 +51,9 @@ class Page(QWidget, View):
         """Enables or disables the controls that need a hub."""
         raise NotImplementedError
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows one part of the page, for links from other pages; a page without parts is shown unchanged.
-
-        Args:
-            part: its name, as the page gives it.
-            text: the content for the part.
-        """
+    def open_destination(self, destination: Destination) -> None:
+        """Opens one of the places in the page, which is shown already."""
+        raise NotImplementedError
 
     def look_again(self) -> None:
         """Refreshes now if visible; a hidden page is refreshed when it is shown."""

@@ -12,6 +12,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.found_clients import ClientScans
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.notice_area import NoticeArea
@@ -29,11 +30,7 @@ from tooltray.ui.widgets.toast import Toast, show_toast
 
 class PageLinks(QObject):
     entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
-    about_asked = Signal()  # what is to be known of Tooltray itself
-    server_asked = Signal(str)  # a server's name, from an address that was opened; there may be no such server
-    part_asked = Signal(str, str, str)  # a page, the part of it that a person wants to see, and what is to stand there
     approval_asked = Signal()  # a person wants to see in full which call waits for a yes
-    install_asked = Signal(str)  # an address that adds a server, from wherever; the person decides
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
     trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
@@ -112,11 +109,21 @@ class PageContext(View):
 
     Args:
         window: lies below sheets, toasts and file dialogs.
+        go: shows a place in the window.
         wishes: the user's requests to servers, here or in the tray.
     """
 
-    def __init__(self, theme: Theme, window: QWidget, *, presenters: Presenters, local: LocalWork, wishes: ServerWishes) -> None:
-        self.theme, self.window, self.local, self.wishes = theme, window, local, wishes
+    def __init__(
+        self,
+        theme: Theme,
+        window: QWidget,
+        *,
+        go: Callable[[Destination], None],
+        presenters: Presenters,
+        local: LocalWork,
+        wishes: ServerWishes,
+    ) -> None:
+        self.theme, self.window, self.go, self.local, self.wishes = theme, window, go, local, wishes
         self._hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
         self.context = self

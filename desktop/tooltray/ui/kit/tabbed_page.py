@@ -77,13 +77,6 @@ class TabbedPage(Page):
         self._stack.setCurrentWidget(tab)
         self._header.set_actions(tab.header_actions)
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tab by its name, and in it what `text` names."""
-        if any(entry.name == part for entry in self._entries):
-            self.show_tab(part)
-            if text:
-                self.tab(part).show_part(part, text)
-
     def set_phase(self, phase: HubPhase) -> None:
         self._phase = phase
         super().set_phase(phase)

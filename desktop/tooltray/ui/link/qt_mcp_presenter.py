@@ -1,47 +1,35 @@
 """QtMcpPresenter: the engine's McpPresenter for the GUI thread."""
 
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
 from msgspec.structs import replace
 from PySide6.QtCore import Property, QObject, Signal
+from shiboken6 import isValid
 
 from tooltray.api.parts import Api, remote_parts
 from tooltray.foundation.events import (
-    ActivityWritten,
-    ApprovalAsked,
-    ApprovalEnded,
     ClientListUpdated,
     ConfigChanged,
-    ConfirmationAsked,
-    ConfirmationEnded,
-    ElicitationAsked,
-    ElicitationEnded,
-    FeedbackAsked,
-    FeedbackEnded,
-    GrantsChanged,
-    HttpAddressChanged,
-    ImportProgressed,
-    LogWritten,
-    NpmRegistryChanged,
-    ProblemReported,
-    ResourceUpdated,
+    Event,
     SecretsChanged,
     ServerChanged,
-    ServerFilesChanged,
     ServerRemoved,
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
-    ServerTestOutput,
-    SessionListChanged,
     SessionsChanged,
     ToolCallResult,
-    TryProgressed,
 )
 from tooltray.foundation.snapshots.hub import HubSnapshot
 from tooltray.ui.link.link import EngineLink
 
+E = TypeVar("E", bound=Event)
+
 
 class QtMcpPresenter(Api, QObject):
-    """The hub's last snapshot, its events as signals, and the parts of the engine's API: `hub.servers.restart_server(name)`.
+    """The hub's last snapshot, its events, and the parts of the engine's API: `hub.servers.restart_server(name)`.
 
     Verbs are awaited in the GUI thread and raise TooltrayError as the engine's do.
 
@@ -50,40 +38,37 @@ class QtMcpPresenter(Api, QObject):
     """
 
     snapshot_changed = Signal()
+    # the events that the engine's McpPresenter has, too; `on` has all
     server_started = Signal(str)
     server_stopped = Signal(str)
     tool_call_result = Signal(object)  # MCPToolResponse
     config_changed = Signal(object)  # ConfigChanged
     server_status_changed = Signal(object)  # ServerStatusChanged
     client_list_updated = Signal()
-    problem_reported = Signal(object)  # ProblemReported
-    npm_registry_changed = Signal(object)  # NpmRegistryStatus
-    elicitation_asked = Signal(object)  # ElicitationSnapshot
-    elicitation_ended = Signal(str)
-    session_list_changed = Signal()
-    approval_asked = Signal(object)  # ApprovalSnapshot
-    approval_ended = Signal(str)
-    grants_changed = Signal()
-    confirmation_asked = Signal(object)  # ConfirmationSnapshot
-    confirmation_ended = Signal(str)
-    feedback_asked = Signal(object)  # FeedbackSnapshot
-    feedback_ended = Signal(str)
-    server_files_changed = Signal()
-    http_address_changed = Signal()
-    secrets_changed = Signal()
-    activity_written = Signal(int)  # the newest entry of the journal; 0: it was emptied
-    server_test_output = Signal(str, object)  # a test as whoever began it has named it; tuple[str, ...]: lines of the server's stderr
-    log_written = Signal(str)  # the source of the log that has new lines
-    try_progressed = Signal(object)  # TryProgressed
-    resource_updated = Signal(str)  # its URI
-    import_progressed = Signal(object)  # ImportProgressed
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         QObject.__init__(self, parent)
         Api.__init__(self, **remote_parts(link.run))
         self._snapshot: HubSnapshot | None = None
+        self._receivers: dict[type[object], tuple[tuple[Callable[[Any], object], QObject], ...]] = {}  # with their owners
         self.hears_lock = False
+        self.on(ServerStarted, lambda event: self.server_started.emit(event.server_name), self)
+        self.on(ServerStopped, lambda event: self.server_stopped.emit(event.server_name), self)
+        self.on(ToolCallResult, lambda event: self.tool_call_result.emit(event.response), self)
+        self.on(ConfigChanged, self.config_changed.emit, self)
+        self.on(ServerStatusChanged, self.server_status_changed.emit, self)
+        self.on_any((ClientListUpdated,), self.client_list_updated.emit, self)
         link.news_arrived.connect(self._on_news)
+
+    def on(self, kind: type[E], receiver: Callable[[E], object], owner: QObject) -> None:
+        """Calls `receiver` with each event of a type from now on, until `owner` is deleted."""
+        kept = (each for each in self._receivers.get(kind, ()) if isValid(each[1]))
+        self._receivers[kind] = (*kept, (receiver, owner))
+
+    def on_any(self, kinds: Iterable[type[Event]], receiver: Callable[[], object], owner: QObject) -> None:
+        """Calls `receiver` after each event of some types from now on, until `owner` is deleted."""
+        for kind in kinds:
+            self.on(kind, lambda _: receiver(), owner)
 
     def _get_snapshot(self) -> HubSnapshot | None:
         return self._snapshot
@@ -109,64 +94,12 @@ class QtMcpPresenter(Api, QObject):
         if self._snapshot != before:
             self.snapshot_changed.emit()
         for item in news:
-            self._tell(item)
-
-    def _tell(self, item: object) -> None:
-        match item:
-            case ToolCallResult(response=response):
-                self.tool_call_result.emit(response)
-            case ServerStarted(server_name=name):
-                self.server_started.emit(name)
-            case ServerStopped(server_name=name):
-                self.server_stopped.emit(name)
-            case ConfigChanged():
-                self.config_changed.emit(item)
-            case ServerStatusChanged():
-                self.server_status_changed.emit(item)
-            case ClientListUpdated():
-                self.client_list_updated.emit()
-            case ProblemReported():
-                self.problem_reported.emit(item)
-            case NpmRegistryChanged(status=status):
-                self.npm_registry_changed.emit(status)
-            case ElicitationAsked(question=question):
-                self.elicitation_asked.emit(question)
-            case ElicitationEnded(id=id):
-                self.elicitation_ended.emit(id)
-            case SessionListChanged():
-                self.session_list_changed.emit()
-            case ApprovalAsked(request=approval):
-                self.approval_asked.emit(approval)
-            case ApprovalEnded(id=id):
-                self.approval_ended.emit(id)
-            case ConfirmationAsked(request=confirmation):
-                self.confirmation_asked.emit(confirmation)
-            case ConfirmationEnded(id=id):
-                self.confirmation_ended.emit(id)
-            case ServerTestOutput(test=test, lines=lines):
-                self.server_test_output.emit(test, lines)
-            case GrantsChanged():
-                self.grants_changed.emit()
-            case FeedbackAsked(request=feedback):
-                self.feedback_asked.emit(feedback)
-            case FeedbackEnded(id=id):
-                self.feedback_ended.emit(id)
-            case ServerFilesChanged():
-                self.server_files_changed.emit()
-            case HttpAddressChanged():
-                self.http_address_changed.emit()
-            case SecretsChanged():
-                self.secrets_changed.emit()
-            case ActivityWritten(last_id=last):
-                self.activity_written.emit(last)
-            case TryProgressed():
-                self.try_progressed.emit(item)
-            case ResourceUpdated(uri=uri):
-                self.resource_updated.emit(uri)
-            case ImportProgressed():
-                self.import_progressed.emit(item)
-            case LogWritten(source=source):
-                self.log_written.emit(source)
+            for receiver, owner in self._receivers.get(type(item), ()):
+                if isValid(owner):
+                    try:
+                        receiver(item)
+                    except Exception:  # as in a slot: the others get the event all the same
+                        sys.excepthook(*sys.exc_info())
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ConfigChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.approvals import TrustedEntry, TrustRequest
 from tooltray.foundation.snapshots.setup import FileProblem, ServerFileSnapshot
 from tooltray.ui.i18n import many, tr
@@ -138,8 +139,8 @@ class ProjectsTab(Page):
     def _connect(self, context: PageContext) -> None:
         hub, wishes, notices = context.hub, context.wishes, context.notices
         context.servers.servers_changed.connect(self._on_servers_changed)
-        hub.server_files_changed.connect(self._on_files_changed)
-        hub.config_changed.connect(self.look_again)
+        hub.on_any((ServerFilesChanged,), self._on_files_changed, self)
+        hub.on_any((ConfigChanged,), self.look_again, self)
         hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.file_requested.connect(self._open_file)
         wishes.file_place_requested.connect(self._open_place)

@@ -78,7 +78,8 @@ class AccessChoices(AccessSection):
             await self.hub.approvals.set_access(self._name, choice)
         finally:
             self._is_busy = False
-        undo = partial(self.restore_access, server.auto_approve, server.confinement)
+        limits = (server.confinement.files, server.confinement.network) if server.confinement is not None else ()
+        undo = partial(self.hub.approvals.set_access, self._name, None, list(server.auto_approve), *limits)
         self.context.offer_undo(tr("{server}: {words}", server=self._name, words=choice_title(choice)), undo)
 
     async def _is_confirmed(self, server: ServerSnapshot) -> bool:

@@ -1,7 +1,6 @@
 """Which calls of a server run without asking: by kind, by rules on arguments, and its tools, each with a choice."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QPoint
@@ -10,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions
 from tooltray.ui.approval.allow_tools_sheet import AllowToolsSheet
-from tooltray.ui.approval.permission_words import OWN, ToolRow, choices, comes_to, mode_of, modes_for, rules_for, tool_rows, why
+from tooltray.ui.approval.permission_words import OWN, ToolRow, applies_now, choices, mode_of, modes_for, rules_for, tool_rows, why
 from tooltray.ui.approval.rule_sentences import covered
 from tooltray.ui.approval.tool_approval import ToolApproval
 from tooltray.ui.approval.tool_sheet import ToolSheet
@@ -91,7 +90,7 @@ class ApprovalSection(AccessSection):
     def _columns(self) -> list[Column]:
         return [
             Column(tr("Tool"), lambda each: each.tool.tool, Kind.MONO, tip=lambda each: each.tool.tool),
-            Column(tr("Approval"), lambda each: comes_to(each, datetime.now()), Kind.CHIP, 150, why),
+            Column(tr("Approval"), applies_now, Kind.CHIP, 150, why),
             Column(tr("Why"), why, Kind.QUIET, 240, why),
             Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 72),
         ]

@@ -79,7 +79,7 @@ class EntryForm(QWidget):
     @property
     def is_complete(self) -> bool:
         """Whether all fields have valid values."""
-        return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)
+        return not any(each.fault or _is_ambiguous(each) for each in self._rows)
 
     def set_entry(self, entry: Entry) -> None:
         """Shows an entry, without `changed`."""
@@ -111,6 +111,19 @@ class EntryForm(QWidget):
                     line.focus_secret()
                     return True
         return False
+
+    def drop_secrets(self) -> None:
+        """Drops the secrets that were typed into the form, with their lines; `set_entry` shows the others again."""
+        for each in self._rows:
+            if each.pairs is not None:
+                each.pairs.set_pairs({})
+
+    def first_faulty(self) -> QWidget | None:
+        """Returns the control of the first field that needs a correction, unfolded; None without one."""
+        faulty = (each for each in self._rows if each.has_fault or _is_ambiguous(each))
+        found = next((each for each in faulty if each.control.isEnabled() and not each.isHidden()), None)
+        self._show_faults()
+        return found.target if found is not None else None
 
     def missing(self, before: Entry) -> PairRow | None:
         """Returns the first secret that was left empty, unless it is empty in the saved entry, too."""
@@ -153,10 +166,14 @@ class EntryForm(QWidget):
             return
         self._entry = with_value(self._entry, line.field, line.value)
         for each in self._rows:  # what a field means may have changed with another one
-            if each is not line:
+            if each is not line and not each.fault:  # what cannot be read yet stays
                 each.set_entry(self._entry)
         self._draw_groups()
         self.changed.emit()
+
+
+def _is_ambiguous(line: EntryFieldRow) -> bool:
+    return line.pairs is not None and line.pairs.is_ambiguous
 
 
 class TypedSecrets(QWidget):

@@ -12,6 +12,7 @@ from tooltray.ui.i18n import say, tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CoveredCode, FindSpans
+from tooltray.ui.widgets.keyboard import replace_text
 from tooltray.ui.widgets.surface import clear, column
 
 LINES = 16
@@ -55,9 +56,10 @@ class EntryJson(QWidget):
             return
         bar = self._code.verticalScrollBar()
         place, self._is_ours = bar.value(), True
-        cursor = self._code.textCursor()
-        cursor.select(QTextCursor.SelectionType.Document)
-        cursor.insertText(text)  # in this way Ctrl+Z takes it back
+        if self.text:
+            replace_text(self._code, text)
+        else:
+            self._code.setPlainText(text)  # Ctrl+Z leads to the first text, not to none
         self._code.moveCursor(QTextCursor.MoveOperation.Start)
         bar.setValue(place)
         self._is_ours = False

@@ -1,18 +1,18 @@
 """The last calls of one server, for its overview."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ActivityWritten
 from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_words import at, outcome_look, subject, took, touched
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.widgets.button import Button
@@ -51,7 +51,7 @@ class LastCalls(QWidget, View):
         self.refresh = self.reading(self._read)
         self._soon = QTimer(self, singleShot=True, interval=EVERY_MS)
         self._soon.timeout.connect(self._refresh_if_visible)
-        context.hub.activity_written.connect(self._on_written)
+        context.hub.on_any((ActivityWritten,), self._on_written, self)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -94,7 +94,7 @@ class LastCalls(QWidget, View):
         ):
             self._grid.addWidget(label, place, column_, Qt.AlignmentFlag.AlignRight if column_ == LAST else Qt.AlignmentFlag(0))
 
-    def _on_written(self, _last_id: int) -> None:
+    def _on_written(self) -> None:
         if self.isVisible() and not self._soon.isActive():
             self._soon.start()
 
@@ -103,5 +103,4 @@ class LastCalls(QWidget, View):
             self.refresh()
 
     def _on_all(self) -> None:
-        filter = ActivityFilter(servers=(self._server,))
-        self.context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))
+        self.context.go(CallsWhere(ActivityFilter(servers=(self._server,))))

@@ -3,6 +3,7 @@
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenSecret
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.server_pane.access_section import AccessSection
 from tooltray.ui.settings.secret_words import is_missing, state
@@ -53,7 +54,7 @@ class SecretsSection(AccessSection):
         if is_missing(secret):
             self.context.wishes.secret_requested.emit(self._name, secret.name)
         else:
-            self.context.links.part_asked.emit("settings", "secrets", secret.name)
+            self.context.go(OpenSecret(secret.name))
 
 
 def _state(secret: SecretSnapshot) -> tuple[str, str]:

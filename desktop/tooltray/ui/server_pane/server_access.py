@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.events import ClientListUpdated, ConfigChanged, GrantsChanged, SecretsChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
@@ -32,9 +33,8 @@ class ServerAccess(ServerView):
         body.addStretch(1)
         area.setWidget(content)
         column(self).addWidget(area)
-        hub = context.hub
-        for news in (hub.config_changed, hub.client_list_updated, hub.grants_changed, hub.server_files_changed, hub.secrets_changed):
-            news.connect(self._look)
+        kinds = (ConfigChanged, ClientListUpdated, GrantsChanged, ServerFilesChanged, SecretsChanged)
+        context.hub.on_any(kinds, self._look, self)
 
     def set_server(self, server: ServerSnapshot) -> None:
         for section in self._sections:

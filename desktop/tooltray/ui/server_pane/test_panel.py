@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.events import ServerTestOutput
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.figures import tokens
@@ -73,7 +74,7 @@ class TestPanel(Surface, View):
         layout.addWidget(self._code)
         self._clock = QTimer(self, interval=SECONDS_MS)
         self._clock.timeout.connect(self._tick)
-        context.hub.server_test_output.connect(self._on_output)
+        context.hub.on(ServerTestOutput, self._on_output, self)
         self.hide()
 
     @property
@@ -149,9 +150,9 @@ class TestPanel(Surface, View):
         with suppress(TooltrayError):  # the hub is gone, and the test with it
             await self.hub.servers.cancel_server_test(test)
 
-    def _on_output(self, test: str, lines: Sequence[str]) -> None:
-        if test == self._test:
-            self._lines = [*self._lines, *lines][-MOST_KEPT:]
+    def _on_output(self, news: ServerTestOutput) -> None:
+        if news.test == self._test:
+            self._lines = [*self._lines, *news.lines][-MOST_KEPT:]
             self._show_lines(self._lines)
 
     def _on_cancel(self) -> None:

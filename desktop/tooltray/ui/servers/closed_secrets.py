@@ -5,6 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.kit.page_context import PageContext
@@ -24,7 +25,7 @@ class ClosedSecrets(QObject, View):
         self.context, self._restart = context, restart
         self._is_checking = self._are_closed = False
         context.servers.server_changed.connect(self._on_server_changed)
-        context.hub.secrets_changed.connect(self._on_secrets_changed)
+        context.hub.on_any((SecretsChanged,), self._on_secrets_changed, self)
         context.notices.secrets_choice_requested.connect(self._on_choice)
 
     async def open(self, kind: str, passphrase: str) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import AddServer, ImportServers, Servers, WellKnownServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.scan_words import here, names_in_a_row, scan_text, scan_title
 from tooltray.ui.kit.view import View
@@ -34,15 +35,15 @@ class FirstStart(QWidget, View):
         self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
         inner.addSpacing(12)
         self._move = self._way("download", tr("Import servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
-        self._move.clicked.connect(partial(self._go, "clients", "import"))
+        self._move.clicked.connect(partial(context.go, ImportServers()))
         inner.addSpacing(4)
         self._say(tr("Or begin with one of these. They need no account."), "caption", "muted")
         self._add_starters()
         inner.addSpacing(4)
         paste = self._way("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
-        paste.clicked.connect(partial(self._go, "servers", "add"))
+        paste.clicked.connect(partial(context.go, AddServer()))
         find = self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"))
-        find.clicked.connect(partial(self._go, "servers", "discover"))
+        find.clicked.connect(partial(context.go, Servers("discover")))
         inner.addStretch(3)
         outer.addLayout(inner)
         outer.addStretch(1)
@@ -93,9 +94,6 @@ class FirstStart(QWidget, View):
         line.addStretch(1)
         self._inner.addLayout(line)
 
-    def _go(self, page: str, part: str, text: str = "") -> None:
-        self.context.links.part_asked.emit(page, part, text)
-
     def _on_starter(self, id: str) -> None:
         self.run(self._add_starter(id))
 
@@ -104,7 +102,7 @@ class FirstStart(QWidget, View):
         starters = await self.hub.discovery.get_starter_servers()
         starter = next((each for each in starters if each.id == id), None)
         if starter is None or any(field.is_required for field in starter.fields):
-            self._go("servers", "discover", id)
+            self.context.go(WellKnownServer(id))
         else:
             name = await self.hub.discovery.add_starter_server(id, {}, "")
             self.context.say(tr("{name} is added", name=name))

@@ -9,9 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ToolCallResult
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Clients, TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
@@ -112,7 +114,7 @@ class FirstStepsStrip(QWidget, View):
         self._views[2].button.clicked.connect(self._on_try)
         self.read = self.reading(self._read)
         context.hub.snapshot_changed.connect(self._on_hub_changed)
-        context.hub.tool_call_result.connect(self._on_called)
+        context.hub.on_any((ToolCallResult,), self._on_called, self)
         self._draw()
 
     @property
@@ -190,7 +192,7 @@ class FirstStepsStrip(QWidget, View):
             self._line.setStretch(index, ROOM_OF_NEXT if button else 1)
 
     def _on_connect(self) -> None:
-        self.context.links.part_asked.emit("clients", "computer", "")
+        self.context.go(Clients())
 
     def _on_try(self) -> None:
         self.run(self._try_tool(self._steps.server))
@@ -199,7 +201,7 @@ class FirstStepsStrip(QWidget, View):
         """Opens a tool that the user could try, rather one that reads."""
         tools = [tool for tool in await self.hub.tools.get_tools(server=server) if tool.is_enabled]
         reading = [tool for tool in tools if tool.category == "read"]
-        self.context.links.part_asked.emit("servers", "try", next((tool.name for tool in (*reading, *tools)), ""))
+        self.context.go(TryTool(next((tool.name for tool in (*reading, *tools)), "")))
 
     def _on_close(self) -> None:
         self._is_wanted = self._is_empty = False

@@ -13,6 +13,7 @@ from tooltray.foundation.snapshots.tools import ServerCost, ToolCosts, ToolSnaps
 from tooltray.ui.add.add_server import AddServerSheet
 from tooltray.ui.add.bundle_sheet import ReadingBundleSheet
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import AddServer, Destination, InstallLink, OpenBundle, OpenServer, ServerLog, ToolsOf, TooltrayLog
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
@@ -98,8 +99,6 @@ class InstalledTab(Page):
         context.hub.snapshot_changed.connect(self._on_hub_changed)
         wishes.costs_requested.connect(self._on_costs_requested)
         wishes.open_requested.connect(self.open_server)
-        context.links.server_asked.connect(self.show_server)
-        context.links.install_asked.connect(self.show_install)
         context.links.projects_changed.connect(self._on_projects)
         context.scans.scan_changed.connect(self._empty.show_scan)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
@@ -206,25 +205,20 @@ class InstalledTab(Page):
         if self.is_usable and not self._open_add(link):
             self.context.say(tr("Close what is open, then open the link again."))
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Opens the sheet that adds a server ("add": with an initial text; "bundle": the text is a file or an address), a server by its
-        name ("server": its overview; else the tab of that name), a server's log ("log": its name, and on a second line a time in unix
-        seconds), or Tooltray's own log ("hublog").
-        """
-        match part:
-            case "add":
-                self.add(text)
-            case "log" if self.is_usable:
-                name, _, at = text.partition("\n")
-                self._show_log(name, float(at or 0))
-            case "hublog" if self.is_usable:
+    def open_destination(self, destination: Destination) -> None:
+        match destination:
+            case AddServer():
+                self.add(destination.text)
+            case InstallLink():
+                self.show_install(destination.link)
+            case OpenBundle() if self.is_usable:
+                self.show_bundle(destination.source)
+            case TooltrayLog() if self.is_usable:
                 self.verbs.open_hub_log()
-            case "bundle" if self.is_usable:
-                self.show_bundle(text)
-            case "edit":
-                self.show_server(text, SETTINGS)
-            case "server" | "overview" | "tools" | "access" | "settings":
-                self.show_server(text, part)
+            case ServerLog() if self.is_usable:
+                self._show_log(destination.name, destination.at)
+            case OpenServer():
+                self.show_server(destination.name, destination.tab)
 
     def _show_log(self, name: str, at: float) -> None:
         """Opens a server's log; `at`: the time of the wanted lines, in unix seconds, 0: the newest lines."""
@@ -328,7 +322,7 @@ class InstalledTab(Page):
             tab: of the server; empty: the first; "try": its tools in the list of all, from where they are called.
         """
         if tab == "try":
-            self.context.links.part_asked.emit("servers", "tools_of", name)
+            self.context.go(ToolsOf(name))
             return
         if (server := self._servers.find(name)) is None:
             return

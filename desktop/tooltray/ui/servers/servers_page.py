@@ -5,6 +5,7 @@ from typing import cast
 from PySide6.QtCore import Qt
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, OpenTool, Servers, ToolsOf, TryTool, WellKnownServer
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
@@ -30,7 +31,6 @@ def _projects(context: PageContext) -> Page:
 
 
 INSTALLED, DISCOVER, ALL_TOOLS, PROJECTS = "installed", "discover", "all_tools", "projects"  # the tabs
-TOOL_PARTS = ("tool", "try", "tools_of", "prompts", "resources")  # of ALL_TOOLS
 TABS = (
     TabEntry(INSTALLED, lambda: tr("Installed"), InstalledTab),
     TabEntry(DISCOVER, lambda: tr("Discover"), _discover),
@@ -53,16 +53,23 @@ class ServersPage(TabbedPage):
         if phase is HubPhase.FAILED:
             self.show_tab(INSTALLED)  # where it says why
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tab by its name, and in it what `text` names; or a part of All tools or Installed, such as a tool or a server."""
-        if any(entry.name == part for entry in TABS):
-            super().show_part(part, text)
-            self.tab(part).setFocus(Qt.FocusReason.OtherFocusReason)
-        elif part in TOOL_PARTS:
-            self.show_tab(ALL_TOOLS)
-            self.tab(ALL_TOOLS).show_part(part, text)
-        else:
-            self.installed.show_part(part, text)
+    def open_destination(self, destination: Destination) -> None:
+        match destination:
+            case Servers():
+                if destination.tab:
+                    self._go_to_tab(destination.tab)
+            case WellKnownServer():
+                self._go_to_tab(DISCOVER)
+                self.tab(DISCOVER).open_destination(destination)
+            case OpenTool() | TryTool() | ToolsOf():
+                self.show_tab(ALL_TOOLS)
+                self.tab(ALL_TOOLS).open_destination(destination)
+            case _:
+                self.installed.open_destination(destination)
+
+    def _go_to_tab(self, name: str) -> None:
+        self.show_tab(name)
+        self.tab(name).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_installed(self) -> None:
         self.show_tab(INSTALLED)

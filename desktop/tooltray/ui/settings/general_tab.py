@@ -2,13 +2,14 @@
 change applies at once; a failed one resets the control and is explained."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.languages import languages
 from tooltray.foundation.preferences import KINDS
 from tooltray.foundation.snapshots.activity import JournalStatus
@@ -20,8 +21,9 @@ from tooltray.ui.kit.setting_form import Setting, SettingForm, setting_choice, v
 from tooltray.ui.problem_words import whole
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, Switch
-from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
+from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import clear, column
 
@@ -31,25 +33,66 @@ DAYS = (7, 30, 90, 365)
 MEGABYTES = (50, 200, 1000, 5000)
 DEFAULT_DAYS, DEFAULT_MEGABYTES = 30, 200  # as the engine has them where the settings say nothing
 MEGABYTE = 1_000_000
+LOGIN, CONTENTS, KEPT = "login", "contents", "kept"  # rows without a member in the settings
+
+
+def _groups() -> Iterator[tuple[str, str, Sequence[Setting | str]]]:
+    """Yields the groups of rows, in the order in which users look for them: title, sentence, rows. A row without a member in the settings
+    is named, as LOGIN.
+    """
+    system, keeps = tr("System"), tr("Keep running when the window closes")
+    names = {"": system, **{each.code: each.name for each in languages()}}
+    themes = {"": system, "light": tr("Light"), "dark": tr("Dark")}
+    of_window = tr("Of the window and of commands in a terminal.")
+    looks = [
+        Setting("language", tr("Language"), of_window, "", tuple(names), names.__getitem__),
+        Setting("window.theme", tr("Theme"), tr("Of all windows, at once."), "", tuple(themes), themes.__getitem__),
+    ]
+    yield tr("Appearance"), "", looks
+    starts = Setting("window.startsHidden", tr("Start in the tray"), tr("The window stays away until you open it from the tray."))
+    yield (
+        tr("Start and end"),
+        "",
+        [LOGIN, starts, Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)],
+    )
+    elsewhere = tr("Sent while you look elsewhere. What is switched off still shows in the window.")
+    yield (
+        tr("Notifications"),
+        elsewhere,
+        [Setting(f"notifications.{each.name}", say(each.title), say(each.text), each.is_on) for each in KINDS],
+    )
+    line, oldest = tr("The path, the host or the first words of a command, without secrets."), tr("Beyond that the oldest entries go.")
+    journal: list[Setting | str] = [
+        Setting("activity.line", tr("One line of each call"), line, True),
+        CONTENTS,
+        Setting("activity.days", tr("Keep entries for"), tr("Older ones go."), DEFAULT_DAYS, DAYS, _days),
+        Setting("activity.megabytes", tr("Use at most"), oldest, DEFAULT_MEGABYTES, MEGABYTES, _megabytes),
+        KEPT,
+    ]
+    yield tr("Activity"), tr("What the journal on this computer keeps of calls, questions, starts and failures."), journal
 
 
 class GeneralTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context)
-        self._theme = context.theme
+        theme = self._theme = context.theme
         self._area = ReadingScroll(tr("General"))
-        self._fault = FaultArea(context.theme)
+        self._fault = FaultArea(theme)
         column(self).addWidget(NoticesAbove(self._fault, self._area))
-        self._form = SettingForm(self, self._read)
-        self._add_looks()
-        self._add_start()
-        self._add_notifications()
-        self._add_journal()
-        self._area.body.addStretch(1)
+        self._form, self._lost = SettingForm(self, self._read), column()
+        own = {LOGIN: self._login_row(), CONTENTS: self._contents_row(), KEPT: self._kept_row()}
+        body = self._area.body
+        for title, text, rows in _groups():
+            if body.count():
+                body.addSpacing(SECTION_GAP)
+            body.addLayout(heading(theme, title, Label(theme, text, "caption", "muted", wrap=True) if text else None))
+            body.addWidget(group(theme, *(own[each] if isinstance(each, str) else self._form.row(each) for each in rows)))
+        body.insertLayout(body.count() - 1, self._lost)  # above the rows of the journal
+        body.addStretch(1)
         self.enable(False)
         self._look = self.reading(self._read)
         self.look_requested.connect(self._look)
-        context.hub.config_changed.connect(self.look_again)
+        context.hub.on_any((ConfigChanged,), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
         self._area.content.setEnabled(is_usable)
@@ -58,83 +101,39 @@ class GeneralTab(Page):
         """Shows a failure at the top; None removes it."""
         self._fault.show_problem(problem)
 
-    def show_journal(self, status: JournalStatus) -> None:
-        self._status.set_text(status_words(status), status.path)
-        self._clear.setEnabled(bool(status.entries))
-        clear(self._lost)
-        if status.problem or status.lost:
-            self._lost.addWidget(Banner(self._theme, "warning", *lost_words(status)))
-
     async def _read(self) -> None:
         settings = (await self.hub.settings.get_settings()).settings
         self._form.show_settings(settings)
         self._show_contents(settings)
         self._login.set_on((await self.hub.program.get_program()).starts_at_login)
-        self.show_journal(await self.hub.activity.get_journal_status())
+        self._show_journal(await self.hub.activity.get_journal_status())
 
-    def _add_looks(self) -> None:
-        row, system = self._form.row, tr("System")
-        names = {"": system, **{each.code: each.name for each in languages()}}
-        themes = {"": system, "light": tr("Light"), "dark": tr("Dark")}
-        text = tr("Of the window and of commands in a terminal.")
-        self._area.body.addLayout(heading(self._theme, tr("Appearance")))
-        self._add(
-            row(Setting("language", tr("Language"), text, "", tuple(names), names.__getitem__)),
-            row(Setting("window.theme", tr("Theme"), tr("Of all windows, at once."), "", tuple(themes), themes.__getitem__)),
-        )
+    def _show_journal(self, status: JournalStatus) -> None:
+        self._status.setText(status_words(status))
+        self._status.setToolTip(plain_tip(status.path))
+        self._clear.setEnabled(bool(status.entries))
+        clear(self._lost)
+        if status.problem or status.lost:
+            self._lost.addWidget(Banner(self._theme, "warning", *lost_words(status)))
 
-    def _add_start(self) -> None:
-        row, login, keeps = self._form.row, tr("Start when you log in"), tr("Keep running when the window closes")
-        self._login = Switch(self._theme, login)
+    def _login_row(self) -> QWidget:
+        title = tr("Start when you log in")
+        self._login = Switch(self._theme, title)
         self._login.clicked.connect(lambda is_on: self.run(self.hub.program.set_start_at_login(is_on), then=self._read))
-        self._begin(tr("Start and end"))
-        self._add(
-            setting_row(self._theme, login, tr("In the tray, without a window."), self._login),
-            row(Setting("window.startsHidden", tr("Start in the tray"), tr("The window stays away until you open it from the tray."))),
-            row(Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)),
-        )
+        return setting_row(self._theme, title, tr("In the tray, without a window."), self._login)
 
-    def _add_notifications(self) -> None:
-        self._begin(tr("Notifications"), tr("Sent while you look elsewhere. What is switched off still shows in the window."))
-        self._add(*(self._form.row(Setting(f"notifications.{each.name}", say(each.title), say(each.text), each.is_on)) for each in KINDS))
-
-    def _add_journal(self) -> None:
-        theme, row, contents = self._theme, self._form.row, tr("Whole arguments and results")
-        self._contents = setting_choice(theme, contents)
+    def _contents_row(self) -> QWidget:
+        title = tr("Whole arguments and results")
+        self._contents = setting_choice(self._theme, title)
         self._contents.chosen_changed.connect(self._on_contents)
-        self._status = ElidedLabel(theme, "", "caption", "secondary")
-        self._status.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._clear = Button(theme, tr("Clear"), "danger", small=True)
+        return setting_row(self._theme, title, tr("To see later what was sent and answered. Known secrets are masked."), self._contents)
+
+    def _kept_row(self) -> QWidget:
+        self._status = Label(self._theme, "", "caption", "muted", wrap=True)
+        self._clear = Button(self._theme, tr("Clear"), "danger", small=True)
         self._clear.setAccessibleName(tr("Clear the journal"))
         self._clear.clicked.connect(self._on_clear)
-        self._begin(tr("Activity"), tr("What the journal on this computer keeps of calls, questions, starts and failures."))
-        self._lost = column()
-        self._area.body.addLayout(self._lost)
-        line = tr("The path, the host or the first words of a command, without secrets.")
-        self._add(
-            row(Setting("activity.line", tr("One line of each call"), line, True)),
-            setting_row(theme, contents, tr("To see later what was sent and answered. Known secrets are masked."), self._contents),
-            row(Setting("activity.days", tr("Keep entries for"), tr("Older ones go."), DEFAULT_DAYS, DAYS, _days)),
-            row(
-                Setting(
-                    "activity.megabytes",
-                    tr("Use at most"),
-                    tr("Beyond that the oldest entries go."),
-                    DEFAULT_MEGABYTES,
-                    MEGABYTES,
-                    _megabytes,
-                )
-            ),
-            setting_row(theme, tr("Kept now"), "", self._status, self._clear),
-        )
-
-    def _begin(self, title: str, text: str = "") -> None:
-        self._area.body.addSpacing(SECTION_GAP)
-        words = ElidedLabel(self._theme, text, "caption", "muted") if text else None
-        self._area.body.addLayout(heading(self._theme, title, words))
-
-    def _add(self, *rows: QWidget) -> None:
-        self._area.body.addWidget(group(self._theme, *rows))
+        return setting_row(self._theme, tr("Kept now"), self._status, self._clear)
 
     def _show_contents(self, settings: Mapping[str, object]) -> None:
         until = value_at(settings, "activity.contentsUntil")

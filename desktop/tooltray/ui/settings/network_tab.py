@@ -2,6 +2,7 @@
 
 from PySide6.QtWidgets import QWidget
 
+from tooltray.foundation.events import HttpAddressChanged
 from tooltray.foundation.snapshots.clients import HttpStatus
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import Page
@@ -36,7 +37,7 @@ class NetworkTab(Page):
         column(self).addWidget(area)
         self.enable(False)
         self.look_requested.connect(self._look)
-        context.hub.http_address_changed.connect(self.look_again)
+        context.hub.on_any((HttpAddressChanged,), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import NpmRegistryChanged
 from tooltray.foundation.snapshots.hub import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
@@ -43,7 +44,7 @@ class RegistrySection(Section):
         layout.addWidget(setting_row(theme, tr("Use the fastest automatically"), text, add, self._auto))
         self.body.addWidget(box)
         self.show_registries(self._status)
-        context.hub.npm_registry_changed.connect(self.show_registries)
+        context.hub.on(NpmRegistryChanged, lambda news: self.show_registries(news.status), self)
 
     @property
     def status(self) -> NpmRegistryStatus:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from tooltray.foundation.snapshots.setup import SecretSnapshot
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
@@ -107,7 +108,7 @@ class SecretDetailsSheet(SheetView):
 
     def _on_server(self, name: str) -> None:
         self.close_requested.emit()
-        self.context.links.part_asked.emit("servers", "server", name)
+        self.context.go(OpenServer(name))
 
     def _on_end(self) -> None:
         self._end(self._secret)

@@ -7,9 +7,11 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ConfigChanged, SecretsChanged
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, OpenSecret
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.settings.command_words import Commands, command_of, commands_in
@@ -67,8 +69,7 @@ class SecretsTab(Page):
         self.header_actions = (new,)
         self.enable(False)
         self.look_requested.connect(self._look)
-        context.hub.config_changed.connect(self.look_again)
-        context.hub.secrets_changed.connect(self.look_again)
+        context.hub.on_any((ConfigChanged, SecretsChanged), self.look_again, self)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)
@@ -80,10 +81,10 @@ class SecretsTab(Page):
         """Whether the hub's secrets have been read."""
         return self._secrets is not None
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows one secret, "secrets" and its name, as soon as the secrets are read."""
-        self._asked = text
-        self._show_asked()
+    def open_destination(self, destination: Destination) -> None:
+        if isinstance(destination, OpenSecret):
+            self._asked = destination.name
+            self._show_asked()
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows above the tab why an action or a read failed; None removes it."""

@@ -1,8 +1,7 @@
 """The Settings page, a tab for each subject. A new tab is a page of its own and a line here."""
 
-from functools import partial
-
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, OpenSecret, Settings
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
@@ -50,4 +49,10 @@ TABS = (
 class SettingsPage(TabbedPage):
     def __init__(self, context: PageContext) -> None:
         super().__init__(context, tr("Settings"), TABS)
-        context.links.about_asked.connect(partial(self.show_tab, "about"))
+
+    def open_destination(self, destination: Destination) -> None:
+        if isinstance(destination, Settings) and destination.tab:
+            self.show_tab(destination.tab)
+        elif isinstance(destination, OpenSecret):
+            self.show_tab("secrets")
+            self.tab("secrets").open_destination(destination)

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QLocale, QObject, Signal
 from PySide6.QtWidgets import QApplication
 
+from tooltray.foundation.events import ConfigChanged
 from tooltray.foundation.languages import ENGLISH, spoken_language
 from tooltray.foundation.preferences import Preferences, preferences_of
 from tooltray.foundation.tasks import TaskKeeper
@@ -39,7 +40,7 @@ class Appearance(QObject):
         """Follows the hub's settings from now on."""
         self._hub = hub
         self._reading = CoalescedRead(self._look, tasks=tasks, name="appearance")
-        hub.config_changed.connect(self._on_config_changed)
+        hub.on_any((ConfigChanged,), self._reading.ask, self)
 
     def use(self, chosen: Preferences) -> None:
         """Applies the current choices."""
@@ -67,9 +68,6 @@ class Appearance(QObject):
 
     def _on_color_scheme_changed(self) -> None:
         self._paint(self.preferences)
-
-    def _on_config_changed(self) -> None:
-        self._reading.ask()
 
     async def _look(self) -> None:
         self.use(preferences_of((await self._hub.settings.get_settings()).settings))

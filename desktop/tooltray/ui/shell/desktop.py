@@ -15,13 +15,14 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
 from tooltray.foundation.snapshots.approvals import TrustRequest
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import while_valid
+from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
@@ -139,7 +140,7 @@ class Desktop:
         self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
         self._confirmations = windows.confirmations
         hub, tray = self._hub, self._tray
-        hub.elicitation_asked.connect(self._on_elicitation_asked)
+        hub.on_any((ElicitationAsked,), self._on_elicitation_asked, tray)
         self._feedback.asked.connect(self._teller.on_feedback_asked)
         self._approvals.waiting_changed.connect(tray.set_approvals)
         self._approvals.waiting_changed.connect(self._teller.on_approvals)
@@ -147,9 +148,9 @@ class Desktop:
         self._confirmations.waiting_changed.connect(self._teller.on_confirmations)
         tray.menu.answered.connect(self._approvals.answer)
         tray.menu.approvals_requested.connect(self._approvals.go_there)
-        tray.menu.activity_requested.connect(partial(self.show_part, "activity"))
-        tray.menu.servers_requested.connect(partial(self.show_part, "servers"))
-        tray.menu.settings_requested.connect(partial(self.show_part, "settings"))
+        tray.menu.activity_requested.connect(partial(self.go, Activity()))
+        tray.menu.servers_requested.connect(partial(self.go, Servers()))
+        tray.menu.settings_requested.connect(partial(self.go, Settings()))
         tray.menu.entry_requested.connect(self._on_entry_asked)
         tray.open_requested.disconnect(self._on_opened_early)
         self._connect_main(windows.main)
@@ -385,9 +386,9 @@ class Desktop:
 
     def _on_entry_asked(self, id: int) -> None:
         """Shows an entry of the journal that was chosen in the tray's menu."""
-        self.show_part("activity", "entry", str(id))
+        self.go(OpenEntry(id))
 
-    def _on_elicitation_asked(self, _question: ElicitationSnapshot) -> None:
+    def _on_elicitation_asked(self) -> None:
         if not self._window.isActiveWindow():
             self._window.show_quietly()
 
@@ -399,10 +400,10 @@ class Desktop:
     def is_in_front(self) -> bool:
         return self._is_built and self._window.isActiveWindow()
 
-    def show_part(self, page: str, part: str = "", text: str = "") -> None:
+    def go(self, destination: Destination) -> None:
         if self._is_built:
             self._window.show_up()
-            self._window.open_part(page, part, text)
+            self._window.go(destination)
 
     def show_approvals(self) -> None:
         self._approvals.go_there()

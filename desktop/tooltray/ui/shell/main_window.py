@@ -14,6 +14,7 @@ from tooltray.ui import icons
 from tooltray.ui.add.bundle_urls import bundle_of_urls
 from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName, Settings
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext, Presenters
@@ -97,12 +98,12 @@ class MainWindow(QMainWindow):
         self.resize(*SIZE)
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
-        context = self.context = PageContext(theme, self, presenters=presenters, local=local, wishes=wishes)
+        context = self.context = PageContext(theme, self, go=self.go, presenters=presenters, local=local, wishes=wishes)
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
         self._stack = QStackedWidget()
-        self._pages: dict[str, Page] = {}
+        self._pages: dict[PageName, Page] = {}
         self._questions = Questions(context, self)
-        self.command_palette = Palette(context, [PageLine(entry.name, entry.icon, entry.title()) for entry in PAGES], self)
+        self.command_palette = Palette(context, [PageLine(entry.place, entry.icon, entry.title()) for entry in PAGES], self)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
         line = row(body, spacing=0)
@@ -113,7 +114,7 @@ class MainWindow(QMainWindow):
         self._draw_hub()
         self._open(0)
 
-    def page(self, name: str) -> Page:
+    def page(self, name: PageName) -> Page:
         """Returns a page of the table; builds it at the first call."""
         if name not in self._pages:
             index = [entry.name for entry in PAGES].index(name)
@@ -123,16 +124,14 @@ class MainWindow(QMainWindow):
             page.set_phase(self._phase)
         return self._pages[name]
 
-    def open_page(self, name: str) -> None:
+    def open_page(self, name: PageName) -> None:
         """Shows a page of the table."""
         self._open([entry.name for entry in PAGES].index(name))
 
-    def open_part(self, name: str, part: str, text: str = "") -> None:
-        """Shows a part of a page of the table; ignores an unknown page."""
-        if name not in [entry.name for entry in PAGES]:
-            return
-        self.open_page(name)
-        self.page(name).show_part(part, text)
+    def go(self, destination: Destination) -> None:
+        """Shows a place in the window."""
+        self.open_page(destination.page)
+        self.page(destination.page).open_destination(destination)
 
     async def build_pages(self) -> None:
         """Builds the pages and tabs that were not shown yet, since some count what needs the user; lets the event loop run between them."""
@@ -183,17 +182,14 @@ class MainWindow(QMainWindow):
         """
         self.show_up()
         if name := server_of_link(link):
-            self.open_page("servers")
-            self.context.links.server_asked.emit(name)
+            self.go(OpenServer(name))
         elif install := install_link(link):
-            self.open_page("servers")
-            self.context.links.install_asked.emit(install)
+            self.go(InstallLink(install))
 
     def show_about(self) -> None:
         """Shows the window with the section about Tooltray on the Settings page."""
         self.show_up()
-        self.open_page("settings")
-        self.context.links.about_asked.emit()
+        self.go(Settings("about"))
 
     def show_quietly(self) -> None:
         """Shows the window if it is hidden, without taking the keyboard from what the user is doing elsewhere."""
@@ -219,14 +215,13 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         context = self.context
         context.hub.snapshot_changed.connect(self._draw_hub)
-        context.hub.problem_reported.connect(self._on_problem_reported)
+        context.hub.on(ProblemReported, self._on_problem_reported, self)
         self._sidebar.page_requested.connect(self._open)
         self._sidebar.pause_requested.connect(self.pause)
         self._sidebar.entry_copy_requested.connect(context.links.entry_copy_requested)
         context.notices.resume_requested.connect(partial(self.pause, False))
         context.notices.report_requested.connect(self._on_report_copied)
         context.notices.retry_requested.connect(self.retry_requested)
-        context.links.part_asked.connect(self.open_part)
         for index in range(len(PAGES)):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
         QShortcut(QKeySequence(PALETTE_KEY), self, self.command_palette.open)
@@ -269,7 +264,7 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:
         if source := self._dropped_bundle(event):
             event.acceptProposedAction()
-            self.open_part("servers", "bundle", source)
+            self.go(OpenBundle(source))
 
     def _dropped_bundle(self, event: QDropEvent) -> str:
         """Returns the dropped bundle as a path or an address; empty without one, or if it cannot be opened now."""

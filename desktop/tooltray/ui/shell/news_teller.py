@@ -6,14 +6,15 @@ from typing import Protocol
 from PySide6.QtCore import QObject, QTimer
 
 from tooltray.foundation.errors import Problem
-from tooltray.foundation.events import ProblemReported
+from tooltray.foundation.events import ClientListUpdated, ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot, TrustRequest
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot, FeedbackSnapshot
+from tooltray.foundation.snapshots.questions import FeedbackSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import CoalescedRead
+from tooltray.ui.kit.destinations import Activity, Destination, OpenServer, Servers
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import folder_name
 from tooltray.ui.problem_words import sentences, title
@@ -30,8 +31,8 @@ class Places(Protocol):
     def is_in_front(self) -> bool:
         """Returns whether the user looks at the main window."""
 
-    def show_part(self, page: str, part: str = "", text: str = "") -> None:
-        """Shows the main window with a part of a page."""
+    def go(self, destination: Destination) -> None:
+        """Shows a place in the main window."""
 
     def show_approvals(self) -> None: ...
     def show_confirmations(self) -> None: ...
@@ -54,11 +55,10 @@ class NewsTeller(QObject):
         self._updates = CoalescedRead(self._look_for_updates, tasks=tasks, name="newer versions of servers")
         self._timer = QTimer(self, interval=UPDATES_EVERY_MS)
         self._timer.timeout.connect(self._updates.ask)
-        hub.server_started.connect(self._on_server_started)
-        hub.problem_reported.connect(self._on_problem_reported)
-        hub.elicitation_asked.connect(self._on_elicitation_asked)
-        hub.grants_changed.connect(self._changes.ask)
-        hub.client_list_updated.connect(self._changes.ask)
+        hub.on(ServerStarted, lambda news: self._told.pop(news.server_name, None), self)
+        hub.on(ProblemReported, self._on_problem_reported, self)
+        hub.on(ElicitationAsked, self._on_elicitation_asked, self)
+        hub.on_any((GrantsChanged, ClientListUpdated), self._changes.ask, self)
 
     def begin(self) -> None:
         """Begins to watch a hub that runs."""
@@ -98,19 +98,16 @@ class NewsTeller(QObject):
 
     def on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
         if not self._places.is_in_front():
-            self._notifications.send("trust", waiting_title(requests), waiting_text(requests), lambda: self._places.show_part("servers"))
+            self._notifications.send("trust", waiting_title(requests), waiting_text(requests), lambda: self._places.go(Servers()))
 
     def on_feedback_asked(self, request: FeedbackSnapshot) -> None:
         text = tr("{project}: it waits for your answer.", project=project_words(request))
         self._notifications.send("feedback", headline(request), text, self._places.show_feedback)
 
-    def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
+    def _on_elicitation_asked(self, news: ElicitationAsked) -> None:
         if not self._places.is_in_front():
             text = tr("Its question is in Tooltray's window.")
-            self._notifications.send("question", tr("{name} asks you something", name=question.server), text)
-
-    def _on_server_started(self, name: str) -> None:
-        self._told.pop(name, None)
+            self._notifications.send("question", tr("{name} asks you something", name=news.question.server), text)
 
     def _on_problem_reported(self, report: ProblemReported) -> None:
         if self._told.get(report.server) == report.problem:
@@ -129,10 +126,7 @@ class NewsTeller(QObject):
         return next((each.state for each in snapshot.servers if each.name == server), None) if snapshot is not None else None
 
     def _show_server(self, name: str) -> None:
-        if name:
-            self._places.show_part("servers", "server", name)
-        else:
-            self._places.show_part("servers")
+        self._places.go(OpenServer(name) if name else Servers())
 
     # what is asked for
 
@@ -150,7 +144,7 @@ class NewsTeller(QObject):
             text = tr("You had allowed it as it was. Until you look, its calls are asked about.")
             if any(change.kind == "skill" for change in changes if (change.server, change.tool) == new[0]):
                 text = tr("It is a skill. Until you look, no AI client gets it.")
-            self._notifications.send("tool_changed", words, text, lambda: self._places.show_part("activity", "approvals"))
+            self._notifications.send("tool_changed", words, text, lambda: self._places.go(Activity("approvals")))
 
     async def _look_for_updates(self) -> None:
         updates = await self._hub.discovery.get_registry_updates()
@@ -159,7 +153,7 @@ class NewsTeller(QObject):
             shown, more = ", ".join(new[:MOST_NAMES]), len(new) - MOST_NAMES
             names = tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
             text = tr("It is installed only when you approve.")
-            go = lambda: self._places.show_part("servers", "server", new[0])  # noqa: E731
+            go = lambda: self._places.go(OpenServer(new[0]))  # noqa: E731
             self._notifications.send("update", tr("Update available: {names}", names=names), text, go)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import msgspec
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Activity, Clients, Destination, PageName, Servers, Settings
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 
@@ -14,15 +15,19 @@ class PageEntry(msgspec.Struct, frozen=True):
     """A page of the window.
 
     Args:
-        name: in code and tests.
+        place: the page as a destination.
         icon: in the navigation, as its title, which is made when the language is known.
         make: builds the page.
     """
 
-    name: str
+    place: Destination
     icon: str
     title: Callable[[], str]
     make: Callable[[PageContext], Page]
+
+    @property
+    def name(self) -> PageName:
+        return self.place.page
 
 
 def _servers(context: PageContext) -> Page:
@@ -50,8 +55,8 @@ def _settings(context: PageContext) -> Page:
 
 
 PAGES = (
-    PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
-    PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
-    PageEntry("clients", "plug", lambda: tr("Clients"), _clients),
-    PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
+    PageEntry(Servers(), "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
+    PageEntry(Activity(), "activity", lambda: tr("Activity"), _activity),
+    PageEntry(Clients(), "plug", lambda: tr("Clients"), _clients),
+    PageEntry(Settings(), "settings", lambda: tr("Settings"), _settings),
 )

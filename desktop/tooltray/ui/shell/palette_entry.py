@@ -6,6 +6,7 @@ import msgspec
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import ToolSnapshot
+from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.page_context import PageContext
 
 Run = Callable[[], object]
@@ -40,7 +41,7 @@ class PaletteEntry(msgspec.Struct, frozen=True):
 class PageLine(msgspec.Struct, frozen=True):
     """A page of the window."""
 
-    name: str
+    place: Destination
     icon: str
     title: str
 
@@ -60,9 +61,9 @@ class PaletteContext(msgspec.Struct, frozen=True):
     pasted: Sequence[str] = ()
     pasted_text: str = ""
 
-    def link(self, page: str, part: str = "", text: str = "") -> Run:
-        """Returns a function that shows a part of a page."""
-        return lambda: self.page.links.part_asked.emit(page, part, text)
+    def link(self, destination: Destination) -> Run:
+        """Returns a function that shows a place in the window."""
+        return lambda: self.page.go(destination)
 
 
 class PaletteSource(msgspec.Struct, frozen=True):

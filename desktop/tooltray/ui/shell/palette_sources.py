@@ -10,6 +10,19 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.destinations import (
+    Activity,
+    AddServer,
+    Clients,
+    ImportServers,
+    OpenClient,
+    OpenServer,
+    OpenTool,
+    Servers,
+    Settings,
+    TooltrayLog,
+    TryTool,
+)
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.kit.server_actions import ACTIONS, can
@@ -52,7 +65,7 @@ def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
         yield PaletteEntry(
             f"server:{server.name}",
             short(server.name),
-            context.link("servers", "server", server.name),
+            context.link(OpenServer(server.name)),
             icon or "server",
             tr("Server"),
             short(f"{server_look(server).word} · {service(server)}"),
@@ -81,10 +94,10 @@ def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
     for tool in context.tools:
         name, key = short(tool.original_name), f"{tool.server}/{tool.original_name}"
         where = short(tool.server)
-        show = context.link("servers", "tool", tool.name)
+        show = context.link(OpenTool(tool.name))
         words = f"{tool.name} {tool.description[:LONGEST]}"
         yield PaletteEntry(f"tool:{key}", name, show, "tools", kind, where, words, TOOL)
-        run = context.link("servers", "try", tool.name)
+        run = context.link(TryTool(tool.name))
         yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
         if not tool.is_approved and not tool.is_held and tool.is_enabled:
             run = partial(_allow_for_an_hour, context.page, tool)
@@ -109,48 +122,48 @@ def _clients(context: PaletteContext) -> Iterator[PaletteEntry]:
     for client in context.clients:
         if client.client not in ("", "*") and client.is_seen:
             title, also = short(client.title or client.client), f"{client.client} client agent"
-            run = context.link("clients", "client", client.client)
+            run = context.link(OpenClient(client.client))
             yield PaletteEntry(f"client:{client.client}", title, run, "plug", tr("AI client"), "", also, SERVER - 1)
 
 
 def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
     for number, page in enumerate(context.pages, 1):
         yield PaletteEntry(
-            f"page:{page.name}",
+            f"page:{page.place.page}",
             page.title,
-            context.link(page.name),
+            context.link(page.place),
             page.icon,
             tr("Page"),
             f"Ctrl+{number}",
-            f"{page.name} page open show",
+            f"{page.place.page} page open show",
             PAGE,
         )
-    tabs = (
-        ("servers", "discover", tr("Discover servers"), "search", "find registry new install"),
-        ("servers", "all_tools", tr("All tools"), "tools", "tools page open show"),
-        ("servers", "projects", tr("Projects and their files"), "folder", "mcp.json hot reload trust folders files with servers"),
-        ("activity", "approvals", tr("Approvals"), "shield", "waiting revoke grants history audit"),
+    tabs: tuple[tuple[Servers | Activity, str, str, str], ...] = (
+        (Servers("discover"), tr("Discover servers"), "search", "find registry new install"),
+        (Servers("all_tools"), tr("All tools"), "tools", "tools page open show"),
+        (Servers("projects"), tr("Projects and their files"), "folder", "mcp.json hot reload trust folders files with servers"),
+        (Activity("approvals"), tr("Approvals"), "shield", "waiting revoke grants history audit"),
     )
-    for page_name, tab, title, icon, also in tabs:
-        yield PaletteEntry(f"page:{tab}", title, context.link(page_name, tab), icon, tr("Page"), "", also, PAGE)
+    for place, title, icon, also in tabs:
+        yield PaletteEntry(f"page:{place.tab}", title, context.link(place), icon, tr("Page"), "", also, PAGE)
 
 
 def _settings(context: PaletteContext) -> Iterator[PaletteEntry]:
     lines = (
-        ("general", tr("Language"), "language translation 中文 english"),
-        ("general", tr("Theme"), "dark light appearance colours"),
-        ("general", tr("Start when you log in"), "autostart login boot"),
-        ("general", tr("Notifications"), "notify alerts messages"),
-        ("secrets", tr("Secrets"), "keys tokens passwords keyring"),
-        ("network", tr("HTTP access and tokens"), "http port rest api token scope clients url"),
-        ("network", tr("npm registries"), "npm mirror packages proxy"),
-        ("backup", tr("Backup: export and import"), "set-up export import reset starter"),
-        ("about", tr("About Tooltray"), "version licences update diagnostics"),
+        (Settings("general"), tr("Language"), "language translation 中文 english"),
+        (Settings("general"), tr("Theme"), "dark light appearance colours"),
+        (Settings("general"), tr("Start when you log in"), "autostart login boot"),
+        (Settings("general"), tr("Notifications"), "notify alerts messages"),
+        (Settings("secrets"), tr("Secrets"), "keys tokens passwords keyring"),
+        (Settings("network"), tr("HTTP access and tokens"), "http port rest api token scope clients url"),
+        (Settings("network"), tr("npm registries"), "npm mirror packages proxy"),
+        (Settings("backup"), tr("Backup: export and import"), "set-up export import reset starter"),
+        (Settings("about"), tr("About Tooltray"), "version licences update diagnostics"),
     )
-    for tab, title, also in lines:
-        icon = {"secrets": "key", "network": "globe", "backup": "download", "about": "info"}.get(tab, "settings")
-        key = f"setting:{tab}:{also.partition(' ')[0]}"
-        yield PaletteEntry(key, title, context.link("settings", tab), icon, tr("Settings"), "", also, SETTING)
+    for place, title, also in lines:
+        icon = {"secrets": "key", "network": "globe", "backup": "download", "about": "info"}.get(place.tab, "settings")
+        key = f"setting:{place.tab}:{also.partition(' ')[0]}"
+        yield PaletteEntry(key, title, context.link(place), icon, tr("Settings"), "", also, SETTING)
 
 
 def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
@@ -159,12 +172,12 @@ def _actions(context: PaletteContext) -> Iterator[PaletteEntry]:
     def entry(key: str, title: str, run: Run, icon: str, also: str) -> PaletteEntry:
         return PaletteEntry(f"do:{key}", title, run, icon, tr("Action"), "", also, ACTION + 1)
 
-    yield entry("add", tr("Add server"), context.link("servers", "add"), "plus", "new install paste")
-    yield entry("import", tr("Import servers from your AI clients"), context.link("clients", "import"), "download", "import bring migrate")
-    yield entry("connect", tr("Connect your AI clients"), context.link("clients", "computer"), "plug", "install claude cursor code")
+    yield entry("add", tr("Add server"), context.link(AddServer()), "plus", "new install paste")
+    yield entry("import", tr("Import servers from your AI clients"), context.link(ImportServers()), "download", "import bring migrate")
+    yield entry("connect", tr("Connect your AI clients"), context.link(Clients()), "plug", "install claude cursor code")
     yield entry("entry", tr("Copy entry for a client"), page.links.entry_copy_requested.emit, "copy", "json config bridge clipboard")
     yield entry("diagnostics", tr("Copy diagnostics"), lambda: page.run(_copy_diagnostics(page)), "log", "bug report support")
-    yield entry("hublog", tr("Log of Tooltray"), context.link("servers", "hublog"), "log", "hub logs")
+    yield entry("hublog", tr("Log of Tooltray"), context.link(TooltrayLog()), "log", "hub logs")
     yield from _pausing(context, entry)
     for what, icon, title in ((STOP, "stop", tr("Stop all servers")), (START, "play", tr("Start all servers"))):
         names = [server.name for server in page.servers.servers if can(what, server)]
@@ -221,7 +234,7 @@ def _clipboard(context: PaletteContext) -> Iterator[PaletteEntry]:
     """Yields an entry that adds the server in the clipboard, such as one copied from a README."""
     for name in context.pasted[:1]:
         title = tr("Add {name} from the clipboard", name=short(name))
-        add = context.link("servers", "add", context.pasted_text)
+        add = context.link(AddServer(context.pasted_text))
         yield PaletteEntry("do:paste", title, add, "plus", tr("Action"), "", "paste clipboard add server", ACTION + 2, True)
 
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QSystemTrayIcon
 
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot, ConfirmationSnapshot
-from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.kit.page import HubPhase
@@ -90,8 +90,8 @@ class Tray(QObject):
         self._confirmations = 0
         self._questions: dict[str, str] = {}  # the servers that ask, by the ids of their questions
         self._waiting_entries = 0
-        hub.elicitation_asked.connect(self._on_asked)
-        hub.elicitation_ended.connect(self._on_question_ended)
+        hub.on(ElicitationAsked, self._on_asked, self)
+        hub.on(ElicitationEnded, self._on_question_ended, self)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._draw)
         self._draw()
@@ -148,12 +148,12 @@ class Tray(QObject):
         if self._phase is HubPhase.RUNNING:
             self._reads.begin()
 
-    def _on_asked(self, question: ElicitationSnapshot) -> None:
-        self._questions[question.id] = question.server
+    def _on_asked(self, news: ElicitationAsked) -> None:
+        self._questions[news.question.id] = news.question.server
         self._draw()
 
-    def _on_question_ended(self, id: str) -> None:
-        self._questions.pop(id, None)
+    def _on_question_ended(self, news: ElicitationEnded) -> None:
+        self._questions.pop(news.id, None)
         self._draw()
 
     def _on_snapshot_changed(self) -> None:

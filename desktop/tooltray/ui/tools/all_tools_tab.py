@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QWidget
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Destination, OpenTool, ToolsOf, TryTool
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools.offered import PROMPT, RESOURCE
@@ -83,19 +84,21 @@ class AllToolsTab(Page):
         self.prompts.setEnabled(is_usable)
         self.resources.setEnabled(is_usable)
 
-    def show_part(self, part: str, text: str = "") -> None:
-        """Shows a list by its name, a tool ("tool", its name as AI clients see it), the sheet that calls it ("try", its name and on further
-        lines the arguments as JSON), or the tools of a server ("tools_of", its name).
-        """
-        self._kind.choose(part if part in self._lists else TOOLS)
+    def open_destination(self, destination: Destination) -> None:
+        self.show_list(TOOLS)
+        match destination:
+            case OpenTool():
+                self.tools.show_tool(destination.name)
+            case TryTool():
+                self.tools.try_tool(destination.name, destination.arguments)
+            case ToolsOf():
+                self.search.clear()
+                self.tools.show_server(destination.server)
+
+    def show_list(self, kind: str) -> None:
+        """Shows the tools, the prompts, or the resources."""
+        self._kind.choose(kind)
         self._on_kind()
-        if part == "tool":
-            self.tools.show_tool(text)
-        elif part == "tools_of":
-            self.tools.show_server(text)
-        elif part == "try":
-            name, _, arguments = text.partition("\n")
-            self.tools.try_tool(name, arguments)
 
     def _on_kind(self) -> None:
         kind = self._kind.chosen

@@ -6,7 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ResourceUpdated
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import Activity
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
@@ -58,7 +60,7 @@ class OfferPreview(Surface, View):
         layout.addWidget(self._note)
         layout.addWidget(self.result, 1)
         add_accept_keys(self, self._get)
-        context.hub.resource_updated.connect(self._on_updated)
+        context.hub.on(ResourceUpdated, self._on_updated, self)
         self._draw()
         if not any(argument.is_required for argument in offer.arguments):
             self._get()
@@ -163,8 +165,8 @@ class OfferPreview(Surface, View):
         resources = self.hub.resources
         self.run(resources.subscribe_resource(self.key) if on else resources.unsubscribe_resource(self.key))
 
-    def _on_updated(self, uri: str) -> None:
-        if self.is_following and uri == self.offer.key and self.isVisible():
+    def _on_updated(self, news: ResourceUpdated) -> None:
+        if self.is_following and news.uri == self.offer.key and self.isVisible():
             self._get()
 
     def _on_completion(self, argument: str, written: str) -> None:
@@ -186,7 +188,7 @@ class OfferPreview(Surface, View):
 
     def _on_change(self) -> None:
         self.close_requested.emit()
-        self.context.links.part_asked.emit("activity", "approvals", "")
+        self.context.go(Activity("approvals"))
 
     def _say(self, text: str) -> None:
         self._note.setText(text)

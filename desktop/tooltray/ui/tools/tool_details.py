@@ -1,16 +1,15 @@
 """The details of one tool, at the right of the table: what it does and takes, whether it asks, how it was used. Draws frozen snapshots; all
 words of the server are plain text."""
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-import msgspec
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.schema_form.slots import kind_words
 from tooltray.ui.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
@@ -167,9 +166,8 @@ class ToolDetails(DetailsPane):
         return widget
 
     def _add_approval(self) -> None:
-        tool = self.row.tool
-        words, tone = said.goes_through(tool)
-        self._add(tr("Approval"), self._word(words, tone), Label(self._theme, said.why_so(tool), "caption", "secondary", wrap=True))
+        words, tone = said.approval(self.row)
+        self._add(tr("Approval"), self._word(words, tone), Label(self._theme, said.why_so(self.row), "caption", "secondary", wrap=True))
         self._add("", self._link(tr("Change…"), lambda: self._change(self.row)))
 
     def _word(self, words: str, tone: str) -> QWidget:
@@ -216,4 +214,4 @@ class ToolDetails(DetailsPane):
     def _on_calls(self) -> None:
         tool = self.row.tool
         filter = ActivityFilter(servers=(tool.server,), tools=(tool.original_name,))
-        self._context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))
+        self._context.go(CallsWhere(filter))

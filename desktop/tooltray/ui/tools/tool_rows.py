@@ -7,7 +7,11 @@ from datetime import datetime
 import msgspec
 
 from tooltray.foundation.snapshots.activity import ToolUse
+from tooltray.foundation.snapshots.approvals import GrantSnapshot
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.ui.approval.approval_body import granted_to
+from tooltray.ui.approval.permission_words import ToolRow as Approval
+from tooltray.ui.approval.permission_words import applies_now
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import UNKNOWN, not_known
@@ -28,6 +32,7 @@ class ToolRow(msgspec.Struct, frozen=True):
         key: its server, and the server's own name for it.
         tokens: of its definition; None: not known.
         use: in the last 30 days; None: it was not called.
+        approval: what decides whether its calls ask first; None: not known, then what the tool itself says applies.
         is_use_known: whether the journal could be read.
         text: the text for searches.
         filters: a bit for each filter that it belongs to; evaluated for 5,000 rows with each key of a search.
@@ -38,6 +43,7 @@ class ToolRow(msgspec.Struct, frozen=True):
     tokens: int | None = None
     use: ToolUse | None = None
     is_use_known: bool = False
+    approval: Approval | None = None
     text: str = ""
     filters: int = 0
 
@@ -47,8 +53,13 @@ class ToolRow(msgspec.Struct, frozen=True):
         return one_line(self.tool.original_name, LONGEST_NAME)
 
 
-def rows_of(tools: Iterable[ToolSnapshot], costs: ToolCosts | None, uses: Sequence[ToolUse] | None) -> list[ToolRow]:
-    """Combines tools with their costs and uses."""
+def rows_of(
+    tools: Iterable[ToolSnapshot],
+    costs: ToolCosts | None,
+    uses: Sequence[ToolUse] | None,
+    approvals: Mapping[tuple[str, str], Approval] = {},
+) -> list[ToolRow]:
+    """Combines tools with their costs, their uses and their approval."""
     tokens: Mapping[str, int] = {cost.name: cost.tokens for server in costs.servers for cost in server.tools} if costs else {}
     used = {(use.server, use.tool): use for use in uses or ()}
     rows = []
@@ -56,7 +67,7 @@ def rows_of(tools: Iterable[ToolSnapshot], costs: ToolCosts | None, uses: Sequen
         key = tool.server, tool.original_name
         use, text = used.get(key), f"{tool.name}\n{tool.original_name}\n{tool.server}\n{tool.description}".casefold()
         filters = _filters(tool, is_unused=uses is not None and use is None)
-        rows.append(ToolRow(tool, key, tokens.get(tool.name), use, uses is not None, text, filters))
+        rows.append(ToolRow(tool, key, tokens.get(tool.name), use, uses is not None, approvals.get(key), text, filters))
     return rows
 
 
@@ -87,24 +98,44 @@ def found(rows: Sequence[ToolRow], *, server: str = "", text: str = "") -> list[
     return [row for row in rows if row.key[0] == server] if server else list(rows)
 
 
-def goes_through(tool: ToolSnapshot) -> tuple[str, str]:
-    """Returns whether calls of a tool ask first, as a chip."""
+def approval(row: ToolRow) -> tuple[str, str]:
+    """Returns whether calls of a tool ask first now, as a chip; temporary approvals count."""
+    tool = row.tool
     if not tool.is_enabled:
         return tr("Off"), ""
+    if row.approval is not None and row.approval.grants:
+        return applies_now(row.approval)
     if tool.is_held:
         return tr("Blocked until reviewed"), "warning"
     return (tr("Runs without asking"), "") if tool.is_approved else (tr("Asks first"), "neutral")
 
 
-def why_so(tool: ToolSnapshot) -> str:
+def why_so(row: ToolRow) -> str:
     """Returns why calls of a tool ask first, or do not, as a sentence."""
+    tool = row.tool
     if not tool.is_enabled:
         return tr("AI clients do not see it.")
+    if row.approval is not None and row.approval.grants and not row.approval.tool.is_free:
+        return _granted(row.approval.grants)
     if tool.is_held:
         return tr("Its definition has changed since you allowed it. It asks until you have seen how.")
     if tool.is_approved:
         return tr("What you have allowed for this server covers it.")
     return tr("It can change things, so you are asked first.") if tool.category == "write" else tr("You are asked before each call.")
+
+
+def _granted(grants: Sequence[GrantSnapshot]) -> str:
+    if any(not (each.client or each.session) for each in grants):
+        return tr("You have allowed it. Otherwise it asks first.")
+    clients = ", ".join(dict.fromkeys(map(granted_to, grants)))
+    if len(grants) == 1 and grants[0].expires_at and not grants[0].session:
+        return tr("Asks first; allowed for {client} until {when}.", client=clients, when=moment(grants[0].expires_at, datetime.now()))
+    return tr("Asks first; allowed for {client}.", client=clients)
+
+
+def danger(row: ToolRow) -> int:
+    """Returns which tool is better tried first: one that is on, and then one that only reads."""
+    return 2 * (not row.tool.is_enabled) + (row.tool.category == "write")
 
 
 def tokens_words(row: ToolRow) -> str:
@@ -133,6 +164,11 @@ def used_by(row: ToolRow) -> str:
     names = row.use.clients if row.use is not None else ()
     shown = [tr("You") if name == "tooltray" else one_line(name, 40) for name in names]
     return ", ".join(filter(None, shown)) or tr("No clients")
+
+
+def name_and_text(row: ToolRow) -> tuple[str, str]:
+    """Returns the two lines of a tool in the table: its name, and what it does."""
+    return row.name, one_line(row.tool.description, LONGEST_TIP)
 
 
 def tip(row: ToolRow) -> str:

@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
+from typing import TypeVar
 
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
@@ -13,10 +14,15 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.events import ConfigChanged, GrantsChanged, ToolCallResult
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.activity import ActivityFilter, ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.ui.approval.permission_words import ToolRow as Approval
+from tooltray.ui.approval.permission_words import read_tools
 from tooltray.ui.approval.tool_approval import ToolApproval
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.kit.destinations import AddServer
 from tooltray.ui.kit.page import Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.tools import tool_rows as said
@@ -36,12 +42,16 @@ from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import clear, column, row
 from tooltray.ui.widgets.table import Table
 
-ROOMS = {7: 1020, 6: 890, 3: 786, 5: 702, 2: 618}
+T = TypeVar("T")
+ROOMS = {7: 1060, 6: 928, 3: 832, 5: 748, 2: 664}
 """The width in px below which a column is left to the details, by its place: who used it, when, its tokens, Change…, its server."""
+ROW_HEIGHT = 46  # px: a name, and what the tool does below it
 DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
 USE_READ_AFTER_MS = 2_000  # after a call; a busy hub has hundreds in that time, and the page shows when a tool was used last
 SERVER_WIDTH = 132  # px; "All servers" is not cut
 MOST_NAMES = 3  # servers named in a sentence
+USES, COSTS = Phrase("How tools were used could not be read"), Phrase("What tools cost could not be read")
+APPROVALS = Phrase("Temporary approvals could not be read")
 
 
 class ToolTable(Table):
@@ -82,7 +92,8 @@ class ToolsTab(Page):
         self._theme, self._attempts = context.theme, Attempts()
         self._tools: Sequence[ToolSnapshot] | None = None
         self._costs: ToolCosts | None = None
-        self._are_costs_unread = self._are_uses_unread = False  # a look has failed; before there was one nothing is said
+        self._approvals: Mapping[tuple[str, str], Approval] | None = None
+        self._unread: set[Phrase] = set()  # reads that have failed
         self._uses: Sequence[ToolUse] | None = None
         self._rows: list[ToolRow] = []
         self._shown: Sequence[ToolRow] = ()  # what the table was given last
@@ -102,9 +113,8 @@ class ToolsTab(Page):
         self.look_requested.connect(self._refresh)
         context.tools.tool_list_changed.connect(self._on_list_changed)
         context.servers.server_changed.connect(self._draw_soon)
-        context.hub.tool_call_result.connect(self._on_call)
-        context.hub.grants_changed.connect(self.look_again)
-        context.hub.config_changed.connect(self.look_again)
+        context.hub.on_any((ToolCallResult,), self._on_call, self)
+        context.hub.on_any((GrantsChanged, ConfigChanged), self.look_again, self)
 
     @property
     def table(self) -> Table:
@@ -131,7 +141,7 @@ class ToolsTab(Page):
         self._show_wanted()
 
     def show_server(self, name: str) -> None:
-        """Shows the tools of one server."""
+        """Shows the tools of one server, and the details of the first, since they have the button that tries it."""
         self._wanted_server = name
         self._draw_soon()
 
@@ -157,7 +167,7 @@ class ToolsTab(Page):
         lines.addWidget(self._make_picked_bar())
         self._stack = QStackedWidget()
         self._empty = self._make_empty()
-        self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"))
+        self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"), row_height=ROW_HEIGHT)
         self._table.row_chosen.connect(self._on_row)
         self._table.switched.connect(self._on_switch)
         self._table.pressed.connect(self._on_change)
@@ -179,7 +189,7 @@ class ToolsTab(Page):
         text = tr("Tools come from servers. What a server offers is listed here once it has run.")
         ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
         empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
-        empty.way_chosen.connect(lambda _: self.context.links.part_asked.emit("servers", "add", ""))
+        empty.way_chosen.connect(lambda _: self.context.go(AddServer()))
         return empty
 
     def _make_filters(self) -> None:
@@ -217,12 +227,12 @@ class ToolsTab(Page):
 
         return [
             Column("", lambda row: row.name, Kind.PICK, 52),
-            Column(tr("Tool"), lambda row: row.name, Kind.MONO, 0, said.tip, lambda row: row.tool.original_name.casefold()),
-            Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 132, None, lambda row: row.tool.server.casefold()),
+            Column(tr("Tool"), said.name_and_text, Kind.TWO_LINES, 0, said.tip, lambda row: row.tool.original_name.casefold()),
+            Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 116, None, lambda row: row.tool.server.casefold()),
             Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, said.tokens_tip, lambda row: row.tokens or 0, falls=True),
-            Column(tr("Approval"), lambda row: said.goes_through(row.tool), Kind.CHIP, 158, lambda row: said.why_so(row.tool)),
+            Column(tr("Approval"), said.approval, Kind.CHIP, 180, said.why_so),
             Column("", lambda row: tr("Change…"), Kind.BUTTON, 84),
-            Column(tr("Last used"), last, Kind.QUIET, 104, said.use_tip, lambda row: row.use.last_at if row.use else 0.0, falls=True),
+            Column(tr("Last used"), last, Kind.QUIET, 96, said.use_tip, lambda row: row.use.last_at if row.use else 0.0, falls=True),
             Column(tr("Used by"), said.used_by, Kind.QUIET, 132, said.use_tip),
             Column(tr("On"), lambda row: row.tool.is_enabled, Kind.SWITCH, 76),
         ]
@@ -236,22 +246,24 @@ class ToolsTab(Page):
     async def _read_tools(self) -> None:
         self._tools = await self.hub.tools.get_tools()
         self._draw_soon()
+        self._approvals = await self._known(read_tools(self.hub), APPROVALS)
 
     async def _read_costs(self) -> None:
-        try:
-            self._costs = await self.hub.views.get_tool_costs()
-        except TooltrayError:
-            self._costs = None
-        self._are_costs_unread = self._costs is None
-        self._draw_soon()
+        self._costs = await self._known(self.hub.views.get_tool_costs(), COSTS)
 
     async def _read_use(self) -> None:
+        self._uses = await self._known(self.hub.activity.get_tool_use(said.USED_DAYS), USES)
+
+    async def _known(self, read: Awaitable[T], failed: Phrase) -> T | None:
+        """Returns what was read; None if it could not be read, which a line below the table then explains."""
+        self._unread.discard(failed)
         try:
-            self._uses = await self.hub.activity.get_tool_use(said.USED_DAYS)
+            return await read
         except TooltrayError:
-            self._uses = None
-        self._are_uses_unread = self._uses is None
-        self._draw_soon()
+            self._unread.add(failed)
+            return None
+        finally:
+            self._draw_soon()
 
     async def _read_details(self, row: ToolRow) -> None:
         """Shows how AI clients see a tool, and how long its calls took, while its details are open."""
@@ -275,7 +287,7 @@ class ToolsTab(Page):
     def _on_list_changed(self, _server: str) -> None:
         self.look_again()
 
-    def _on_call(self, _response: object) -> None:
+    def _on_call(self) -> None:
         if self.is_usable and self.isVisible() and not self._use_later.isActive():
             self._use_later.start()
 
@@ -285,11 +297,13 @@ class ToolsTab(Page):
     # drawing
 
     def _draw(self) -> None:
-        self._rows = said.rows_of(self._tools or (), self._costs, self._uses)
+        self._rows = said.rows_of(self._tools or (), self._costs, self._uses, self._approvals or {})
         servers = sorted({row.tool.server for row in self._rows}, key=str.casefold)
         self._server.set_options([("", tr("All servers")), *((name, name) for name in servers)])
         if self._wanted_server in servers:
             self._server.choose(self._wanted_server)
+            self.filters.choose(said.ALL)
+            self._open(min((row for row in self._rows if row.key[0] == self._wanted_server), key=said.danger))
             self._wanted_server = ""
         self._draw_hint()
         self._draw_unknown()
@@ -335,10 +349,7 @@ class ToolsTab(Page):
         unread = [server.name for server in self.context.servers.servers if not server.is_listed and not server.is_disabled]
         names = ", ".join(unread[:MOST_NAMES]) + ("…" if len(unread) > MOST_NAMES else "")
         parts = [tr("Not known yet: the tools of {names}", names=names)] if unread else []
-        if self._are_uses_unread:
-            parts.append(tr("How tools were used could not be read"))
-        if self._are_costs_unread:
-            parts.append(tr("What tools cost could not be read"))
+        parts += [say(each) for each in (USES, COSTS, APPROVALS) if each in self._unread]
         self._unknown.set_text(" · ".join(parts))
         self._unknown.setVisible(bool(parts))
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tooltray.foundation import schema_check
 from tooltray.foundation.errors import Problem, TooltrayError
-from tooltray.foundation.events import TryProgressed
+from tooltray.foundation.events import ElicitationAsked, ElicitationEnded, TryProgressed
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.approval.question import QuestionPanel
@@ -33,6 +33,7 @@ from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH, HEIGHT = 1080, 720
 TICK_MS = 500  # how long a call has taken is shown as it goes
+LONGEST_ABOUT = 400  # characters of what a tool does, above its arguments
 HINT, RUNNING, QUESTION, RESULT = range(4)  # what stands at the right
 
 
@@ -58,9 +59,7 @@ async def open_try_sheet(context: PageContext, attempts: Attempts, run: Run, nam
     if definition is None:
         hint = tr("Switch it on to try it.") if tool is not None and not tool.is_enabled else tr("Its server may have to run first.")
         raise TooltrayError(tr("Tool {name} is not available now", name=name), "", hint)
-    schema = definition.get("inputSchema")
-    server = tool.server if tool is not None else ""
-    panel = TrySheet(context, name, server, attempts, run, schema=schema if isinstance(schema, Mapping) else {}, arguments=arguments)
+    panel = TrySheet(context, definition, tool.server if tool is not None else "", attempts, run, arguments)
     sheet = context.sheets.replace(panel)
     sheet.hold()  # a stray click loses no arguments
     panel.close_requested.connect(sheet.dismiss)
@@ -86,10 +85,10 @@ class TrySheet(Surface, View):
     """A sheet that calls a tool.
 
     Args:
+        definition: of the tool, as AI clients get it.
         server: the server of the tool.
         attempts: the last calls, with this tool too; the sheet adds its own.
         run: awaits cancelling a call and answering a question.
-        schema: of its arguments.
         arguments: the values at first; None: the schema's defaults.
 
     Attributes:
@@ -101,16 +100,15 @@ class TrySheet(Surface, View):
     def __init__(
         self,
         context: PageContext,
-        name: str,
+        definition: Mapping[str, object],
         server: str,
         attempts: Attempts,
         run: Run,
-        *,
-        schema: Mapping[str, object],
         arguments: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(context.theme, "surface.raised", "border", "xl")
-        self.context, self.name, self.attempt, self._attempts = context, name, "", attempts
+        self.context, self.attempt, self._attempts = context, "", attempts
+        name = self.name = str(definition["name"])
         self._run_on_page = run
         self._began_at = 0.0
         self._progress: TryProgressed | None = None
@@ -118,13 +116,14 @@ class TrySheet(Surface, View):
         self._earlier = attempts.of(name)
         self.setMaximumWidth(WIDTH)
         self.setAccessibleName(tr("Try {name}", name=seen(name)))
-        self.form = SchemaForm(context.theme, schema, values=arguments)
+        schema = definition.get("inputSchema")
+        self.form = SchemaForm(context.theme, schema if isinstance(schema, Mapping) else {}, values=arguments)
         self.result = ResultView(context.theme)
         layout = column(self)
         layout.addLayout(self._head(server))
         layout.addWidget(divider())
         body = row(spacing=0)
-        body.addWidget(self._left(), 5)
+        body.addWidget(self._left(str(definition.get("description") or "")), 5)
         body.addWidget(self._right(), 6)
         layout.addLayout(body, 1)
         layout.addWidget(divider())
@@ -134,9 +133,9 @@ class TrySheet(Surface, View):
         add_accept_keys(self, self.call)
         self._draw()
         hub = context.hub
-        hub.try_progressed.connect(self._on_progress)
-        hub.elicitation_asked.connect(self._on_asked)
-        hub.elicitation_ended.connect(self._end_question)
+        hub.on(TryProgressed, self._on_progress, self)
+        hub.on(ElicitationAsked, lambda news: self._on_asked(news.question), self)
+        hub.on(ElicitationEnded, lambda news: self._end_question(news.id), self)
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, HEIGHT)
@@ -236,9 +235,13 @@ class TrySheet(Surface, View):
         line.addWidget(close)
         return line
 
-    def _left(self) -> QWidget:
+    def _left(self, about: str) -> QWidget:
         side = QWidget()
         lines = column(side)
+        if about:
+            words = Label(self._theme, seen(about[:LONGEST_ABOUT]), "body", "secondary", wrap=True)
+            words.setContentsMargins(24, 12, 16, 0)
+            lines.addWidget(words)
         head = row(margins=(24, 10, 16, 6))
         head.addWidget(Label(self._theme, tr("Arguments"), "caption_strong", "muted"), 1)
         head.addWidget(self.form.views)
@@ -295,7 +298,7 @@ class TrySheet(Surface, View):
 
     def _foot(self) -> QHBoxLayout:
         line = row(margins=(24, 14, 24, 14), spacing=8)
-        self._last = Choice(self._theme, [], name=tr("Earlier attempts"), hint=tr("No attempt yet"))
+        self._last = Choice(self._theme, [], name=tr("Earlier attempts"), hint=tr("Earlier attempts"))
         self._last.setMaximumWidth(280)
         self._last.chosen_changed.connect(self._on_earlier)
         line.addWidget(self._last, 1)
@@ -321,6 +324,7 @@ class TrySheet(Surface, View):
         self._call.set_busy(is_running)
         self._cancel.setEnabled(True)
         self._cancel.setVisible(is_running)
+        self._last.setVisible(bool(self._earlier))
         self._last.set_options([(str(place), title_of(each)) for place, each in enumerate(self._earlier)])
         if is_running and self._questions:
             self._draw_question(self._questions[0])

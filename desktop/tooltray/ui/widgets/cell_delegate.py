@@ -21,6 +21,7 @@ LINE_MARGIN = 6  # px above and below a cell's two lines
 SELECTED_CHIP = "surface"  # the fill of chips in a selected row
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
 CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
+CHIP_EDGES = 16  # of a chip's width, left and right of its word
 BAR_WORDS = 84  # room for a bar's number
 HEADING_LINE, HEADING_COUNT = 28, 60  # px: of a heading's words, which stand low in their row; and what its number needs
 FOCUS_BAR = 2  # height of the line below the current row of a table that has the keyboard
@@ -142,6 +143,7 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.CHIP:
                 word, tone = value
                 if tone:
+                    word = theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, int(cell.width()) - CHIP_EDGES)
                     paint_chip(painter, theme, cell.left(), middle, word, tone, self._chip_fill)
                 else:
                     self._text(painter, cell, word, "caption", "text.muted")

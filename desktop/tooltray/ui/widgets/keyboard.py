@@ -1,13 +1,14 @@
-"""The order of Tab, the last use of the keyboard, the focus after its control is disabled, and what keys do in sheets and fields. Qt's own
-order of Tab is the order in which widgets were made: a row that is added later would be the last of the whole window."""
+"""The order of Tab, the last use of the keyboard, the places that the focus is led to, text that Ctrl+Z takes back, and keys of sheets and
+fields. Qt's own order of Tab is the order in which widgets were made: a row that is added later would be the last of the whole window."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QEvent, QObject, QRegularExpression, Qt
-from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut
-from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QLineEdit, QWidget
+from PySide6.QtCore import QEvent, QObject, QRegularExpression, QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut, QTextCursor
+from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 from shiboken6 import isValid
 
 _after: WeakKeyDictionary[QWidget, QWidget] = WeakKeyDictionary()
@@ -71,6 +72,48 @@ def move_focus(root: QWidget, *, forwards: bool) -> bool:
     if target is not None:
         target.setFocus(Qt.FocusReason.TabFocusReason if forwards else Qt.FocusReason.BacktabFocusReason)
     return target is not None
+
+
+def go_to(control: QWidget) -> None:
+    """Moves the focus to a control, and scrolls to it once what was shown with it has its room."""
+    control.setFocus(Qt.FocusReason.OtherFocusReason)
+    QTimer.singleShot(0, control, partial(_scroll_to, control))
+
+
+def _scroll_to(control: QWidget) -> None:
+    for area in _above(control):
+        if isinstance(area, QScrollArea):
+            area.ensureWidgetVisible(control)
+
+
+def replace_text(field: QLineEdit | QPlainTextEdit, text: str) -> None:
+    """Replaces a field's text in such a way that Ctrl+Z takes it back; Qt's `setText` and `setPlainText` drop what could be undone.
+    A QLineEdit emits nothing.
+    """
+    if isinstance(field, QLineEdit):
+        with QSignalBlocker(field):  # the user has not edited it
+            field.selectAll()
+            field.insert(text)
+    else:
+        cursor = field.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+
+
+def show_text(field: QLineEdit | QPlainTextEdit, text: str) -> None:
+    """Shows another text in a field; what the user has typed there can still be had by Ctrl+Z."""
+    if isinstance(field, QLineEdit):
+        before, can_undo = field.text(), field.isUndoAvailable()
+    else:
+        before, can_undo = field.toPlainText(), field.document().isUndoAvailable()
+    if text == before:
+        return
+    if can_undo:
+        replace_text(field, text)
+    elif isinstance(field, QLineEdit):
+        field.setText(text)
+    else:
+        field.setPlainText(text)
 
 
 def _yield(control: QWidget) -> None:

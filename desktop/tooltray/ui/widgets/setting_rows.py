@@ -10,6 +10,7 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 HEIGHT, HEIGHT_WITH_TEXT = 46, 56
+WORDS_MARGIN = 8  # px above and below the words, at least
 WORDS_SHARE, VALUE_SHARE = 2, 3  # of a row's width, where a long value stands beside its words
 
 
@@ -39,16 +40,18 @@ def card_section(theme: Theme, body: QBoxLayout, name: str, text: str, content: 
     return widget
 
 
-def setting_row(theme: Theme, title: str, text: str, *controls: QWidget) -> QWidget:
-    """Makes a row for one setting: its name, a sentence, and its controls; an ElidedLabel shares the space with the words."""
+def setting_row(theme: Theme, title: str, text: str | Label, *controls: QWidget) -> QWidget:
+    """Makes a row for one setting: its name, a sentence, and its controls; an ElidedLabel shares the space with the words. The row is
+    higher where the sentence needs a second line; a sentence that changes is a label.
+    """
     widget = QWidget()
-    widget.setFixedHeight(HEIGHT_WITH_TEXT if text else HEIGHT)
+    widget.setMinimumHeight(HEIGHT_WITH_TEXT if text else HEIGHT)
     line = row(widget, spacing=8)
-    words = column()
+    words = column(margins=(0, WORDS_MARGIN, 0, WORDS_MARGIN))
     words.addStretch(1)
     words.addWidget(ElidedLabel(theme, title, "label"))
     if text:
-        words.addWidget(ElidedLabel(theme, text, "caption", "muted"))
+        words.addWidget(Label(theme, text, "caption", "muted", wrap=True) if isinstance(text, str) else text)
     words.addStretch(1)
     line.addLayout(words, WORDS_SHARE)
     for control in controls:

@@ -198,7 +198,7 @@ async def summary(parts: HubParts, client: str = "") -> str:
     ("size_bytes", "publish", "words"),
     [
         (10, {}, "AI clients get all tools (2, about 31 tokens)."),
-        (50_000, {}, "AI clients search the tools (2, about 21,766 tokens); those that search themselves get all."),
+        (50_000, {}, "AI clients search the tools (2, about 22,000 tokens); those that search themselves get all."),
         (10, {"mode": "search"}, "AI clients search the tools (2, about 31 tokens)."),
         (10, {"mode": "lazy"}, "AI clients get a compact list of the tools (2, about 31 tokens)."),
     ],
