@@ -30,8 +30,8 @@ from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenEntry, Ser
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import NoticeLine
+from tooltray.ui.widgets.charts import Waterfall
 from tooltray.ui.widgets.filter_tabs import FilterTab
-from tooltray.ui.widgets.waterfall import Waterfall
 
 
 def engine(journal: Sequence[ActivityEntry]) -> JournalInMemory:

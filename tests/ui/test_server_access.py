@@ -21,8 +21,8 @@ from tooltray.foundation.snapshots.approvals import CHOICES, GrantSnapshot, Serv
 from tooltray.foundation.snapshots.confinement import ConfinementSnapshot
 from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.access_words import access_words
 from tooltray.ui.approval.permission_words import answer_word
+from tooltray.ui.confinement_words import access_words
 from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenSecret, OpenServer
 from tooltray.ui.server_pane.server_details import ServerDetails
 from tooltray.ui.theme import Theme

@@ -53,14 +53,9 @@ UNKNOWN = "–"
 """What stands in the place of what is not known, with `not_known` as its tooltip. What is none is 0, or nothing at all."""
 
 
-def not_known(why: str = "") -> str:
-    """Returns why a value is not known, for its tooltip and screen readers. `why`: a sentence, or the part behind the colon."""
+def not_known(why: str) -> str:
+    """Returns why a value is not known, for its tooltip and screen readers. `why`: a sentence, the part behind the colon, or ""."""
     return tr("Not known: {why}", why=why) if why else tr("Not known")
-
-
-def unknown_look() -> Look:
-    """Returns the look of a state that could not be read."""
-    return Look("state-unknown", "neutral", tr("Not known"))
 
 
 def server_look(server: ServerSnapshot) -> Look:

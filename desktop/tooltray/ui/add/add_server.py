@@ -18,12 +18,12 @@ from tooltray.ui.origins import file_name
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.server_pane.entry_values import with_values
 from tooltray.ui.server_pane.test_panel import TestPanel
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CoveredCode
 from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
 

@@ -16,8 +16,8 @@ from tooltray.ui.kit.setting_form import value_at
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.widgets import choice as widgets
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.surface import Surface, column, row

@@ -16,10 +16,9 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.logs.log_reader import MOST_FOUND, LogSearch
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton, is_enter
+from tooltray.ui.widgets.button import Button, IconButton, is_enter, popup_below
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.menus import popup_below
 from tooltray.ui.widgets.surface import clear, column, row
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
-from tooltray.ui.access_words import choice_text, choice_title, differs
+from tooltray.ui.confinement_words import choice_text, choice_title, differs
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import confirm

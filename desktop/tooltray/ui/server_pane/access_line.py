@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.snapshots.servers import ServerSnapshot
-from tooltray.ui.access_words import access_words
+from tooltray.ui.confinement_words import access_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes

@@ -17,8 +17,8 @@ from tooltray.ui.server_pane.entry_values import Entry, is_changed, path_in, val
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.fold import Fold
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.setting_rows import Fold
 from tooltray.ui.widgets.surface import column, row
 
 BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14

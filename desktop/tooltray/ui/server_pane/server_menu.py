@@ -14,7 +14,7 @@ from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.server_words import Action, missing_secret
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.button import popup_below
 
 
 class ServerMenu(QMenu):

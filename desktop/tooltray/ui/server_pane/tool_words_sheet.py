@@ -15,11 +15,12 @@ from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
 from tooltray.ui.widgets.accept_keys import add_accept_keys
+from tooltray.ui.tools.tool_rows import goes_through, why_so
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CodeView
-from tooltray.ui.widgets.digits import take_digits
+from tooltray.ui.widgets.keyboard import add_accept_keys, take_digits
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import column, row
 

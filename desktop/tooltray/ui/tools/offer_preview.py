@@ -14,8 +14,8 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.tools.argument_lines import ArgumentLines
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL, TEMPLATE, Offered, expanded
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton, Switch
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.server_text import one_line, seen
 from tooltray.ui.widgets.surface import Surface, column, row

@@ -8,8 +8,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, PaintedButton
-from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.button import Button, PaintedButton, popup_below
 from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column
 

@@ -1,13 +1,13 @@
-"""The order of Tab, the last use of the keyboard, the places that the focus is led to, and text that Ctrl+Z takes back. Qt's own order of
-Tab is the order in which widgets were made: a row that is added later would be the last of the whole window."""
+"""The order of Tab, the last use of the keyboard, the places that the focus is led to, text that Ctrl+Z takes back, and keys of sheets and
+fields. Qt's own order of Tab is the order in which widgets were made: a row that is added later would be the last of the whole window."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QTextCursor
+from PySide6.QtCore import QEvent, QObject, QRegularExpression, QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QRegularExpressionValidator, QShortcut, QTextCursor
 from PySide6.QtWidgets import QAbstractButton, QGridLayout, QLayout, QLineEdit, QPlainTextEdit, QScrollArea, QWidget
 from shiboken6 import isValid
 
@@ -174,3 +174,19 @@ def _placed(layout: QLayout) -> Iterator[QWidget]:
             yield widget
         elif (inner := item.layout()) is not None:
             yield from _placed(inner)
+
+
+def add_accept_keys(widget: QWidget, act: Callable[[], object]) -> None:
+    """Makes Ctrl+Enter, with either Enter key, press a sheet's first button while something in the sheet has the focus."""
+    for keys in ("Ctrl+Return", "Ctrl+Enter"):
+        shortcut = QShortcut(QKeySequence(keys), widget, act)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+
+def take_digits(field: QLineEdit, most: int) -> None:
+    """Lets only digits be typed; a QIntValidator also takes signs, and commas between thousands.
+
+    Args:
+        most: the largest useful number; longer input cannot be typed.
+    """
+    field.setValidator(QRegularExpressionValidator(QRegularExpression(f"[0-9]{{0,{len(str(most))}}}"), field))
