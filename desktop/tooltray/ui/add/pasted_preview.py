@@ -12,7 +12,6 @@ from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.servers import AccessChoice, usual_access
 from tooltray.ui.add.new_server_preview import OWN, AccessField, PreviewBox
 from tooltray.ui.confinement_words import is_entry_sandboxed
-from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed, new_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets, Pasted
 from tooltray.ui.theme import Theme

@@ -15,10 +15,9 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.card_grid import FlowArea
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import harmless, words_of
-from tooltray.ui.widgets.keyboard import add_accept_keys
-from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, row
 

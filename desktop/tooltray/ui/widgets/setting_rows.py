@@ -1,9 +1,7 @@
 """Rows with one setting each, in groups, and parts that are folded: the form of a settings page."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QWidget
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
