@@ -11,8 +11,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.shell_words import joined
 from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.foundation.snapshots.servers import AccessChoice
-from tooltray.ui.access_words import choice_text, choice_title
-from tooltray.ui.confinement_words import entry_words, is_entry_sandboxed
+from tooltray.ui.confinement_words import choice_text, choice_title, entry_words, is_entry_sandboxed
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme

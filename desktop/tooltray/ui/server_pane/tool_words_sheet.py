@@ -14,7 +14,6 @@ from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import approval, rows_of, why_so
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Choice
