@@ -10,6 +10,7 @@ from tooltray.foundation.snapshots.tools import ToolSnapshot
 from tooltray.foundation.verbs import JsonMapping
 from tooltray.ui.approval.permission_words import ToolRow, read_tools
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import TryTool
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.theme import Theme
@@ -134,7 +135,7 @@ class ToolWordsSheet(SheetView):
             self.context.say(tr("Save your changes first."))
             return
         self.close_requested.emit()
-        self.context.links.part_asked.emit("servers", "try", self._tool.name)
+        self.context.go(TryTool(self._tool.name))
 
     def _on_server_removed(self, name: str) -> None:
         if name == self._tool.server:
