@@ -15,6 +15,7 @@ from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
 from tooltray.ui.access_words import choice_text, choice_title, differs
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import OpenSecret
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import confirm
 from tooltray.ui.server_pane.access_section import AccessSection
@@ -205,7 +206,7 @@ class SecretsSection(AccessSection):
         if is_missing(secret):
             self.context.wishes.secret_requested.emit(self._name, secret.name)
         else:
-            self.context.links.part_asked.emit("settings", "secrets", secret.name)
+            self.context.go(OpenSecret(secret.name))
 
 
 def _state(secret: SecretSnapshot) -> tuple[str, str]:

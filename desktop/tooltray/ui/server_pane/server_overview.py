@@ -10,6 +10,7 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.ui.access_words import access_words
 from tooltray.ui.i18n import many, tr
+from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.origins import origin
 from tooltray.ui.problem_words import in_a_row, sentences, whole
@@ -270,7 +271,7 @@ class AccessLine(QWidget):
         self._words = Label(theme, "", "body", wrap=True)
         change = Button(theme, tr("Change…"), "link", small=True)
         change.setAccessibleName(tr("Change what {name} may do", name=server.name))
-        change.clicked.connect(lambda: wishes.open_requested.emit(server.name, "access"))
+        change.clicked.connect(lambda: wishes.place_requested.emit(OpenServer(server.name, "access")))
         line = row(self, spacing=8)
         line.addWidget(self._words, 1)
         line.addWidget(change)
