@@ -12,20 +12,10 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientServer
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, SessionSnapshot
-from tooltray.ui.clients import computer_words as said
+from tooltray.ui.clients import client_words as said
 from tooltray.ui.clients.client_approval import ClientApproval, ResultLimit
 from tooltray.ui.clients.client_rows import ClientRow
 from tooltray.ui.clients.client_table import profile_options
-from tooltray.ui.clients.client_words import (
-    MODES,
-    mode_name,
-    mode_text,
-    project_name,
-    project_source,
-    reason,
-    session_facts,
-    what_a_profile_is,
-)
 from tooltray.ui.figures import moment, since
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name, visible_path
@@ -155,15 +145,15 @@ class ClientPane(DetailsPane):
         widget, theme, kind = QWidget(), self._theme, self._client.kind
         lines = column(widget, margins=(0, 2, 0, 6), spacing=2)
         line = row(spacing=8)
-        line.addWidget(ElidedLabel(theme, project_name(session.project), "strong"), 1)
+        line.addWidget(ElidedLabel(theme, said.project_name(session.project), "strong"), 1)
         line.addWidget(Label(theme, since(session.connected_at, datetime.now()), "caption", "secondary", tabular=True))
         lines.addLayout(line)
         if session.project is not None:
             lines.addWidget(CodeLabel(theme, visible_path(session.project.path), "secondary"))
-            facts = [project_source(session.project)]
+            facts = [said.project_source(session.project)]
         else:
             facts = [tr("Servers that need a project do not start for this client.")]
-        for fact in (*facts, *session_facts(session, kind.profile if kind is not None else "")):
+        for fact in (*facts, *said.session_facts(session, kind.profile if kind is not None else "")):
             lines.addWidget(Label(theme, fact, "caption", "secondary", wrap=True))
         folder = Button(theme, tr("Choose folder"), icon="folder", small=True)
         folder.clicked.connect(lambda: self._page.choose_folder(session.id))
@@ -203,7 +193,7 @@ class _Settings:
         self._approval, self._limit = ClientApproval(page, page.read, kind), ResultLimit(page, page.read, kind)
         self._cost = Label(theme, "", "body", wrap=True, tabular=True)
         self._meter = Meter(theme, tr("Tokens in the client's context"), height=4)
-        self._modes = Choice(theme, [(mode, mode_name(mode)) for mode in MODES], name=tr("Tool listing"))
+        self._modes = Choice(theme, said.mode_options(), name=tr("Tool listing"))
         self._modes.chosen_changed.connect(self._on_mode)
         self._shown = Label(theme, "", "caption", "secondary", wrap=True)
 
@@ -214,7 +204,7 @@ class _Settings:
         line.addWidget(self._profile, 1)
         line.addWidget(self._edit)
         wins = tr("A profile in the client's own config wins.")
-        note = Label(theme, in_a_row(what_a_profile_is(), wins), "caption", "muted", wrap=True)
+        note = Label(theme, in_a_row(said.what_a_profile_is(), wins), "caption", "muted", wrap=True)
         pane.add_section(tr("Profile"), choice, note)
         pane.add_section(tr("Approval"), self._approval)
         pane.add_section(tr("What it sees"), self._cost, self._meter, self._modes, self._shown)
@@ -236,9 +226,9 @@ class _Settings:
         self._cost.setVisible(client.tokens is not None)
         self._meter.setVisible(client.tokens is not None and client.whole > 0)
         self._modes.choose(kind.mode)
-        is_default = mode_name(kind.shown_mode) if not kind.mode or kind.mode == "automatic" else ""
+        is_default = said.mode_name(kind.shown_mode) if not kind.mode or kind.mode == "automatic" else ""
         now = tr("Now: {mode}.", mode=is_default) if is_default else ""
-        self._shown.setText(" ".join(part for part in (now, reason(kind) or mode_text(kind.mode)) if part))
+        self._shown.setText(" ".join(part for part in (now, said.reason(kind) or said.mode_text(kind.mode)) if part))
 
     def _on_profile(self, chosen: str) -> None:
         kind = self._client.kind

@@ -8,7 +8,7 @@ from PySide6.QtGui import QActionGroup, QKeyEvent, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QMenu, QStyleOptionViewItem
 
 from tooltray.ui import icons
-from tooltray.ui.clients import computer_words as said
+from tooltray.ui.clients import client_words as said
 from tooltray.ui.clients.client_rows import ClientRow, OtherClients, Row
 from tooltray.ui.clients.client_words import what_a_profile_is
 from tooltray.ui.i18n import tr

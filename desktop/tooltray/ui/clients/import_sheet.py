@@ -12,13 +12,13 @@ from tooltray.foundation.events import ImportProgressed
 from tooltray.foundation.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.foundation.snapshots.entries import FieldValue
 from tooltray.ui.clients import import_words as said
-from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
-from tooltray.ui.clients.import_progress import ImportProgressList
+from tooltray.ui.clients.import_tables import MOST_LINES, CandidateDetails, CandidateTable, ImportProgressList, add_problems
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.form import Form
@@ -28,7 +28,6 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 WIDTH = 760
-MOST_PROBLEMS = 3  # of files, in full
 
 
 class ImportSheet(SheetView):
@@ -83,7 +82,7 @@ class ImportSheet(SheetView):
         self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen}
         clear(self._lines)
         self._cancel.setText(tr("Cancel"))
-        self._add_problems(plan.problems)
+        add_problems(theme, self._lines, "warning", [(title(each), sentences(each)) for each in plan.problems])
         if not plan.candidates:
             self._lines.addWidget(Label(theme, tr("No servers to import."), wrap=True))
             self._cancel.setText(tr("Close"))
@@ -113,8 +112,11 @@ class ImportSheet(SheetView):
         self._asked = QWidget()
         self._asked_lines = column(self._asked, spacing=12)
         self._lines.addWidget(self._asked)
-        self._keys = Label(theme, "", "body", "secondary", wrap=True)
-        self._lines.addWidget(self._keys_line())
+        self._keys_box, self._keys = QWidget(), Label(theme, "", "body", "secondary", wrap=True)
+        keys = row(self._keys_box, spacing=8)
+        keys.addWidget(Icon(theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
+        keys.addWidget(self._keys, 1)
+        self._lines.addWidget(self._keys_box)
         self._add_tidy()
         group = next((index for index, state in enumerate(said.GROUPS) if any(each.state == state for each in plan.candidates)), 0)
         self._tabs.choose(group)
@@ -125,20 +127,6 @@ class ImportSheet(SheetView):
         if problem is not None:
             self._set_busy(False)
         super().show_problem(problem)
-
-    def _add_problems(self, problems: Sequence[Problem]) -> None:
-        for problem in problems[:MOST_PROBLEMS]:
-            self._lines.addWidget(Banner(self._theme, "warning", title(problem), sentences(problem)))
-        if (more := len(problems) - MOST_PROBLEMS) > 0:
-            text = many(more, "1 more problem", "{count} more problems")
-            self._lines.addWidget(Label(self._theme, text, "caption", "muted"))
-
-    def _keys_line(self) -> QWidget:
-        self._keys_box = QWidget()
-        line = row(self._keys_box, spacing=8)
-        line.addWidget(Icon(self._theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(self._keys, 1)
-        return self._keys_box
 
     def _add_tidy(self) -> None:
         theme = self._theme
@@ -183,19 +171,17 @@ class ImportSheet(SheetView):
         return [each for each in self._plan.candidates if each.state == state]
 
     def _on_group(self, _index: int) -> None:
-        shown = self._shown_ones()
-        self._table.set_rows(shown)
+        self._table.set_rows(self._shown_ones())
         self._details.hide()
-        self._draw_all_button()
-        self._draw()
+        self._on_chosen()
 
-    def _draw_all_button(self) -> None:
-        free = [each for each in self._shown_ones() if said.can_be_chosen(each)]
-        self._all.setVisible(len(free) > 1)
-        self._all.setText(tr("Select none") if all(each.id in self._chosen for each in free) else tr("Select all"))
+    @property
+    def _free_ids(self) -> set[str]:
+        """The candidates of the tab that can be ticked."""
+        return {each.id for each in self._shown_ones() if said.can_be_chosen(each)}
 
     def _on_all(self) -> None:
-        free = {each.id for each in self._shown_ones() if said.can_be_chosen(each)}
+        free = self._free_ids
         if free <= self._chosen:
             self._chosen -= free
         else:
@@ -207,8 +193,11 @@ class ImportSheet(SheetView):
         self._on_chosen()
 
     def _on_chosen(self) -> None:
+        """Shows what is ticked now."""
         self._table.viewport().update()
-        self._draw_all_button()
+        free = self._free_ids
+        self._all.setVisible(len(free) > 1)
+        self._all.setText(tr("Select none") if free <= self._chosen else tr("Select all"))
         self._draw()
 
     def _draw(self) -> None:
