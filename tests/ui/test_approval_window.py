@@ -688,6 +688,14 @@ async def test_the_engine_learns_that_editing_goes_on(ask: Callable[..., Asked],
     button(window, "Back").click()
 
 
+async def test_a_call_that_was_declined_already_says_what_an_answer_is_for(ask: Callable[..., Asked]) -> None:
+    window = await ask().open(replace(WRITE, is_declined=True))
+    assert "Your answer counts for the next identical call." in words(window)
+    assert "An answer counts for" in words(window)
+    assert "Declines in" not in words(window)
+    assert not [each for each in window.findChildren(QAbstractButton) if each.text() == "Edit arguments…"]
+
+
 async def test_another_call_takes_the_place_of_a_form(ask: Callable[..., Asked]) -> None:
     asked = ask()
     await editing(asked)

@@ -131,6 +131,12 @@ def minutes(seconds: float) -> str:
     return f"{whole // 60}:{whole % 60:02}"
 
 
+def time_words(request: ApprovalSnapshot, left_s: float) -> str:
+    """Returns how much time is left for an answer."""
+    left = minutes(left_s)
+    return tr("An answer counts for {time} more", time=left) if request.is_declined else tr("Declines in {time}", time=left)
+
+
 def granted(grant: GrantSnapshot) -> str:
     """Returns what was allowed."""
     if grant.kind == "reads":
@@ -312,5 +318,8 @@ class ApprovalBody(QWidget):
     def _reason(self) -> QHBoxLayout:
         line = row(spacing=8)
         line.addWidget(Icon(self._theme, "shield", 14, "text.muted", "bg.window"), 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(Label(self._theme, because(self._request), "caption", "muted", wrap=True), 1)
+        words = because(self._request)
+        if self._request.is_declined:
+            words += " " + tr("Your answer counts for the next identical call.")
+        line.addWidget(Label(self._theme, words, "caption", "muted", wrap=True), 1)
         return line

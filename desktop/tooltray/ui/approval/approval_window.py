@@ -39,8 +39,8 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
 
     # the parts
 
-    def _ends_at(self, request: ApprovalSnapshot) -> float:
-        return self.view.ends_at
+    def _time_left(self, request: ApprovalSnapshot) -> tuple[float, str]:
+        return self.view.time_left
 
     def _on_body_changed(self) -> None:
         self._show_body(self.view.body)

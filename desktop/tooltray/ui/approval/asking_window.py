@@ -137,9 +137,10 @@ class AskingWindow(DialogWindow, Generic[R]):
         """Answers by a key, or by closing the window: approves once, or refuses."""
         raise NotImplementedError
 
-    def _ends_at(self, request: R) -> float:
-        """Returns when a request is declined, in unix seconds."""
-        return request.ends_at
+    def _time_left(self, request: R) -> tuple[float, str]:
+        """Returns how many seconds are left for an answer, and the text about that."""
+        left_s = request.ends_at - time.time()
+        return left_s, tr("Declines in {time}", time=minutes(left_s))
 
     # the parts
 
@@ -182,9 +183,9 @@ class AskingWindow(DialogWindow, Generic[R]):
 
     def _tick(self) -> None:
         if self._request is not None:
-            left = self._ends_at(self._request) - time.time()
-            self._bar.set_share(left / WHOLE_S)
-            self._left.setText(tr("Declines in {time}", time=minutes(left)))
+            left_s, words = self._time_left(self._request)
+            self._bar.set_share(left_s / WHOLE_S)
+            self._left.setText(words)
 
     def _begin_guard(self) -> None:
         self._set_usable(False)

@@ -1,7 +1,6 @@
 """The sheet of one tool call that waits: everything that the user should read before the answer, and the answers. Enter allows nothing;
 Ctrl+Enter allows once, a moment after the sheet was opened."""
 
-import time
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer
@@ -9,7 +8,7 @@ from PySide6.QtGui import QKeyEvent, QShowEvent
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
-from tooltray.ui.approval.approval_body import WIDTH, minutes, question
+from tooltray.ui.approval.approval_body import WIDTH, question
 from tooltray.ui.approval.call_view import Arguments, CallView
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page_context import PageContext
@@ -60,7 +59,7 @@ class CallSheet(SheetView):
         self._tick()
 
     def _tick(self) -> None:
-        self._left.setText(tr("Declines in {time}", time=minutes(self._view.ends_at - time.time())))
+        self._left.setText(self._view.time_left[1])
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

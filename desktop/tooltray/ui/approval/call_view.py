@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Coroutine, Mapping
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from tooltray.foundation import schema_check
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import TaskKeeper
-from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice
+from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice, time_words
 from tooltray.ui.approval.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
@@ -78,9 +79,10 @@ class CallView(QObject):
         return self._rule is None and self._form is None
 
     @property
-    def ends_at(self) -> float:
-        """When the call is declined, in unix seconds: at the latest if it is being edited."""
-        return max(self._waiting.ends_at, 0.0 if self.is_at_call else self._latest)
+    def time_left(self) -> tuple[float, str]:
+        """How many seconds are left for an answer, and the text about that; while the call is edited, at most."""
+        left_s = max(self._waiting.ends_at, 0.0 if self.is_at_call else self._latest) - time.time()
+        return left_s, time_words(self._waiting, left_s)
 
     def show_call(self, call: ApprovalSnapshot, place: str = "") -> None:
         """Shows a call. What the user does with the same call stays, also if its time or its difference to the disk is another one now.

@@ -119,7 +119,7 @@ async def test_what_cannot_be_shown_exactly_cannot_be_changed(tmp_path: Path, ar
 async def test_a_call_that_was_declined_already_or_waits_no_longer_cannot_be_changed(alone: Desk) -> None:
     await alone.refusal(arguments={"path": "a"})
     [question] = await alone.parts.presenter.get_approvals()
-    assert not question.is_editable
+    assert (question.is_editable, question.is_declined) == (False, True)
     for asking in (
         alone.parts.presenter.get_approval_form(question.id),
         alone.parts.presenter.answer_approval(question.id, "once", {"path": "b"}),
