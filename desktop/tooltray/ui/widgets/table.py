@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QInputEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.cell_delegate import CARD_INSET, PAGE_INSET, CellDelegate, HoveredView
+from tooltray.ui.widgets.cell_delegate import CARD_INSET, PAGE_INSET, CellDelegate, RowHover
 from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind, RowModel
 from tooltray.ui.widgets.surface import tint
 
@@ -18,7 +18,7 @@ MOST_TINTED = 12  # rows; more are not in sight at once
 PICKING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier  # such a click selects more rows and opens none
 
 
-class Table(HoveredView):
+class Table(RowHover, QTableView):
     """A table of frozen rows.
 
     A press on the title of a sortable column sorts by it, a second one reverses the order, and a third restores the given order:
@@ -59,6 +59,7 @@ class Table(HoveredView):
         self.setModel(self._model)
         self.setItemDelegate(CellDelegate(theme, columns, self, CARD_INSET if in_card else PAGE_INSET, row_height))
         self.setAccessibleName(name)
+        self.setMouseTracking(True)
         self.setShowGrid(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
