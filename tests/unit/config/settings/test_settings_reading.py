@@ -134,6 +134,14 @@ def test_what_ai_clients_see_falls_back_without_its_own_parts() -> None:
     ]
 
 
+def test_a_part_within_another_that_falls_back_has_a_slip_of_its_own() -> None:
+    reading = read_settings({"publish": {"naming": "never", "http": {"port": "80"}}})
+    assert [(slip.part, slip.problem.message) for slip in reading.slips] == [
+        (("publish",), "publish: naming: must be one of 'conflict', 'always'"),
+        (("publish", "http"), "publish: http.port: must be a whole number"),
+    ]
+
+
 STRICT: list[tuple[dict[str, Any], str, object, str]] = [
     ({"mcpEnabled": "false"}, "mcp_enabled", False, "all servers are paused"),
     ({"approvals": "on"}, "approvals", ApprovalSettings(flow_guard=True), "the flow guard is on"),
