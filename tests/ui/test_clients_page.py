@@ -21,10 +21,8 @@ from tooltray.ui.clients.client_pane import ClientPane
 from tooltray.ui.clients.client_rows import OtherClients
 from tooltray.ui.clients.client_table import CONTEXT, NAME, NEW, PROFILE, STATE
 from tooltray.ui.clients.clients_page import ClientsPage, ImportBanner
-from tooltray.ui.clients.profile_sheet import ProfileSheet
-from tooltray.ui.clients.profiles_sheet import ProfilesSheet
-from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
+from tooltray.ui.kit.destinations import Clients, OpenClient, Profiles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast

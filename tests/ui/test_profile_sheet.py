@@ -13,10 +13,8 @@ from tests.ui.seen import control, field, words
 from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot, ProfileSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable
-from tooltray.ui.clients.profile_sheet import ProfileSheet
-from tooltray.ui.clients.profiles_sheet import ProfilesSheet
-from tooltray.ui.kit.destinations import Profiles
 from tooltray.ui.clients.profile_sheet import ProfileSheet, ProfilesSheet
+from tooltray.ui.kit.destinations import Profiles
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast

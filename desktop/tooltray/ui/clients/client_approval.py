@@ -27,10 +27,8 @@ from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.view import View
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.choice import Choice, OptionList
-from tooltray.ui.widgets.digits import take_digits
+from tooltray.ui.widgets.keyboard import take_digits
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 

@@ -19,12 +19,12 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.code_view import DiffView
+from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 

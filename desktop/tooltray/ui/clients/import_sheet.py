@@ -17,8 +17,6 @@ from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.form import Form

@@ -8,12 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.foundation.events import ClientListUpdated, ConfigChanged, GrantsChanged, SecretsChanged, ServerFilesChanged
-from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.events import ClientListUpdated, ConfigChanged, GrantsChanged, SecretsChanged, ServerFilesChanged
 from tooltray.foundation.snapshots.servers import AccessChoice, ServerSnapshot
 from tooltray.foundation.snapshots.setup import SecretSnapshot, StoredSecrets
-from tooltray.ui.access_words import choice_text, choice_title, differs
+from tooltray.ui.confinement_words import choice_text, choice_title, differs
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenSecret
 from tooltray.ui.kit.page_context import PageContext

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
-from tooltray.ui.access_words import access_words
+from tooltray.ui.confinement_words import access_words
 from tooltray.ui.i18n import many, tr
 from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.server_wishes import ServerWishes
