@@ -12,7 +12,7 @@ from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets
 from tooltray.ui.server_pane.entry_field_row import ChooseFolder, EntryFieldRow
-from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, Entry, is_changed, path_in, value_in, with_value
+from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, Entry, EntryField, is_changed, path_in, value_in, with_value
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
