@@ -20,7 +20,7 @@ from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.servers import LEFT_OUT, MENDED, ServerSnapshot, ServerState
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.server_pane.server_menu import ServerMenu
-from tooltray.ui.server_pane.tool_table import ROW_HEIGHT, ToolTable
+from tooltray.ui.server_pane.server_tools import ROW_HEIGHT, ToolTable
 from tooltray.ui.server_words import Action, flaw_words, flaws_in_full, foot, milliseconds, sign, stopped, traffic
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.state_language import server_look

@@ -23,7 +23,7 @@ from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.snapshots.entries import NextStep, ServerTest, ToolSize
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.add.add_server import AddServerSheet
-from tooltray.ui.server_pane.save_sheet import SaveSheet
+from tooltray.ui.server_pane.entry_json import SaveSheet
 from tooltray.ui.server_pane.server_settings import ServerSettings
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.theme import Theme

@@ -16,7 +16,7 @@ from tooltray.ui.kit.secrets_help import KeyringWait, SecretsHelp
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.origins import file_name
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.server_pane.entry_values import with_values
+from tooltray.ui.server_pane.entry_fields import with_values
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner

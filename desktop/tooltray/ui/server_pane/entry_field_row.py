@@ -8,8 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.server_pane.entry_fields import EntryField
-from tooltray.ui.server_pane.entry_values import Entry, choice_of, is_odd, is_wanted, options_of, value_in
+from tooltray.ui.server_pane.entry_fields import Entry, EntryField, choice_of, is_odd, is_wanted, options_of, value_in
 from tooltray.ui.server_pane.secret_pairs import LONGEST, LooksSecret, SecretPairs
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch

@@ -12,8 +12,7 @@ from tooltray.foundation.snapshots.entries import EntryError
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.local_work import MoveSecrets
 from tooltray.ui.server_pane.entry_field_row import ChooseFolder, EntryFieldRow
-from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, FieldGroup
-from tooltray.ui.server_pane.entry_values import Entry, is_changed, path_in, value_in, with_value
+from tooltray.ui.server_pane.entry_fields import ADVANCED, BASIC, FIELDS, Entry, EntryField, is_changed, path_in, value_in, with_value
 from tooltray.ui.server_pane.secret_pairs import LooksSecret, PairRow
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -46,8 +45,8 @@ class EntryForm(QWidget):
         for each in self._rows[: len(BASIC)]:
             layout.addWidget(each)
         layout.addWidget(self._advanced)
-        for group in ADVANCED:
-            self._advanced.body.addWidget(self._group(group))
+        for title, fields in ADVANCED.items():
+            self._advanced.body.addWidget(self._group(title, fields))
         for each in self._rows:
             each.changed.connect(partial(self._on_changed, each))
 
@@ -133,11 +132,11 @@ class EntryForm(QWidget):
                 return found
         return None
 
-    def _group(self, group: FieldGroup) -> QWidget:
+    def _group(self, title: str, fields: Sequence[EntryField]) -> QWidget:
         widget = QWidget()
         layout = column(widget, spacing=BETWEEN_FIELDS)
-        layout.addWidget(Label(self._theme, say(group.title), "caption_strong", "muted"))
-        rows = [each for each in self._rows if each.field in group.fields]
+        layout.addWidget(Label(self._theme, say(title), "caption_strong", "muted"))
+        rows = [each for each in self._rows if each.field in fields]
         for each in rows:
             layout.addWidget(each)
         self._groups.append((widget, rows))

@@ -22,11 +22,10 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.server_pane.entry_fields import Entry, with_values
 from tooltray.ui.server_pane.entry_form import EntryForm, TypedSecrets, same_entry
-from tooltray.ui.server_pane.entry_json import EntryJson
-from tooltray.ui.server_pane.entry_values import Entry, with_values
-from tooltray.ui.server_pane.save_sheet import SaveSheet
-from tooltray.ui.server_pane.server_view import ServerView
+from tooltray.ui.server_pane.entry_json import EntryJson, SaveSheet
+from tooltray.ui.server_pane.server_view import PaneState, ServerView
 from tooltray.ui.server_pane.test_panel import TestPanel
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, is_enter
@@ -129,7 +128,8 @@ class ServerSettings(ServerView, View):
     def _is_served(self) -> bool:
         return self._server is not None and self._server.origin == "served"
 
-    def set_server(self, server: ServerSnapshot) -> None:
+    def show_state(self, state: PaneState) -> None:
+        server = state.server
         is_news = self._server is not None and server.revision != self._server.revision and server.revision != self._revision
         self._server = server
         self._draw()

@@ -16,8 +16,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.kit.page import HubPhase, Page
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.logs.log_view import LogView
-from tooltray.ui.server_pane.server_details import ServerDetails
-from tooltray.ui.server_pane.server_tabs import LOG, SETTINGS
+from tooltray.ui.server_pane.server_details import LOG, SETTINGS, ServerDetails
 from tooltray.ui.servers.closed_secrets import ClosedSecrets
 from tooltray.ui.servers.first_start import FirstStart
 from tooltray.ui.servers.first_steps import FirstStepsStrip
