@@ -20,12 +20,11 @@ from tooltray.foundation.snapshots.hub import HubSnapshot, ProgramLoad
 from tooltray.foundation.snapshots.questions import ElicitationSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_state
+from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
 from tooltray.ui.shell.tray import SIZES, Tray, tray_icon
-from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu
-from tooltray.ui.shell.tray_words import call_line, can_answer, load_line, short
+from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu, call_line, can_answer, load_line, short
 from tooltray.ui.theme import Theme
 
 S = ServerState

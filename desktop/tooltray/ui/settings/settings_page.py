@@ -2,9 +2,8 @@
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, OpenSecret, Settings
-from tooltray.ui.kit.page import Page
+from tooltray.ui.kit.page import Page, TabbedPage, TabEntry
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.tabbed_page import TabbedPage, TabEntry
 
 
 def _general(context: PageContext) -> Page:

@@ -28,12 +28,10 @@ from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title
 from tooltray.ui.shell.app_links import OpenedAddresses
-from tooltray.ui.shell.appearance import Appearance
+from tooltray.ui.shell.appearance import Appearance, MotionSetting
 from tooltray.ui.shell.bug_report import BugWatch
-from tooltray.ui.shell.motion import MotionSetting
-from tooltray.ui.shell.news_teller import NewsTeller, advice
+from tooltray.ui.shell.news_teller import NewsTeller, Notifications, advice
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
-from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 
 if TYPE_CHECKING:  # imported once the tray's icon is there

@@ -16,10 +16,9 @@ from tooltray.ui.approval.question import Questions
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import Destination, InstallLink, OpenBundle, OpenServer, PageName, Settings
 from tooltray.ui.kit.local_work import LocalWork
-from tooltray.ui.kit.page import HubPhase, Page
+from tooltray.ui.kit.page import HubPhase, Page, TabbedPage
 from tooltray.ui.kit.page_context import PageContext, Presenters
 from tooltray.ui.kit.server_wishes import ServerWishes
-from tooltray.ui.kit.tabbed_page import TabbedPage
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES

@@ -24,12 +24,12 @@ from tooltray.ui.kit.destinations import (
     TryTool,
 )
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.kit.server_actions import ACTIONS, can
 from tooltray.ui.server_words import sign
 from tooltray.ui.servers.many_servers import START, STOP
 from tooltray.ui.service_words import service
 from tooltray.ui.shell.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
+from tooltray.ui.shell.pause_menu import HOUR_S, until_tomorrow_s
 from tooltray.ui.state_language import needs_person, server_look
 
 SERVER, ACTION, PAGE, SETTING, TOOL = 12, 6, 8, 5, 0  # ranks: of two that fit alike
