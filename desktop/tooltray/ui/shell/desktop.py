@@ -22,7 +22,7 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import while_valid
-from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
+from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
@@ -146,10 +146,7 @@ class Desktop:
         self._confirmations.waiting_changed.connect(self._teller.on_confirmations)
         tray.menu.answered.connect(self._approvals.answer)
         tray.menu.approvals_requested.connect(self._approvals.go_there)
-        tray.menu.activity_requested.connect(partial(self.go, Activity()))
-        tray.menu.servers_requested.connect(partial(self.go, Servers()))
-        tray.menu.settings_requested.connect(partial(self.go, Settings()))
-        tray.menu.entry_requested.connect(self._on_entry_asked)
+        tray.menu.place_requested.connect(self.go)
         tray.open_requested.disconnect(self._on_opened_early)
         self._connect_main(windows.main)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
@@ -167,14 +164,12 @@ class Desktop:
             tray.open_requested.connect(window_in_front)
         window.context.links.approval_asked.connect(self._approvals.go_there)
         tray.menu.pause_requested.connect(window.pause)
-        tray.menu.about_requested.connect(window.show_about)
 
     def _disconnect_main(self) -> None:
         window, tray = self._window, self._tray
         for window_in_front in self._windows_in_front(window):
             tray.open_requested.disconnect(window_in_front)
         tray.menu.pause_requested.disconnect(window.pause)
-        tray.menu.about_requested.disconnect(window.show_about)
 
     def _windows_in_front(self, window: "MainWindow") -> Iterator[Callable[[], None]]:
         """Yields what a click on the icon shows, one behind the other; the last ones wait for an answer."""
@@ -381,10 +376,6 @@ class Desktop:
         old.hide()
         old.deleteLater()
         self._tasks.spawn(while_valid(new, new.build_pages), name="build pages")
-
-    def _on_entry_asked(self, id: int) -> None:
-        """Shows an entry of the journal that was chosen in the tray's menu."""
-        self.go(OpenEntry(id))
 
     def _on_elicitation_asked(self) -> None:
         if not self._window.isActiveWindow():

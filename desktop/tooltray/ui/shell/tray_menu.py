@@ -2,7 +2,7 @@
 Knows neither the window nor the engine. The menu is changed in place, since a desktop may be showing it over D-Bus."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -17,6 +17,7 @@ from tooltray.foundation.snapshots.servers import ServerSnapshot
 from tooltray.ui import icons
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
+from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.kit.server_actions import ACTIONS, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
@@ -136,20 +137,16 @@ class ApprovalEntry(QMenu):
 
 class TrayMenu(QMenu):
     """The menu of the tray icon. `pause_requested`: whether to pause everything, and for how many seconds (None: until the user resumes).
-    `answered`: a waiting call, by its id, and "once" or "refuse". `entry_requested`: an entry of the journal, by its id.
+    `answered`: a waiting call, by its id, and "once" or "refuse". `place_requested`: a Destination in the window.
     """
 
     pause_requested = Signal(bool, object)
     entry_copy_requested = Signal()
     open_requested = Signal()
-    about_requested = Signal()
     quit_requested = Signal()
     answered = Signal(str, str)
     approvals_requested = Signal()
-    activity_requested = Signal()
-    entry_requested = Signal(int)
-    servers_requested = Signal()
-    settings_requested = Signal()
+    place_requested = Signal(object)
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
@@ -188,10 +185,10 @@ class TrayMenu(QMenu):
         self._tint()
         self._resume.triggered.connect(self._on_resume)
         self._copy.triggered.connect(self.entry_copy_requested)
-        self._more.triggered.connect(self.servers_requested)
+        self._more.triggered.connect(self._way_to(Servers()))
         self._open.triggered.connect(self.open_requested)
-        self._settings.triggered.connect(self.settings_requested)
-        self._about.triggered.connect(self.about_requested)
+        self._settings.triggered.connect(self._way_to(Settings()))
+        self._about.triggered.connect(self._way_to(Settings("about")))
         self._quit.triggered.connect(self.quit_requested)
 
     def retranslate(self) -> None:
@@ -248,10 +245,10 @@ class TrayMenu(QMenu):
         self._clear("now")
         self._after_now.setVisible(bool(words or failures))
         for text in words:
-            self._line("now", self._after_now, "state-connected", text).triggered.connect(self.activity_requested)
+            self._line("now", self._after_now, "state-connected", text).triggered.connect(self._way_to(Activity()))
         if len(calls) > SHOWN_CALLS:
             more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
-            self._line("now", self._after_now, "more", more).triggered.connect(self.activity_requested)
+            self._line("now", self._after_now, "more", more).triggered.connect(self._way_to(Activity()))
         if failures:
             self._add_failures(failures)
 
@@ -259,7 +256,7 @@ class TrayMenu(QMenu):
         menu = QMenu(tr("Last failures"), self)
         menu.setIcon(icons.icon("alert", self._theme.color("text.secondary")))
         for entry in failures:
-            menu.addAction(failure_line(entry, datetime.now())).triggered.connect(partial(self.entry_requested.emit, entry.id))
+            menu.addAction(failure_line(entry, datetime.now())).triggered.connect(self._way_to(OpenEntry(entry.id)))
         self._lines["now"].append(self.insertMenu(self._after_now, menu))
 
     def _line(self, part: str, before: QAction, icon: str, text: str) -> QAction:
@@ -290,6 +287,9 @@ class TrayMenu(QMenu):
                 self.insertMenu(self._more, entry)
         for server in servers:
             self._entries[server.name].set_server(server, is_paused=self._is_paused)
+
+    def _way_to(self, place: Destination) -> Callable[[], None]:
+        return lambda: self.place_requested.emit(place)
 
     def _add(self, icon: str) -> QAction:
         action = self.addAction("")
