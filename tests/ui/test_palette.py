@@ -17,8 +17,7 @@ from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.kit.destinations import Settings
 from tooltray.ui.shell.palette import RECENT, Palette
-from tooltray.ui.shell.palette_entry import PaletteEntry
-from tooltray.ui.shell.palette_match import indexed, matches
+from tooltray.ui.shell.palette_entry import PaletteEntry, indexed, matches
 from tooltray.ui.shell.palette_panel import PalettePanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast

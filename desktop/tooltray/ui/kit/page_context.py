@@ -1,6 +1,6 @@
 """What the window lends to its pages: the Qt presenter layer, the theme, and the places for sheets, toasts and notices."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
@@ -9,14 +9,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from shiboken6 import isValid
 
 from tooltray.foundation.errors import Problem
+from tooltray.foundation.snapshots.ai_clients import ClientScan
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.background import CoalescedRead, Work
 from tooltray.ui.kit.destinations import Destination
-from tooltray.ui.kit.found_clients import ClientScans
 from tooltray.ui.kit.local_work import LocalWork
 from tooltray.ui.kit.notice_area import NoticeArea
-from tooltray.ui.kit.open_attempts import OpenAttempts
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.kit.view import View
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
@@ -26,6 +25,66 @@ from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.toast import Toast, show_toast
+
+
+class OpenAttempts(QObject):
+    """The calls that are visible in a sheet. `changed`: a call was shown or hidden."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._shown: set[str] = set()
+
+    def show(self, attempt: str) -> None:
+        """Marks a call as visible."""
+        self._shown.add(attempt)
+        self.changed.emit()
+
+    def leave(self, attempt: str) -> None:
+        """Marks a call as no longer visible."""
+        self._shown.discard(attempt)
+        self.changed.emit()
+
+    def is_shown(self, attempt: str) -> bool:
+        return attempt in self._shown
+
+
+class ClientScans(QObject):
+    """Scans for AI clients. `scan` is None until the first scan is complete."""
+
+    scan_changed = Signal(object)  # ClientScan
+    scanning_changed = Signal(bool)
+    failed = Signal(object)  # Problem, or None: it works again
+
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self.scan: ClientScan | None = None
+        self.is_scanning = False
+        self._projects: tuple[str, ...] = ()
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients on this computer", show=self.failed.emit)
+
+    def set_projects(self, projects: Sequence[str]) -> None:
+        """Sets the projects whose own files are scanned, too."""
+        self._projects = tuple(projects)
+
+    def look(self) -> None:
+        """Requests a scan; does not wait."""
+        self._reading.ask()
+
+    async def _look(self) -> None:
+        self._set_scanning(True)
+        try:
+            self.scan = await self._hub.ai_clients.scan_ai_clients(self._projects)
+        finally:
+            self._set_scanning(False)
+        self.scan_changed.emit(self.scan)
+
+    def _set_scanning(self, is_scanning: bool) -> None:
+        if is_scanning != self.is_scanning:
+            self.is_scanning = is_scanning
+            self.scanning_changed.emit(is_scanning)
 
 
 class PageLinks(QObject):

@@ -22,18 +22,16 @@ from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import while_valid
-from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
+from tooltray.ui.kit.destinations import Destination
 from tooltray.ui.kit.page import HubPhase
 from tooltray.ui.link.link import EngineLink
 from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import title
 from tooltray.ui.shell.app_links import OpenedAddresses
-from tooltray.ui.shell.appearance import Appearance
+from tooltray.ui.shell.appearance import Appearance, MotionSetting
 from tooltray.ui.shell.bug_report import BugWatch
-from tooltray.ui.shell.motion import MotionSetting
-from tooltray.ui.shell.news_teller import NewsTeller, advice
+from tooltray.ui.shell.news_teller import NewsTeller, Notifications, advice
 from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
-from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
@@ -148,10 +146,7 @@ class Desktop:
         self._confirmations.waiting_changed.connect(self._teller.on_confirmations)
         tray.menu.answered.connect(self._approvals.answer)
         tray.menu.approvals_requested.connect(self._approvals.go_there)
-        tray.menu.activity_requested.connect(partial(self.go, Activity()))
-        tray.menu.servers_requested.connect(partial(self.go, Servers()))
-        tray.menu.settings_requested.connect(partial(self.go, Settings()))
-        tray.menu.entry_requested.connect(self._on_entry_asked)
+        tray.menu.place_requested.connect(self.go)
         tray.open_requested.disconnect(self._on_opened_early)
         self._connect_main(windows.main)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
@@ -169,14 +164,12 @@ class Desktop:
             tray.open_requested.connect(window_in_front)
         window.context.links.approval_asked.connect(self._approvals.go_there)
         tray.menu.pause_requested.connect(window.pause)
-        tray.menu.about_requested.connect(window.show_about)
 
     def _disconnect_main(self) -> None:
         window, tray = self._window, self._tray
         for window_in_front in self._windows_in_front(window):
             tray.open_requested.disconnect(window_in_front)
         tray.menu.pause_requested.disconnect(window.pause)
-        tray.menu.about_requested.disconnect(window.show_about)
 
     def _windows_in_front(self, window: "MainWindow") -> Iterator[Callable[[], None]]:
         """Yields what a click on the icon shows, one behind the other; the last ones wait for an answer."""
@@ -383,10 +376,6 @@ class Desktop:
         old.hide()
         old.deleteLater()
         self._tasks.spawn(while_valid(new, new.build_pages), name="build pages")
-
-    def _on_entry_asked(self, id: int) -> None:
-        """Shows an entry of the journal that was chosen in the tray's menu."""
-        self.go(OpenEntry(id))
 
     def _on_elicitation_asked(self) -> None:
         if not self._window.isActiveWindow():
