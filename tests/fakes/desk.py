@@ -59,7 +59,7 @@ class Desk:
         self.link = EngineLink(news_every_s=0.0)
         self.hub = QtMcpPresenter(self.link)
         self.servers = QtServerManager(self.hub)
-        self.tools = QtToolManager(self.link, self.hub)
+        self.tools = QtToolManager(self.link)
         self.wishes = ServerWishes()
         self.window = self.make_window()
         self.servers_page = cast(ServersPage, self.window.page("servers"))

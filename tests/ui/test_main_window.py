@@ -223,7 +223,7 @@ async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         desk.wishes.log_requested.emit("a")
-        await desk.servers.api.remove_mcp_server("a")
+        await desk.hub.servers.remove_mcp_server("a")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -443,7 +443,7 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
         for state in ServerState:
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is list(ServerState)[-1])
-        await desk.servers.api.add_mcp_server("new", {"command": "z"})
+        await desk.hub.servers.add_mcp_server("new", {"command": "z"})
         await until(lambda: "new" in desk.page.server_list.cards)
     app.removeEventFilter(windows)
     assert windows.seen == {"MainWindow"}

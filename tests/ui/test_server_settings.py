@@ -457,7 +457,7 @@ async def test_one_that_nobody_edits_follows_what_others_write(theme: Theme) -> 
 async def test_a_server_removed_under_the_form_leaves_what_was_typed_and_can_be_added_again(theme: Theme) -> None:
     async with opened(theme) as (desk, view):
         typed(view, {**ENTRY, "label": "mine"})
-        await desk.servers.api.remove_mcp_server("a")
+        await desk.hub.servers.remove_mcp_server("a")
         await until(lambda: "a was removed meanwhile" in words(view))
         desk.engine.failures["add_mcp_server"] = SecretsUnreachable("the keyring is locked")
         await press(view, "Add it again")

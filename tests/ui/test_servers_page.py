@@ -109,7 +109,7 @@ async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
 
 async def test_the_first_server_takes_the_place_of_the_empty_page(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        await desk.servers.api.add_mcp_server("files", {"command": "npx"})
+        await desk.hub.servers.add_mcp_server("files", {"command": "npx"})
         await until(lambda: shown(desk) == ["files"])
 
 
@@ -143,7 +143,7 @@ async def test_the_page_stays_scrolled_where_it_is(theme: Theme) -> None:
 async def test_more_than_11_servers_are_a_table(theme: Theme) -> None:
     async with Desk(FakePresenter(many(11)), theme) as desk:
         await until(lambda: len(shown(desk)) == 11)
-        await desk.servers.api.add_mcp_server("one more", {"command": "npx"})
+        await desk.hub.servers.add_mcp_server("one more", {"command": "npx"})
         await until(lambda: table(desk).isVisible())
         assert len(table(desk).rows) == 12
 
@@ -248,7 +248,7 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         desk.engine.set_state("server-4", ServerState.STOPPED)
         await until(lambda: desk.page.details and desk.page.details.server.state is ServerState.STOPPED)
-        await desk.servers.api.remove_mcp_server("server-4")
+        await desk.hub.servers.remove_mcp_server("server-4")
         await until(lambda: desk.page.details is None)
 
 

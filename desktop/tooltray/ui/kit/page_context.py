@@ -89,7 +89,6 @@ class ClientScans(QObject):
 
 class PageLinks(QObject):
     entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
-    approval_asked = Signal()  # a person wants to see in full which call waits for a yes
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
     trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed

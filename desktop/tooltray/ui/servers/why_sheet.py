@@ -8,12 +8,13 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.phrases import Phrase
+from tooltray.foundation.snapshots.diagnosis import Diagnosis, Remedy
 from tooltray.foundation.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
-from tooltray.ui.link.qt_mcp_client import Diagnosis, QtMcpClient, Remedy
+from tooltray.ui.link.qt_mcp_client import QtMcpClient
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +17,6 @@ from PySide6.QtWidgets import QApplication
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ElicitationAsked
 from tooltray.foundation.runtime import log_loop_exception, logging_uncaught
-from tooltray.foundation.snapshots.approvals import TrustRequest
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
 from tooltray.ui.i18n import tr
@@ -132,7 +131,7 @@ class Desktop:
         self._screen_lock = ScreenLockWatch(hub=hub, tasks=tasks)
         appearance.language_changed.connect(self._on_language_changed)
         tray.menu.quit_requested.connect(self._on_quit)
-        tray.open_requested.connect(self._on_opened_early)
+        tray.open_requested.connect(self._on_open)
 
     def _connect(self, windows: Windows) -> None:
         self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
@@ -147,7 +146,7 @@ class Desktop:
         tray.menu.answered.connect(self._approvals.answer)
         tray.menu.approvals_requested.connect(self._approvals.go_there)
         tray.menu.place_requested.connect(self.go)
-        tray.open_requested.disconnect(self._on_opened_early)
+        tray.menu.pause_requested.connect(lambda *pause: self._window.pause(*pause))
         self._connect_main(windows.main)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
@@ -158,26 +157,16 @@ class Desktop:
         window.hidden_to_tray.connect(self._on_hidden)
         window.retry_requested.connect(self._start_engine)
         window.context.links.entry_copy_requested.connect(self._on_copy_entry)
-        window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
+        window.context.links.entries_waiting_changed.connect(lambda requests: tray.set_waiting_entries(len(requests)))
         window.context.links.entries_asked.connect(self._teller.on_trust_asked)
-        for window_in_front in self._windows_in_front(window):
-            tray.open_requested.connect(window_in_front)
-        window.context.links.approval_asked.connect(self._approvals.go_there)
-        tray.menu.pause_requested.connect(window.pause)
 
-    def _disconnect_main(self) -> None:
-        window, tray = self._window, self._tray
-        for window_in_front in self._windows_in_front(window):
-            tray.open_requested.disconnect(window_in_front)
-        tray.menu.pause_requested.disconnect(window.pause)
-
-    def _windows_in_front(self, window: "MainWindow") -> Iterator[Callable[[], None]]:
-        """Yields what a click on the icon shows, one behind the other; the last ones wait for an answer."""
-        yield from (window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there)
-
-    def _on_opened_early(self) -> None:
-        """Shows the window at the start, since the user has clicked the icon before the window was built."""
-        self._hidden = False
+    def _on_open(self) -> None:
+        """Shows the windows one behind the other, since the user has clicked the icon; the last ones wait for an answer."""
+        if not self._is_built:
+            self._hidden = False  # the start shows the window
+            return
+        for show in (self._window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there):
+            show()
 
     def _on_address_opened(self, link: str) -> None:
         """Handles an address from macOS, which other systems pass to a second start."""
@@ -368,7 +357,6 @@ class Desktop:
         if self._reason or self._window.sheet is not None:
             return
         old = self._window
-        self._disconnect_main()
         new = self._start.build_main()
         self._connect_main(new)
         new.take_place_of(old)
@@ -380,9 +368,6 @@ class Desktop:
     def _on_elicitation_asked(self) -> None:
         if not self._window.isActiveWindow():
             self._window.show_quietly()
-
-    def _on_entries_waiting(self, requests: Sequence[TrustRequest]) -> None:
-        self._tray.set_waiting_entries(len(requests))
 
     # where notifications and the tray's menu lead: see Places
 

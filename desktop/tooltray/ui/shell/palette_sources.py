@@ -24,7 +24,7 @@ from tooltray.ui.kit.destinations import (
     TryTool,
 )
 from tooltray.ui.kit.page_context import PageContext
-from tooltray.ui.kit.server_actions import ACTIONS, BY_NAME, can
+from tooltray.ui.kit.server_actions import ACTIONS, BY_NAME, IN_PALETTE, can
 from tooltray.ui.server_words import sign
 from tooltray.ui.servers.many_servers import START, STOP
 from tooltray.ui.service_words import service
@@ -72,9 +72,10 @@ def _servers(context: PaletteContext) -> Iterator[PaletteEntry]:
 def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[PaletteEntry]:
     """Yields the actions for one server in its state."""
     for action in ACTIONS:
-        if action.of and action.fits(server):
-            title = short(say(action.of.filled(name=server.name)))
-            rank, words = ACTION - 5 * (action.name in AFTER_OTHERS), f"{action.name} {action.also} {server.name}"
+        if action.name in IN_PALETTE and action.fits(server):
+            of, also = IN_PALETTE[action.name]
+            title = short(say(of.filled(name=server.name)))
+            rank, words = ACTION - 5 * (action.name in AFTER_OTHERS), f"{action.name} {also} {server.name}"
             run = partial(action.wish, context.page.wishes, server)
             yield PaletteEntry(f"{action.name}:{server.name}", title, run, action.icon, tr("Action"), "", words, rank)
 

@@ -19,7 +19,7 @@ from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.destinations import Activity, Destination, OpenEntry, Servers, Settings
 from tooltray.ui.kit.page import HubPhase
-from tooltray.ui.kit.server_actions import ACTIONS, ServerAction
+from tooltray.ui.kit.server_actions import ACTIONS, IN_TRAY, ServerAction
 from tooltray.ui.kit.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import summary
 from tooltray.ui.shell.pause_menu import PauseMenu
@@ -93,7 +93,7 @@ class ServerEntry(QMenu):
         self._server: ServerSnapshot | None = None
         self._look: Look | None = None
         theme.changed.connect(self._tint)
-        self._actions = {action: self.addAction(say(action.title)) for action in ACTIONS if action.in_tray}
+        self._actions = {action: self.addAction(say(action.title)) for action in ACTIONS if action.name in IN_TRAY}
         for action, shown in self._actions.items():
             shown.triggered.connect(partial(self._on_chosen, action))
 
