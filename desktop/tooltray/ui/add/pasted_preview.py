@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import msgspec
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.hidden_fields import HidesFields
 from tooltray.foundation.snapshots.servers import AccessChoice, usual_access
@@ -20,7 +20,7 @@ from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.code_view import FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.surface import column, row
 
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret
 LONGEST_NAME = 64  # what settings allow
@@ -215,8 +215,9 @@ class PastedPreview(PreviewBox):
             offered = ("careful", *offered)
         wanted = "careful" if is_entry_sandboxed(pasted.config) else usual_access(setting, is_found=bool(pasted.origin))
         is_stricter = pasted.own_rules == (NOTHING,) or (not pasted.own_rules and wanted == "trusted" and pasted.config.get("confinement"))
-        self._access.show_choice(offered, OWN if is_stricter else wanted if wanted in offered else "trusted")
-        self.cannot_be_careful = wanted not in offered and not pasted.is_remote and not is_stricter
+        is_lacking = wanted not in offered and not is_stricter
+        chosen = OWN if is_stricter else "trusted" if is_lacking else wanted
+        self._access.show_choice(offered, chosen, is_lacking=is_lacking and not pasted.is_remote)
 
     def _add_notes(self) -> None:
         if self._pasted.origin:

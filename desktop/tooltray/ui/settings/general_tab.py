@@ -4,6 +4,7 @@ change applies at once; a failed one resets the control and is explained."""
 import time
 from collections.abc import Mapping
 from datetime import datetime
+from typing import get_args
 
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QWidget
@@ -12,6 +13,8 @@ from tooltray.foundation.errors import Problem
 from tooltray.foundation.languages import languages
 from tooltray.foundation.preferences import KINDS
 from tooltray.foundation.snapshots.activity import JournalStatus
+from tooltray.foundation.snapshots.servers import AccessChoice
+from tooltray.ui.access_words import choice_title
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import many, say, tr
 from tooltray.ui.kit.page import Page
@@ -43,6 +46,7 @@ class GeneralTab(Page):
         self._form = SettingForm(self, self._read)
         self._add_looks()
         self._add_start()
+        self._add_new_servers()
         self._add_notifications()
         self._add_journal()
         self._area.body.addStretch(1)
@@ -93,6 +97,12 @@ class GeneralTab(Page):
             row(Setting("window.startsHidden", tr("Start in the tray"), tr("The window stays away until you open it from the tray."))),
             row(Setting("window.keepsRunning", keeps, tr("Clients keep working; the tray icon stays."), True)),
         )
+
+    def _add_new_servers(self) -> None:
+        choices = {"": tr("Automatic"), **{each: choice_title(each) for each in get_args(AccessChoice)}}
+        text = tr("What they may do. Automatic: found ones are careful, those that you enter are trusted.")
+        self._begin(tr("New servers"))
+        self._add(self._form.row(Setting("newServers", tr("Access"), text, "", tuple(choices), choices.__getitem__)))
 
     def _add_notifications(self) -> None:
         self._begin(tr("Notifications"), tr("Sent while you look elsewhere. What is switched off still shows in the window."))
