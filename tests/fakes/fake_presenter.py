@@ -101,6 +101,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "refresh_registry": lambda hub: hub.registry_status,
     "get_registry_updates": lambda hub: list(hub.registry_updates),
     "get_starter_servers": lambda hub: list(hub.starters),
+    "preview_starter_server": lambda hub, **_: hub.new_server,
     "add_starter_server": lambda hub, server, **_: server,
     "read_bundle": lambda hub, **_: hub.bundle,
     "preview_bundle": lambda hub, **_: hub.new_server,
@@ -130,6 +131,7 @@ UNNOTED_ARGUMENTS = {
 }
 NOTED_IF_GIVEN = {
     ("add_mcp_server", "project"),
+    *((verb, "access") for verb in ("add_mcp_server", "add_registry_server", "add_starter_server", "install_bundle")),
     ("update_mcp_server", "revision"),
     ("remove_mcp_server", "revision"),
     ("get_tool_costs", "session"),

@@ -132,15 +132,6 @@ def choice_text(choice: AccessChoice, *, is_process: bool) -> str:
     return tr("Never asks, not sandboxed") if is_process else tr("Never asks")
 
 
-def new_words(*, asks: bool, is_sandboxed: bool) -> str:
-    """Returns the name and the meaning of what a new server may do.
-
-    Args:
-        asks: changes ask, what reads does not.
-    """
-    if asks:
-        return tr("Careful: sandboxed, changes ask") if is_sandboxed else tr("Trusted: changes ask")
-    return tr("Custom: never asks, but is sandboxed") if is_sandboxed else tr("Free: never asks")
 
 
 def access_words(server: ServerSnapshot) -> str:

@@ -13,6 +13,7 @@ from tooltray.foundation.snapshots.entries import NewServer
 from tooltray.foundation.snapshots.servers import AccessChoice
 from tooltray.ui.confinement_words import choice_text, choice_title, entry_words, is_entry_sandboxed
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
@@ -78,31 +79,43 @@ class AccessField(QWidget):
 
     def __init__(self, theme: Theme, entry: Mapping[str, object], on_chosen: Callable[[], object], own: str = "") -> None:
         super().__init__()
-        self._entry, self._own = entry, own
+        self._entry, self._own, self._report = entry, own, on_chosen
         self._is_process = bool(entry.get("command")) and entry.get("type") != "inmemory"
         self._choice = Choice(theme, [], name=tr("Access"), hint=choice_title(None))
         self._choice.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._choice.chosen_changed.connect(self._draw)
-        self._choice.chosen_changed.connect(on_chosen)
+        self._choice.chosen_changed.connect(self._on_chosen)
         self._meaning = ElidedLabel(theme, "", "caption", "secondary")
         self._sandbox = Label(theme, "", "caption", "secondary", wrap=True)
-        self._sandbox.setVisible(self._is_process)
         lines, line = column(self, spacing=4), row(spacing=8)
         line.addWidget(self._choice)
         line.addWidget(self._meaning, 1)
         lines.addLayout(line)
         lines.addWidget(self._sandbox)
+        self._lacking = Label(
+            theme, tr("Careful is not possible: it cannot be sandboxed on this computer."), "caption", "warning", wrap=True
+        )
+        lines.addWidget(self._lacking)
+        self._lacking.hide()
 
     @property
     def chosen(self) -> AccessChoice | None:
         """None: as the entry has it."""
         return next((each for each in get_args(AccessChoice) if each == self._choice.chosen), None)
 
-    def show_choice(self, offered: Sequence[AccessChoice], chosen: str | None) -> None:
+    def show_choice(self, offered: Sequence[AccessChoice], chosen: str | None, *, is_lacking: bool = False) -> None:
+        """
+        Args:
+            is_lacking: the settings want it to be careful, and it cannot be.
+        """
+        self._lacking.setVisible(is_lacking)
         own = [(OWN, tr("As in the text: {rules}", rules=self._own))] if self._own else []
         self._choice.set_options([*((each, choice_title(each)) for each in offered), *own])
         self._choice.choose(chosen or "")
         self._draw()
+
+    def _on_chosen(self) -> None:
+        self._draw()
+        self._report()
 
     def _draw(self) -> None:
         chosen, entry = self.chosen, self._entry
@@ -161,6 +174,13 @@ class NewServerPreview(PreviewBox):
             self.add_row(tr("From"), Label(self._theme, say(server.origin), "body", "secondary", wrap=True))
         for warning in server.warnings:
             self.add_note(whole(warning))
+
+
+async def read_new_access(hub: QtMcpPresenter) -> tuple[AccessChoice | None, bool]:
+    """Returns what the settings want new servers to do, and whether this computer can sandbox one."""
+    chosen = (await hub.settings.get_settings()).settings.get("newServers")
+    setting = next((each for each in get_args(AccessChoice) if each == chosen), None)
+    return setting, (await hub.confinement.get_confinement_support()).files
 
 
 def _plain(values: object) -> list[str]:

@@ -215,8 +215,9 @@ class PastedPreview(PreviewBox):
             offered = ("careful", *offered)
         wanted = "careful" if is_entry_sandboxed(pasted.config) else usual_access(setting, is_found=bool(pasted.origin))
         is_stricter = pasted.own_rules == (NOTHING,) or (not pasted.own_rules and wanted == "trusted" and pasted.config.get("confinement"))
-        self._access.show_choice(offered, OWN if is_stricter else wanted if wanted in offered else "trusted")
-        self.cannot_be_careful = wanted not in offered and not pasted.is_remote and not is_stricter
+        is_lacking = wanted not in offered and not is_stricter
+        chosen = OWN if is_stricter else "trusted" if is_lacking else wanted
+        self._access.show_choice(offered, chosen, is_lacking=is_lacking and not pasted.is_remote)
 
     def _add_notes(self) -> None:
         if self._pasted.origin:
