@@ -44,8 +44,7 @@ class ImportSheet(SheetView):
         self._names = names
         self._plan = ImportPlan()
         self._chosen: set[str] = set()
-        self._forms: dict[str, Form] = {}
-        self._boxes: dict[str, QWidget] = {}  # around them
+        self._forms: dict[str, tuple[QWidget, Form]] = {}  # for values that are missing, each with a box around it
         self._progress: ImportProgressList | None = None
         self._is_busy = False
         self._failed: set[str] = set()  # ids of those that can be tried again
@@ -75,7 +74,7 @@ class ImportSheet(SheetView):
         """Shows what can be imported."""
         theme = self._theme
         self.show_problem(None)
-        self._plan, self._forms, self._boxes = plan, {}, {}
+        self._plan, self._forms = plan, {}
         self._chosen.clear()
         self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen}
         clear(self._lines)
@@ -231,11 +230,10 @@ class ImportSheet(SheetView):
                 box = QWidget()
                 lines = column(box, spacing=8)
                 lines.addWidget(Label(self._theme, tr("Values for {name}", name=candidate.name), "strong"))
-                form = self._forms[id] = Form(self._theme, candidate.asks)
-                lines.addWidget(form)
-                self._boxes[id] = box
+                self._forms[id] = box, Form(self._theme, candidate.asks)
+                lines.addWidget(self._forms[id][1])
                 self._asked_lines.addWidget(box)
-        for id, box in self._boxes.items():
+        for id, (box, _) in self._forms.items():
             box.setVisible(id in wanted)
         self._asked.setVisible(bool(wanted))
 
@@ -246,7 +244,7 @@ class ImportSheet(SheetView):
     def begin(self) -> None:
         """Imports what is ticked, if nothing is missing."""
         chosen = self._chosen_ones()
-        forms = {each.id: self._forms[each.id] for each in chosen if each.asks}
+        forms = {each.id: self._forms[each.id][1] for each in chosen if each.asks}
         wrong = [form for form in forms.values() if not form.check()]
         if wrong:
             wrong[0].focus()
