@@ -15,7 +15,7 @@ from tooltray.ui.i18n import tr
 
 KEPT = 20  # attempts, of all tools together
 LARGEST_KEPT = 1_000_000  # bytes of a result; a larger one is shown once
-OK, CANCELLED, REFUSED = "ok", "cancelled", "refused"
+OK, CANCELLED = "ok", "cancelled"
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -55,15 +55,12 @@ class Attempts:
 
 def outcome_words(outcome: str, seconds: float) -> str:
     """Returns the outcome of a call, and how long it took."""
-    duration = took(seconds)
-    match outcome:
-        case "ok":
-            return tr("Done in {duration}", duration=duration)
-        case "cancelled":
-            return tr("Cancelled after {duration}", duration=duration)
-        case "refused":
-            return tr("Refused after {duration}", duration=duration)
-    return tr("Failed after {duration}", duration=duration)
+    words = {
+        OK: tr("Done in {duration}", duration=took(seconds)),
+        CANCELLED: tr("Cancelled after {duration}", duration=took(seconds)),
+        "refused": tr("Refused after {duration}", duration=took(seconds)),
+    }
+    return words.get(outcome) or tr("Failed after {duration}", duration=took(seconds))
 
 
 def title_of(attempt: Attempt) -> str:

@@ -1,9 +1,10 @@
-"""A preview of a prompt or a resource: its facts, its arguments, and the answer of its server."""
+"""A preview of a prompt or a resource: its facts, its arguments with fields, and the answer of its server."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ResourceUpdated
@@ -14,12 +15,19 @@ from tooltray.ui.kit.view import View
 from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.tools.argument_lines import ArgumentLines
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL, TEMPLATE, Offered, expanded
+from tooltray.ui.theme import Theme
+from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL, TEMPLATE, Argument, Offered, expanded
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.keyboard import add_accept_keys
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.server_text import one_line, seen
+from tooltray.ui.widgets.setting_rows import text_line
 from tooltray.ui.widgets.surface import Surface, column, row
 
+ASKED_AFTER_MS = 250  # a pause in typing; each question goes to the server
+LONGEST_VALUE = 32_767  # characters; what a line of Qt's holds
+MOST_PROPOSED = 100  # the protocol's own limit
 MOST_DESCRIPTION, MOST_KEY = 600, 400  # characters
 
 
@@ -39,10 +47,8 @@ class OfferPreview(Surface, View):
         self.context, self._theme, self.offer = context, context.theme, offer
         self._asked = ""
         self.setAccessibleName(offer.title)
-        self._lines = ArgumentLines(self._theme, offer.arguments)
+        self._lines = ArgumentLines(self._theme, offer.arguments, entered=self._get, complete=self._on_completion)
         self._lines.changed.connect(self._draw)
-        self._lines.entered.connect(self._get)
-        self._lines.completion_requested.connect(self._on_completion)
         self.result = ResultView(self._theme)
         layout = column(self, margins=(20, 14, 20, 16), spacing=8)
         layout.addLayout(self._head())
@@ -193,3 +199,88 @@ class OfferPreview(Surface, View):
     def _say(self, text: str) -> None:
         self._note.setText(text)
         self._note.setVisible(bool(text))
+
+
+class ArgumentLines(QWidget):
+    """Fields for the arguments of a prompt or the variables of a template; the server proposes values while the user types.
+
+    Args:
+        entered: called when Enter is pressed.
+        complete: called with an argument and the text in it, to propose values.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, theme: Theme, arguments: Sequence[Argument], *, entered: Callable[[], None], complete: Callable[[str, str], None]
+    ) -> None:
+        super().__init__()
+        self._entered, self._complete = entered, complete
+        self._arguments = arguments
+        self._lines: dict[str, QLineEdit] = {}
+        self._typed = ""
+        self._pause = QTimer(self, singleShot=True, interval=ASKED_AFTER_MS)
+        self._pause.timeout.connect(self._on_pause)
+        layout = column(self, spacing=4)
+        for argument in arguments:
+            head = row(spacing=6)
+            head.addWidget(Label(theme, one_line(argument.name, 80), "label"), 1)
+            if argument.is_required:
+                head.addWidget(Label(theme, tr("required"), "caption", "secondary"))
+            layout.addLayout(head)
+            layout.addWidget(self._line(theme, argument))
+            if argument.description:
+                layout.addWidget(Label(theme, argument.description, "caption", "secondary", wrap=True))
+            layout.addSpacing(8)
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The typed values, without empty ones."""
+        return {name: line.text() for name, line in self._lines.items() if line.text()}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all required values are typed."""
+        return all(self._lines[each.name].text() for each in self._arguments if each.is_required and each.name in self._lines)
+
+    def focus(self) -> None:
+        """Moves the focus to the first line that needs a value."""
+        lines = [self._lines[each.name] for each in self._arguments if each.is_required and not self._lines[each.name].text()]
+        for line in (lines or list(self._lines.values()))[:1]:
+            line.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def propose(self, argument: str, written: str, values: Sequence[str]) -> None:
+        """Shows possible values of an argument, unless its text has changed since the request."""
+        line = self._lines.get(argument)
+        if line is None or line.text() != written:
+            return
+        completer = line.completer()
+        model = completer.model() if completer is not None else None
+        if isinstance(model, QStringListModel):
+            model.setStringList([seen(value).replace("\n", " ") for value in values[:MOST_PROPOSED]])
+            if values and line.hasFocus() and values != [written]:
+                completer.complete()
+
+    def _line(self, theme: Theme, argument: Argument) -> QLineEdit:
+        line = text_line(theme, argument.name)
+        line.setMaxLength(LONGEST_VALUE)
+        line.setAccessibleDescription(argument.description)
+        completer = QCompleter(QStringListModel(line), line)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)  # the server has filtered
+        if (popup := completer.popup()) is not None:
+            popup.setFont(theme.font())
+            popup.setAccessibleName(tr("Proposals for {name}", name=argument.name))
+        line.setCompleter(completer)
+        line.textEdited.connect(partial(self._on_edited, argument.name))
+        line.textChanged.connect(self.changed)
+        line.returnPressed.connect(self._entered)
+        self._lines[argument.name] = line
+        return line
+
+    def _on_edited(self, name: str, _text: str) -> None:
+        self._typed = name
+        self._pause.start()
+
+    def _on_pause(self) -> None:
+        self._complete(self._typed, self._lines[self._typed].text())

@@ -8,12 +8,25 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
 from tooltray.foundation.errors import Problem, TooltrayError
+from tooltray.foundation.phrases import Phrase
 from tooltray.foundation.verbs import JsonObject
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.view import View
 from tooltray.ui.tools.offer_preview import OfferPreview
-from tooltray.ui.tools.offered import PROMPT, SKILL, TEMPLATE, Offered, by_server, matching, prompt_of, resource_of, skill_of, template_of
+from tooltray.ui.tools.offered import (
+    PROMPT,
+    RESOURCE,
+    SKILL,
+    TEMPLATE,
+    Offered,
+    by_server,
+    matching,
+    prompt_of,
+    resource_of,
+    skill_of,
+    template_of,
+)
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import leave_focus
 from tooltray.ui.widgets.empty_state import EmptyState
@@ -29,11 +42,31 @@ List = Callable[[str | None], Awaitable[list[JsonObject]]]
 Read = Callable[[str, Mapping[str, object]], Offered]
 
 
+WORDS = {
+    PROMPT: (
+        Phrase("Prompts"),
+        Phrase("No prompts"),
+        Phrase("A server can offer ready texts for a model. None of those that run does."),
+    ),
+    SKILL: (
+        Phrase("Skills"),
+        Phrase("No skills"),
+        Phrase("A server can offer instructions that AI clients load when they need them. This one does not."),
+    ),
+    RESOURCE: (
+        Phrase("Resources"),
+        Phrase("No resources"),
+        Phrase("A server can offer files and other data to read. None of those that run does."),
+    ),
+}
+"""Of each kind: its name, and the words without any."""
+
+
 class OfferedList(QWidget, View):
     """A list of prompts, resources or skills.
 
     Args:
-        kind: PROMPT, SKILL, or anything else for resources and templates.
+        kind: PROMPT, SKILL or RESOURCE, which includes templates.
         server: the only server; empty: all.
     """
 
@@ -44,14 +77,15 @@ class OfferedList(QWidget, View):
         self.context, self._theme, self._kind, self._server = context, context.theme, kind, server
         self._offers: Sequence[Offered] | None = None
         self._text = ""
-        self._preview: OfferPreview | None = None
+        self.preview: OfferPreview | None = None  # beside the list
         self.refresh = self.reading(self._read)
         self._fault = FaultArea(self._theme)
+        title, none, none_text = map(say, WORDS[kind])
         self._stack = QStackedWidget()
-        self._table = Table(self._theme, self._columns(), self._title, lambda offer: (offer.kind, offer.server, offer.key))
+        self.table = Table(self._theme, self._columns(), title, lambda offer: (offer.kind, offer.server, offer.key))
         self._loading = EmptyState(self._theme, tr("Reading…"), "", ())
-        self._none = EmptyState(self._theme, *self._empty_words(), ())
-        for each in (self._loading, self._table, self._none):
+        self._none = EmptyState(self._theme, none, none_text, ())
+        for each in (self._loading, self.table, self._none):
             self._stack.addWidget(each)
         self._split = QWidget()
         self._stack.setParent(self._split)
@@ -60,17 +94,9 @@ class OfferedList(QWidget, View):
         column(self).addWidget(NoticesAbove(self._fault, self._split), 1)
         self._again = QTimer(self, singleShot=True, interval=LOOKED_AGAIN_MS)
         self._again.timeout.connect(self._refresh_if_visible)
-        self._table.row_chosen.connect(self._on_row)
-        self._table.switched.connect(self._on_switched)
+        self.table.row_chosen.connect(self._on_row)
+        self.table.switched.connect(self._on_switched)
         context.servers.server_changed.connect(self._on_server)
-
-    @property
-    def table(self) -> Table:
-        return self._table
-
-    @property
-    def preview(self) -> OfferPreview | None:
-        return self._preview
 
     def search(self, text: str) -> None:
         """Shows only the lines with these words."""
@@ -82,37 +108,26 @@ class OfferedList(QWidget, View):
         QTimer.singleShot(0, self, self._place)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._preview is not None and self._preview.parent() is self._split:
+        if event.key() == Qt.Key.Key_Escape and self.preview is not None and self.preview.parent() is self._split:
             self.close_preview()
         else:
             super().keyPressEvent(event)
 
     def close_preview(self) -> None:
         """Shows only the list."""
-        if (preview := self._preview) is not None:
-            self._preview = None
+        if (preview := self.preview) is not None:
+            self.preview = None
             self._stop_following(preview)
             leave_focus(preview)
             preview.hide()
             preview.deleteLater()
             self._place()
-            self._table.setFocus()
+            self.table.setFocus()
 
     def _stop_following(self, preview: OfferPreview) -> None:
         """Stops following changes, since the preview is closed."""
         if preview.is_following:
             self.run(self.hub.resources.unsubscribe_resource(preview.key))
-
-    @property
-    def _title(self) -> str:
-        return {PROMPT: tr("Prompts"), SKILL: tr("Skills")}.get(self._kind, tr("Resources"))
-
-    def _empty_words(self) -> tuple[str, str]:
-        if self._kind == PROMPT:
-            return tr("No prompts"), tr("A server can offer ready texts for a model. None of those that run does.")
-        if self._kind == SKILL:
-            return tr("No skills"), tr("A server can offer instructions that AI clients load when they need them. This one does not.")
-        return tr("No resources"), tr("A server can offer files and other data to read. None of those that run does.")
 
     def _columns(self) -> list[Column]:
         name = Column(tr("Name"), lambda offer: offer.title, Kind.TEXT, 0, lambda offer: offer.description or offer.key)
@@ -171,9 +186,9 @@ class OfferedList(QWidget, View):
         lines: list[Offered | Heading] = []
         for server, offers in by_server(shown).items():
             lines += [*([] if self._server else [Heading(server, len(offers))]), *offers]
-        self._table.set_rows(lines)
-        self._none.set_title(tr("No matches") if self._offers else self._empty_words()[0])
-        self._stack.setCurrentWidget(self._table if lines else self._loading if self._offers is None else self._none)
+        self.table.set_rows(lines)
+        self._none.set_title(tr("No matches") if self._offers else say(WORDS[self._kind][1]))
+        self._stack.setCurrentWidget(self.table if lines else self._loading if self._offers is None else self._none)
 
     def _on_row(self, row: object) -> None:
         if not isinstance(row, Offered):
@@ -187,7 +202,7 @@ class OfferedList(QWidget, View):
             preview.close_requested.connect(sheet.dismiss)
             sheet.closed.connect(partial(self._stop_following, preview))
         else:
-            preview = self._preview = OfferPreview(self.context, row)
+            preview = self.preview = OfferPreview(self.context, row)
             preview.close_requested.connect(self.close_preview)
             preview.setParent(self._split)
             preview.show()
@@ -201,13 +216,13 @@ class OfferedList(QWidget, View):
 
     def _place(self) -> None:
         width, height = self._split.width(), self._split.height()
-        beside = int(width * PREVIEW_SHARE) if self._preview is not None else 0
+        beside = int(width * PREVIEW_SHARE) if self.preview is not None else 0
         self._stack.setGeometry(0, 0, width - beside, height)
-        self._edge.setVisible(self._preview is not None)
-        if self._preview is not None:
+        self._edge.setVisible(self.preview is not None)
+        if self.preview is not None:
             self._edge.setGeometry(width - beside, 0, 1, height)
-            self._preview.setGeometry(width - beside + 1, 0, beside - 1, height)
-            self._preview.raise_()
+            self.preview.setGeometry(width - beside + 1, 0, beside - 1, height)
+            self.preview.raise_()
 
 
 def _arguments(offer: Offered) -> str:

@@ -1,16 +1,20 @@
 """The details of one tool, at the right of the table: what it does and takes, whether it asks, how it was used. Draws frozen snapshots; all
 words of the server are plain text."""
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from tooltray.foundation.errors import TooltrayError
 from tooltray.foundation.snapshots.activity import ActivityFilter
 from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
+from tooltray.ui.kit.view import View
 from tooltray.ui.schema_form.slots import kind_words
 from tooltray.ui.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
 from tooltray.ui.tools import tool_rows as said
@@ -26,7 +30,7 @@ LONGEST_DESCRIPTION = 4_000  # characters; a screen holds half of it
 MOST_PARAMETERS = 30  # lines; the form of Try has all
 
 
-class ToolDetails(DetailsPane):
+class ToolDetails(DetailsPane, View):
     """The details of a tool.
 
     Args:
@@ -38,7 +42,7 @@ class ToolDetails(DetailsPane):
         self, context: PageContext, row: ToolRow, *, try_tool: Callable[[str], object], change: Callable[[ToolRow], object]
     ) -> None:
         super().__init__(context.theme, row.name)
-        self._context, self._try_tool, self._change = context, try_tool, change
+        self.context, self._try_tool, self._change = context, try_tool, change
         self.row = row
         self._definition: Mapping[str, object] | None = None
         self._is_read = False
@@ -62,25 +66,36 @@ class ToolDetails(DetailsPane):
             self.row = row
             self._draw()
 
-    def set_definition(self, definition: Mapping[str, object] | None) -> None:
-        """Shows how AI clients see the tool; None if they do not."""
-        self._definition, self._is_read = definition, True
+    async def read(self) -> None:
+        """Shows how AI clients see the tool, and how long its calls took."""
+        await asyncio.gather(self._read_definition(), *([self._read_median()] if self.row.use is not None else []))
+
+    async def _read_definition(self) -> None:
+        tool = self.row.tool
+        definitions = await self.hub.tools.get_all_tool_definitions(tool.server)
+        self._definition, self._is_read = next((each for each in definitions if each.get("name") == tool.name), None), True
         self._draw()
 
-    def set_median(self, median_ms: float | None) -> None:
-        """Shows the median duration of its calls; None: not known."""
-        self._median_ms = median_ms
+    async def _read_median(self) -> None:
+        server, tool = self.key
+        since = time.time() - said.USED_DAYS * 86_400
+        filter = ActivityFilter(kinds=("call",), servers=(server,), tools=(tool,), since=since)
+        try:
+            figures = await self.hub.activity.get_activity_figures("tool", filter)
+        except TooltrayError:
+            figures = []
+        self._median_ms = figures[0].p50_ms if figures else None
         self._draw()
 
     def _foot(self) -> QVBoxLayout:
         lines = column()
         line = row(margins=(MARGIN, 12, MARGIN, 14))
         copy = Button(self._theme, tr("Copy name"), icon="copy")
-        copy.clicked.connect(self._on_copy)
+        copy.clicked.connect(lambda: self.context.copy(self.row.tool.name, tr("The name is copied")))
         line.addWidget(copy)
         line.addStretch(1)
         self._try = Button(self._theme, tr("Try it"), "primary", "play")
-        self._try.clicked.connect(self._on_try)
+        self._try.clicked.connect(lambda: self._try_tool(self.row.tool.name))
         line.addWidget(self._try)
         lines.addLayout(line)
         return lines
@@ -100,7 +115,8 @@ class ToolDetails(DetailsPane):
             self._lines.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
         self._lines.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
         self._add_hints()
-        self._add("  ", self._link(tr("Name and description for AI clients…"), self._on_words))
+        rename = tr("Name and description for AI clients…")
+        self._add("  ", self._link(rename, lambda: self.context.wishes.tool_requested.emit(self.row.tool)))
         self._add(tr("Parameters"), self._parameters())
         self._add_approval()
         self._add_use()
@@ -191,7 +207,7 @@ class ToolDetails(DetailsPane):
             facts.append((tr("Used by"), said.used_by(self.row)))
         self._add(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))
         if use is not None:
-            self._add("", self._link(tr("Show its calls"), self._on_calls))
+            self._add("", self._link(tr("Show its calls"), self._show_calls))
 
     def _fact(self, title: str, value: str) -> QWidget:
         widget = QWidget()
@@ -202,16 +218,6 @@ class ToolDetails(DetailsPane):
         line.addWidget(Label(self._theme, value, "label", tabular=True))
         return widget
 
-    def _on_copy(self) -> None:
-        self._context.copy(self.row.tool.name, tr("The name is copied"))
-
-    def _on_try(self) -> None:
-        self._try_tool(self.row.tool.name)
-
-    def _on_words(self) -> None:
-        self._context.wishes.tool_requested.emit(self.row.tool)
-
-    def _on_calls(self) -> None:
+    def _show_calls(self) -> None:
         tool = self.row.tool
-        filter = ActivityFilter(servers=(tool.server,), tools=(tool.original_name,))
-        self._context.go(CallsWhere(filter))
+        self.context.go(CallsWhere(ActivityFilter(servers=(tool.server,), tools=(tool.original_name,))))

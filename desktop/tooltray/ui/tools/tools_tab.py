@@ -1,7 +1,5 @@
 """The list of every tool of every server in one table, with what it costs, who uses it, and a switch. Draws frozen snapshots."""
 
-import asyncio
-import time
 from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -16,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.events import ConfigChanged, GrantsChanged, ToolCallResult
 from tooltray.foundation.phrases import Phrase
-from tooltray.foundation.snapshots.activity import ActivityFilter, ToolUse
+from tooltray.foundation.snapshots.activity import ToolUse
 from tooltray.foundation.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.approval.permission_words import ToolRow as Approval
 from tooltray.ui.approval.permission_words import read_tools
@@ -111,14 +109,10 @@ class ToolsTab(Page):
         self._build()
         self.enable(False)
         self.look_requested.connect(self._refresh)
-        context.tools.tool_list_changed.connect(self._on_list_changed)
+        context.tools.tool_list_changed.connect(self.look_again)
         context.servers.server_changed.connect(self._draw_soon)
         context.hub.on_any((ToolCallResult,), self._on_call, self)
         context.hub.on_any((GrantsChanged, ConfigChanged), self.look_again, self)
-
-    @property
-    def table(self) -> Table:
-        return self._table
 
     @property
     def details(self) -> ToolDetails | None:
@@ -166,15 +160,18 @@ class ToolsTab(Page):
         lines.addLayout(self._hint)
         lines.addWidget(self._make_picked_bar())
         self._stack = QStackedWidget()
-        self._empty = self._make_empty()
-        self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"), row_height=ROW_HEIGHT)
-        self._table.row_chosen.connect(self._on_row)
-        self._table.switched.connect(self._on_switch)
-        self._table.pressed.connect(self._on_change)
-        self._table.picked_changed.connect(self._draw_picked)
+        text = tr("Tools come from servers. What a server offers is listed here once it has run.")
+        ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
+        self._empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
+        self._empty.way_chosen.connect(lambda _: self.context.go(AddServer()))
+        self.table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"), row_height=ROW_HEIGHT)
+        self.table.row_chosen.connect(self._open)
+        self.table.switched.connect(self._on_switch)
+        self.table.pressed.connect(self._on_change)
+        self.table.picked_changed.connect(self._draw_picked)
         self._loading = EmptyState(self._theme, tr("Loading the tools…"), "", ())
         self._none_found = EmptyState(self._theme, tr("No matching tools"), tr("Search for something else, or choose another filter."), ())
-        for each in (self._loading, self._table, self._empty, self._none_found):
+        for each in (self._loading, self.table, self._empty, self._none_found):
             self._stack.addWidget(each)
         lines.addWidget(self._stack, 1)
         self._unknown = ElidedLabel(self._theme, "", "caption", "muted")
@@ -182,15 +179,8 @@ class ToolsTab(Page):
         self._unknown.hide()
         lines.addWidget(self._unknown)
         self._split = SplitView(content)
-        self._split.closed.connect(self._on_closed)
+        self._split.closed.connect(self.table.setFocus)
         outer.addWidget(NoticesAbove(self._fault, self._split), 1)
-
-    def _make_empty(self) -> EmptyState:
-        text = tr("Tools come from servers. What a server offers is listed here once it has run.")
-        ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
-        empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
-        empty.way_chosen.connect(lambda _: self.context.go(AddServer()))
-        return empty
 
     def _make_filters(self) -> None:
         names = [tr("All"), tr("Asks first"), tr("Blocked until reviewed"), tr("Off"), tr("Never used")]
@@ -213,7 +203,7 @@ class ToolsTab(Page):
         for words, slot in (
             (tr("Switch on"), partial(self._switch_picked, True)),
             (tr("Switch off"), partial(self._switch_picked, False)),
-            (tr("Make a profile…"), self._profile_of_picked),
+            (tr("Make a profile…"), lambda: self._ask_for_profile(self.table.picked)),
         ):
             button = Button(self._theme, words, small=True)
             button.clicked.connect(slot)
@@ -265,28 +255,6 @@ class ToolsTab(Page):
         finally:
             self._draw_soon()
 
-    async def _read_details(self, row: ToolRow) -> None:
-        """Shows how AI clients see a tool, and how long its calls took, while its details are open."""
-        await asyncio.gather(self._read_definition(row.tool.server), *([self._read_median(*row.key)] if row.use is not None else []))
-
-    async def _read_definition(self, server: str) -> None:
-        definitions = {each.get("name"): each for each in await self.hub.tools.get_all_tool_definitions(server)}
-        if (details := self.details) is not None and details.key[0] == server:
-            details.set_definition(definitions.get(details.row.tool.name))
-
-    async def _read_median(self, server: str, tool: str) -> None:
-        since = time.time() - said.USED_DAYS * 86_400
-        filter = ActivityFilter(kinds=("call",), servers=(server,), tools=(tool,), since=since)
-        try:
-            figures = await self.hub.activity.get_activity_figures("tool", filter)
-        except TooltrayError:
-            figures = []
-        if (details := self.details) is not None and details.key == (server, tool):
-            details.set_median(figures[0].p50_ms if figures else None)
-
-    def _on_list_changed(self, _server: str) -> None:
-        self.look_again()
-
     def _on_call(self) -> None:
         if self.is_usable and self.isVisible() and not self._use_later.isActive():
             self._use_later.start()
@@ -324,9 +292,9 @@ class ToolsTab(Page):
         shown = [each for each in here if said.is_in(each, filter)] if filter else here
         if shown != self._shown:
             self._shown = shown
-            self._table.set_rows(shown)
+            self.table.set_rows(shown)
         self._draw_picked()
-        page = self._table if shown else self._none_found if self._rows else self._empty if self._tools is not None else self._loading
+        page = self.table if shown else self._none_found if self._rows else self._empty if self._tools is not None else self._loading
         self._stack.setCurrentWidget(page)
 
     def _draw_hint(self) -> None:
@@ -354,24 +322,17 @@ class ToolsTab(Page):
         self._unknown.setVisible(bool(parts))
 
     def _draw_picked(self) -> None:
-        count = len(self._picked())
+        count = len(self.table.picked)
         self._picked_words.setText(tr("{count} tools selected", count=f"{count:,}"))
         self._picked_bar.setVisible(count > 1)
 
-    def _picked(self) -> list[ToolRow]:
-        return [each for each in self._table.picked if isinstance(each, ToolRow)]
-
     # what a person wants
-
-    def _on_row(self, row: object) -> None:
-        if isinstance(row, ToolRow):
-            self._open(row)
 
     def _open(self, row: ToolRow) -> None:
         details = ToolDetails(self.context, row, try_tool=self.try_tool, change=self._on_change)
         details.close_requested.connect(self._close_details)
         self._split.open_details(details)
-        self.run(self._read_details(row), show=self._show_failure)
+        details.run(details.read(), show=self._show_failure)
 
     def _show_failure(self, problem: Problem | None) -> None:
         """Shows a failure; a success says nothing of an earlier one of something else."""
@@ -386,21 +347,18 @@ class ToolsTab(Page):
 
     def _close_details(self) -> None:
         self._split.close_details()
-        self._on_closed()
-
-    def _on_closed(self) -> None:
-        self._table.setFocus()
+        self.table.setFocus()
 
     def _on_change(self, row: ToolRow) -> None:
         self._approval.open(*row.key)
 
     def _on_switch(self, row: ToolRow, on: bool) -> None:
-        self._table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list
+        self.table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list
         self._shown = ()  # which is then shown in any case
         self.run(self._switch([row.tool], on))
 
     def _switch_picked(self, on: bool) -> None:
-        tools = [row.tool for row in self._picked() if row.tool.is_enabled is not on]
+        tools = [row.tool for row in self.table.picked if row.tool.is_enabled is not on]
         if tools:
             self.run(self._switch(tools, on))
 
@@ -433,9 +391,9 @@ class ToolsTab(Page):
         self.context.offer_undo(words).action_requested.connect(lambda: self.run(self._switch(tools, not on)))
 
     def _on_group(self) -> None:
-        self._table.is_grouped = not self._table.is_grouped
-        self._group.set_name(tr("Do not group") if self._table.is_grouped else tr("Group by server"))
-        self._table.set_rows(self._shown)
+        self.table.is_grouped = not self.table.is_grouped
+        self._group.set_name(tr("Do not group") if self.table.is_grouped else tr("Group by server"))
+        self.table.set_rows(self._shown)
 
     def _on_hint_closed(self) -> None:
         self._is_hint_put_away = True
@@ -443,9 +401,6 @@ class ToolsTab(Page):
 
     def _profile_of_used(self) -> None:
         self._ask_for_profile([row for row in self._rows if row.use is not None and row.tool.is_enabled])
-
-    def _profile_of_picked(self) -> None:
-        self._ask_for_profile(self._picked())
 
     def _ask_for_profile(self, rows: Sequence[ToolRow]) -> None:
         sheet = ProfileSheet(self.context, rows, self._on_hint_closed)

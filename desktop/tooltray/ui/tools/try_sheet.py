@@ -360,7 +360,7 @@ class TrySheet(Surface, View):
         panel = QuestionPanel(self._theme, question)
         panel.answered.connect(self._on_answered)
         panel.open_requested.connect(self._on_page_wanted)
-        panel.copy_requested.connect(self._on_address)
+        panel.copy_requested.connect(lambda url: self.context.copy(url, tr("The address is copied")))
         layout = self._question_place.layout()
         assert layout is not None
         layout.addWidget(panel)
@@ -381,9 +381,6 @@ class TrySheet(Surface, View):
         panel = self._question_place.findChild(QuestionPanel)
         if panel is not None:
             panel.accept_url() if QDesktopServices.openUrl(QUrl(url)) else panel.show_no_browser()
-
-    def _on_address(self, url: str) -> None:
-        self.context.copy(url, tr("The address is copied"))
 
     def _on_give(self) -> None:
         self._show_form(True)

@@ -145,7 +145,8 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.CHIP:
                 word, tone = value
                 if tone:
-                    word = theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, int(cell.width()) - CHIP_EDGES)
+                    room = int(cell.width()) + PADDING - CHIP_EDGES  # the space before the next column may be used
+                    word = theme.metrics("caption_strong").elidedText(word, Qt.TextElideMode.ElideRight, room)
                     paint_chip(painter, theme, cell.left(), middle, word, tone, self._chip_fill)
                 else:
                     self._text(painter, cell, word, "caption", "text.muted")
