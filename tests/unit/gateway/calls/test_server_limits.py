@@ -9,17 +9,18 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import Client, HubParts, one_server, settled, started_parts
+from tests.fakes.hub_parts import Client, HubParts, entry, one_server, settled, started, started_parts
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 from tests.fakes.set_clock import SetClock
 
 from tooltray.carriers.mcp.client_notices import LiveCall
+from tooltray.foundation.events import ServerRemoved
 from tooltray.gateway.calls import server_limits
 from tooltray.gateway.calls.server_limits import MINUTE_S, ServerLimits
 from tooltray.gateway.calls.stage import Terms
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
-from tooltray.protocol.sessions.exchange import Exchange
+from tooltray.protocol.sessions.exchange import Exchange, Work
 from tooltray.records.journal.journal_event import CALL, JournalEvent
 
 
@@ -68,6 +69,22 @@ def call(parts: HubParts, client: Client, name: str) -> "asyncio.Task[dict[str, 
 def exchange_for(client: Client, name: str, **meta: Any) -> Exchange:
     params = {"name": "t", "arguments": {"n": name}, **({"_meta": meta} if meta else {})}
     return exchange_of(Envelope(id=Raw(b"7"), method="tools/call", params=dump(params)), client)
+
+
+def bound(parts: HubParts, send: Work) -> Work:
+    """What the stage makes of sending a call."""
+    limits = next(stage for stage in parts.stages if isinstance(stage, ServerLimits))
+    return limits.bind(Terms(parts.tools.routes("s")["t"], Era.LEGACY, False, True, False, False), lambda terms: send)
+
+
+@pytest.mark.parametrize(("limits", "counts"), [({}, False), ({"maxCalls": 5}, True), ({"callsPerMinute": 5}, True)])
+async def test_calls_of_a_server_without_limits_have_no_turns(tmp_path: Path, limits: dict[str, int], counts: bool) -> None:
+    async def send(exchange: Exchange) -> Envelope:
+        return Envelope()
+
+    async with started_parts(tmp_path, **one_server(ScriptedServer(tool("t")), **limits)) as parts:
+        await parts.listed()
+        assert (bound(parts, send) is not send) is counts
 
 
 async def test_the_turn_goes_round_the_sessions(tmp_path: Path) -> None:
@@ -119,11 +136,8 @@ async def test_one_that_waits_can_be_cancelled_and_how_many_are_before_it_is_kno
 async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(parts: HubParts, gate: Gate) -> None:
     client = session(parts, "one")
 
-    limits = next(stage for stage in parts.stages if isinstance(stage, ServerLimits))
-    terms = Terms(parts.tools.routes("s")["t"], Era.LEGACY, False, True, False, False)
-
     async def first() -> None:
-        await limits.bind(terms, lambda terms: ends_at_once)(exchange_for(client, "a"))
+        await bound(parts, ends_at_once)(exchange_for(client, "a"))
         second.cancel()  # it has its turn, and has not begun yet
 
     async def ends_at_once(exchange: Exchange) -> Envelope:
@@ -163,7 +177,23 @@ async def test_a_minute_is_not_waited_for_by_nobody(tmp_path: Path) -> None:
         waiting.cancel()
         await settled()
         assert not parts.wheel.of(MINUTE_S)
+
+
+async def test_a_server_that_is_added_again_begins_to_count_anew(tmp_path: Path) -> None:
+    gate, fields = Gate(), {"callsPerMinute": 1}
+    async with started_parts(tmp_path, **one_server(gate.program, **fields), waits={"now": SetClock()}) as parts:
+        await parts.listed()
+        await gate.end("a", "b")
+        await call(parts, session(parts, "one"), "a")
         await parts.conf.remove_server("s")
+        await parts.heard.event(ServerRemoved, name="s")
+        await parts.conf.set_server("s", entry("program", **fields))
+        await started(parts)
+        await parts.listed()
+        again = call(parts, session(parts, "one"), "b")
+        await settled()
+        assert gate.begun == ["a", "b"]
+        await again
 
 
 async def test_no_more_begin_in_a_minute(tmp_path: Path) -> None:
