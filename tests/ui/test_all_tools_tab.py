@@ -20,7 +20,7 @@ from tooltray.foundation.snapshots.activity import ActivityFigures, ToolUse
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
-from tooltray.ui.approval.tool_sheet import ToolSheet
+from tooltray.ui.approval.tool_approval import ToolSheet
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows

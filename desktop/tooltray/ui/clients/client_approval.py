@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
-from tooltray.ui.approval.rule_sentences import covered
+from tooltray.ui.approval.rule_choice import covered
 from tooltray.ui.clients.client_words import GUARDS, OWN, RULES, client_title, guard_choices, rule_choices, rules_choice
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
