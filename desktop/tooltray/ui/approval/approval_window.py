@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from tooltray.foundation.errors import Problem
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
@@ -20,11 +20,8 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
     """A window with a call that waits for approval. It is answered with what a CallView is answered with, as a tuple."""
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
-        self.view = CallView(theme, hub, tasks, margin=MARGIN)
+        self.view = CallView(theme, hub, tasks, self, margin=MARGIN)
         super().__init__(theme, guard_ms=guard_ms)
-        self.view.body_changed.connect(self._on_body_changed)
-        self.view.answered.connect(self._on_answered)
-        self.view.failed.connect(self.show_problem)
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
         self._request = request
@@ -42,8 +39,8 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
     def _time_left(self, request: ApprovalSnapshot) -> tuple[float, str]:
         return self.view.time_left
 
-    def _on_body_changed(self) -> None:
-        self._show_body(self.view.body)
+    def place_body(self, body: QWidget) -> None:
+        self._show_body(body)
 
     def _buttons(self) -> QHBoxLayout:
         line = self.view.line
@@ -58,7 +55,7 @@ class ApprovalWindow(AskingWindow[ApprovalSnapshot]):
 
     # answers
 
-    def _on_answered(self, answer: str, arguments: Arguments | None) -> None:
+    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
         self._send((answer, arguments))
 
     def _answer(self, is_yes: bool) -> None:

@@ -1,17 +1,19 @@
-"""CallView: a waiting call with its answers, the same in the window for approval and in the sheet of the list of what waits."""
+"""A tool call that waits for the user's approval, with its answers: CallView, the same in the window for approval and in the sheet of the
+list of what waits."""
 
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Protocol
 
 from msgspec.structs import replace
-from PySide6.QtCore import QObject, QPoint, QTimer, Signal
+from PySide6.QtCore import QPoint, QTimer
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
 from tooltray.foundation import schema_check
-from tooltray.foundation.errors import TooltrayError
+from tooltray.foundation.errors import Problem, TooltrayError
 from tooltray.foundation.snapshots.approvals import ApprovalForm, ApprovalSnapshot, OfferedRule
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.approval.approval_body import LASTING, ApprovalBody, lasting_choice, time_words
@@ -34,24 +36,32 @@ async def answer_call(hub: QtMcpPresenter, id: str, answer: str, arguments: Argu
     await hub.approvals.answer_approval(id, answer, *([] if arguments is None else [dict(arguments)]))
 
 
-class CallView(QObject):
-    """A call that waits for approval: `body` shows it, its arguments in a form, or the rule that is made of it; `buttons` answer it. Its
-    owner gives both a place, and decides for how long the buttons take no answer.
+Answer = Callable[[str, Arguments | None], None]
+"""Takes one of a call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None."""
 
-    `answered` carries one of the call's choices, the answer of a rule, or "refuse", and the arguments that the user has changed, or None.
-    `body_changed`: `body` is another widget. `failed` carries the Problem of something that could not be shown.
+
+class CallOwner(Protocol):
+    """The window or sheet of a CallView, which decides for how long the buttons take no answer."""
+
+    def place_body(self, body: QWidget) -> None:
+        """Shows another body."""
+
+    def answer_call(self, answer: str, arguments: Arguments | None) -> None:
+        """Sends an answer, see Answer."""
+
+    def show_problem(self, problem: Problem) -> None:
+        """Shows why something could not be shown."""
+
+
+class CallView:
+    """A call that waits for approval: `body` shows it, its arguments in a form, or the rule that is made of it; `buttons` answer it.
 
     Args:
         margin: px around the body.
     """
 
-    answered = Signal(str, object)
-    body_changed = Signal()
-    failed = Signal(object)
-
-    def __init__(self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, *, margin: int = 0) -> None:
-        super().__init__()
-        self._theme, self._hub, self._tasks, self._margin = theme, hub, tasks, margin
+    def __init__(self, theme: Theme, hub: QtMcpPresenter, tasks: TaskKeeper, owner: CallOwner, *, margin: int = 0) -> None:
+        self._theme, self._hub, self._tasks, self._owner, self._margin = theme, hub, tasks, owner, margin
         self._call: ApprovalSnapshot | None = None
         self._place = ""
         self._rule: RuleChoice | None = None  # a rule is being made of the call
@@ -64,9 +74,8 @@ class CallView(QObject):
         self.allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
         self.allow.setToolTip("Ctrl+Enter")
         self.longer = Button(theme, tr("Allow for…"))
-        self.refuse.clicked.connect(self.go_back)
-        self.allow.clicked.connect(self.accept)
-        self.longer.clicked.connect(self._open_menu)
+        for button, slot in ((self.refuse, self.go_back), (self.allow, self.accept), (self.longer, self._open_menu)):
+            button.clicked.connect(slot)
         self.buttons = (self.refuse, self.allow, self.longer)
         self.line = row()
         self.line.addStretch(1)
@@ -120,7 +129,7 @@ class CallView(QObject):
         if not self.refuse.isEnabled():
             return
         if self.is_at_call:
-            self.answered.emit("refuse", None)
+            self._owner.answer_call("refuse", None)
         elif self._rule is not None and self._typed is not None:
             self._show_form()
         else:
@@ -169,8 +178,7 @@ class CallView(QObject):
     def _show_call(self) -> None:
         call = self._waiting
         self._rule = self._form = None
-        body = ApprovalBody(self._theme, call, self._place, margin=self._margin)
-        body.edit_requested.connect(self.edit)
+        body = ApprovalBody(self._theme, call, self._place, self.edit, margin=self._margin)
         self._show_body(body, tr("Not now"), tr("Allow"), has_longer=self._has_longer)
 
     def _show_form(self) -> None:
@@ -196,11 +204,9 @@ class CallView(QObject):
         QTimer.singleShot(0, form, form.focus)
 
     def _show_rule(self, call: ApprovalSnapshot) -> None:
-        rule = RuleChoice(self._theme, call, margin=self._margin)
-        self._rule, self._form = rule, None
-        rule.preview_requested.connect(self._on_preview_requested)
-        self._show_body(rule, tr("Back"), tr("Allow, and make the rule"), has_longer=False)
-        rule.ask_for_preview()
+        self._rule = RuleChoice(self._theme, call, self._read_preview, margin=self._margin)
+        self._form = None
+        self._show_body(self._rule, tr("Back"), tr("Allow, and make the rule"), has_longer=False)
 
     def _show_body(self, body: QWidget, refuse: str, allow: str, *, has_longer: bool) -> None:
         self.body = body
@@ -212,16 +218,16 @@ class CallView(QObject):
             keep_open.timeout.connect(self._keep_open)
             keep_open.start()
             self._keep_open()
-        self.body_changed.emit()
+        self._owner.place_body(body)
 
     # answers
 
     def _answer(self, answer: str) -> None:
         if self._form is None:
-            self.answered.emit(answer, self._typed if self._rule is not None else None)
+            self._owner.answer_call(answer, self._typed if self._rule is not None else None)
         elif (arguments := self._checked()) is not None:
             is_changed = self._asked is None or arguments != self._asked.arguments
-            self.answered.emit(answer, arguments if is_changed else None)
+            self._owner.answer_call(answer, arguments if is_changed else None)
 
     def _checked(self) -> Arguments | None:
         """Returns the arguments in the form; None after errors were shown in it."""
@@ -263,11 +269,11 @@ class CallView(QObject):
         if self._is_shown(call) and changed.rules:
             self._show_rule(changed)
 
-    def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
-        self._spawn(self._preview(server, rule), "what a rule would have covered")
+    def _read_preview(self, rule: OfferedRule) -> None:
+        self._spawn(self._preview(rule), "what a rule would have covered")
 
-    async def _preview(self, server: str, rule: OfferedRule) -> None:
-        preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
+    async def _preview(self, rule: OfferedRule) -> None:
+        preview = await self._hub.approvals.preview_rule(self._waiting.server, dict(rule.rule))
         if self._rule is not None:
             self._rule.show_preview(rule, preview)
 
@@ -288,4 +294,4 @@ class CallView(QObject):
         try:
             await work
         except TooltrayError as error:
-            self.failed.emit(error.problem)
+            self._owner.show_problem(error.problem)
