@@ -22,9 +22,8 @@ from tooltray.foundation.snapshots.activity import ActivityFigures, ActivityFilt
 from tooltray.foundation.snapshots.approvals import GrantSnapshot, ServerPermissions, ToolPermission
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.foundation.snapshots.tools import MCPToolResponse, ServerCost, ToolCost, ToolCosts
-from tooltray.ui.approval.tool_sheet import ToolSheet
-from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenTool, Servers
 from tooltray.ui.approval.tool_approval import ToolSheet
+from tooltray.ui.kit.destinations import CallsWhere, Destination, OpenTool, Servers
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows

@@ -31,7 +31,6 @@ from tooltray.ui.activity.approvals_tab import ApprovalsTab
 from tooltray.ui.activity.history_section import about_words, answer_words, facts, way_words
 from tooltray.ui.activity.waiting_section import ToolChangeSheet
 from tooltray.ui.approval.call_sheet import CallSheet
-from tooltray.ui.approval.tool_change_sheet import ToolChangeSheet
 from tooltray.ui.kit.destinations import Activity, Destination, OpenServer
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button

@@ -132,8 +132,6 @@ def choice_text(choice: AccessChoice, *, is_process: bool) -> str:
     return tr("Never asks, not sandboxed") if is_process else tr("Never asks")
 
 
-
-
 def access_words(server: ServerSnapshot) -> str:
     """Returns in one line what a server may do; empty if that cannot be chosen."""
     access, confinement = server.access, server.confinement

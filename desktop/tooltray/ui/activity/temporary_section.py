@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
 
-import msgspec
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout
@@ -16,6 +15,7 @@ from tooltray.ui.approval.approval_body import details, ends, facts_box, granted
 from tooltray.ui.approval.rule_choice import cautions, covered, of_late
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
+from tooltray.ui.kit.destinations import CallsWhere, OpenServer
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.section import TableSection
 from tooltray.ui.kit.sheet_view import SheetView
@@ -164,11 +164,11 @@ class GrantSheet(_GrantView):
     def _on_calls(self) -> None:
         wanted = ActivityFilter(servers=(self._grant.server,), tools=(self._grant.tool,))
         self.close_requested.emit()
-        self.context.links.part_asked.emit("activity", "filter", msgspec.json.encode(wanted).decode())
+        self.context.go(CallsWhere(wanted))
 
     def _on_server(self) -> None:
         self.close_requested.emit()
-        self.context.links.part_asked.emit("servers", "access", self._grant.server)
+        self.context.go(OpenServer(self._grant.server, "access"))
 
 
 class RuleSheet(_GrantView):

@@ -1,12 +1,10 @@
 """A tool's approval, wherever the tool is listed: the sheet with whether it runs without asking and why, a choice, its grants, and the last
 answers to its calls; and what the user changes there."""
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 
-import msgspec
 from PySide6.QtWidgets import QHBoxLayout
 
 from tooltray.foundation.errors import Problem, TooltrayError
@@ -17,6 +15,7 @@ from tooltray.ui.approval.permission_words import ToolRow, answer_word, applies_
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
+from tooltray.ui.kit.destinations import CallsWhere
 from tooltray.ui.kit.page_context import PageContext
 from tooltray.ui.kit.sheet_view import SheetView
 from tooltray.ui.kit.view import Show, View
@@ -129,7 +128,7 @@ class ToolSheet(SheetView):
         """Shows all calls of the tool on the Activity page."""
         wanted = ActivityFilter(servers=(self.of.server,), tools=(self.of.tool.tool,))
         self.close_requested.emit()
-        self.context.links.part_asked.emit("activity", "filter", json.dumps(msgspec.to_builtins(wanted)))
+        self.context.go(CallsWhere(wanted))
 
 
 class ToolApproval(View):

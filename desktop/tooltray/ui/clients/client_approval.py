@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.foundation.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.approval.asking_section import AskingSection
-from tooltray.ui.approval.rule_sentences import covered
+from tooltray.ui.approval.rule_choice import covered
 from tooltray.ui.clients.client_words import (
     GUARDS,
     OWN,
@@ -21,8 +21,6 @@ from tooltray.ui.clients.client_words import (
     rule_choices,
     rules_choice,
 )
-from tooltray.ui.approval.rule_choice import covered
-from tooltray.ui.clients.client_words import GUARDS, OWN, RULES, client_title, guard_choices, rule_choices, rules_choice
 from tooltray.ui.i18n import tr
 from tooltray.ui.kit.background import Work
 from tooltray.ui.kit.sheet_view import SheetView
