@@ -8,7 +8,7 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.sign_in_scenes import SIGN_INS
 
-from tooltray.foundation.snapshots.activity import ActivityEntry, CallNow
+from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityRow, CallNow
 from tooltray.foundation.snapshots.approvals import ApprovalSnapshot
 from tooltray.foundation.snapshots.hub import ProgramLoad
 from tooltray.ui.kit.page import HubPhase
@@ -44,7 +44,9 @@ async def tray_menu_busy(theme: Theme) -> Shot:
         ActivityEntry(id=number, kind="call", at=now - 600 * number, outcome="error", server=of, tool=tool)
         for number, (of, tool) in enumerate((("github", "create_issue"), ("fetch", "fetch"), ("postgres", "query")), 1)
     )
-    menu.show_readings(TrayReadings(calls, failed, ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)))
+    menu.show_readings(
+        TrayReadings(calls, [ActivityRow(each, 1, each.id, each.at) for each in failed], ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6))
+    )
     return Shot(result, widget=menu)
 
 

@@ -234,7 +234,7 @@ class TrayMenu(QMenu):
 
     def show_readings(self, readings: TrayReadings) -> None:
         """Shows who works now, what failed last, and what Tooltray and its servers use."""
-        calls, failures = readings.calls or (), readings.failures or ()
+        calls, failures = readings.calls or (), tuple(row.entry for row in readings.failures or ())
         self._load.setVisible(readings.load is not None)
         if readings.load is not None:
             self._load.setText(load_line(readings.load))

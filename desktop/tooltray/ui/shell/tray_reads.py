@@ -1,11 +1,14 @@
 """What the tray's menu shows beside the servers: who works now, what failed last, what Tooltray needs; read only while the menu is open.
 Desktops that show menus over D-Bus do not always report that they are closed, so reading ends after a while."""
 
+from collections.abc import Coroutine, Sequence
+from typing import TypeVar
+
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from tooltray.foundation.errors import TooltrayError
-from tooltray.foundation.snapshots.activity import ActivityEntry, ActivityFilter, CallNow
+from tooltray.foundation.snapshots.activity import ActivityFilter, ActivityRow, CallNow
 from tooltray.foundation.snapshots.hub import ProgramLoad
 from tooltray.foundation.tasks import TaskKeeper
 from tooltray.ui.kit.background import CoalescedRead
@@ -14,14 +17,15 @@ from tooltray.ui.link.qt_mcp_presenter import QtMcpPresenter
 EVERY_MS = 2000  # a person reads a menu for some seconds
 MOST_READS = 30  # a minute
 SHOWN_FAILURES = 3
+T = TypeVar("T")
 FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
 
 
 class TrayReadings(msgspec.Struct, frozen=True):
     """The values of the last read; None: not read yet, or the read failed."""
 
-    calls: tuple[CallNow, ...] | None = None
-    failures: tuple[ActivityEntry, ...] | None = None
+    calls: Sequence[CallNow] | None = None
+    failures: Sequence[ActivityRow] | None = None
     load: ProgramLoad | None = None
 
 
@@ -58,26 +62,16 @@ class TrayReads(QObject):
 
     async def _look(self) -> None:
         """Reads each value separately: a failure hides none of the others."""
-        readings = TrayReadings(await self._calls(), await self._failures(), await self._load())
+        calls = await _known(self._hub.activity.get_calls_now())
+        failures = await _known(self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES))
+        readings = TrayReadings(calls, failures, await _known(self._hub.program.get_load()))
         if readings != self._readings:
             self._readings = readings
             self.changed.emit(readings)
 
-    async def _calls(self) -> tuple[CallNow, ...] | None:
-        try:
-            return tuple(await self._hub.activity.get_calls_now())
-        except TooltrayError:
-            return None
 
-    async def _failures(self) -> tuple[ActivityEntry, ...] | None:
-        try:
-            rows = await self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES)
-        except TooltrayError:
-            return None
-        return tuple(row.entry for row in rows)
-
-    async def _load(self) -> ProgramLoad | None:
-        try:
-            return await self._hub.program.get_load()
-        except TooltrayError:
-            return None
+async def _known(read: Coroutine[object, object, T]) -> T | None:
+    try:
+        return await read
+    except TooltrayError:
+        return None
